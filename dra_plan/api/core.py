@@ -1,0 +1,351 @@
+"""core/v1: nodes, pods, namespaces and the parts of them that scheduling reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from .base import Object, QuantityText
+from .meta import LabelSelector, ObjectMeta
+
+
+
+
+
+class NodeSelectorRequirement(Object, frozen=True):
+    """One requirement on a node's labels or fields."""
+
+    key: str = ""
+    operator: str = ""
+    values: list[str] = []
+
+
+class NodeSelectorTerm(Object, frozen=True):
+    """A conjunction of requirements; an empty term matches nothing."""
+
+    match_expressions: list[NodeSelectorRequirement] = []
+    match_fields: list[NodeSelectorRequirement] = []
+
+
+class NodeSelector(Object, frozen=True):
+    """A disjunction of terms."""
+
+    node_selector_terms: list[NodeSelectorTerm] = []
+
+
+class Taint(Object, frozen=True):
+    """A taint on a node."""
+
+    key: str = ""
+    value: str = ""
+    effect: str = ""
+    time_added: str | None = None
+
+
+class Toleration(Object, frozen=True):
+    """A pod's toleration of node taints."""
+
+    key: str = ""
+    operator: str = ""
+    value: str = ""
+    effect: str = ""
+    toleration_seconds: int | None = None
+
+
+class ContainerImage(Object, frozen=True):
+    """An image that a node holds; size in bytes."""
+
+    names: list[str] = []
+    size_bytes: int = 0
+
+
+class NodeSpec(Object, frozen=True):
+    """The specification of a node."""
+
+    unschedulable: bool = False
+    taints: list[Taint] = []
+
+
+class NodeSystemInfo(Object, frozen=True):
+    """Versions that the kubelet reports."""
+
+    kubelet_version: str = ""
+
+
+class NodeStatus(Object, frozen=True):
+    """What a node offers."""
+
+    capacity: dict[str, QuantityText] = {}
+    allocatable: dict[str, QuantityText] = {}
+    images: list[ContainerImage] = []
+    node_info: NodeSystemInfo = NodeSystemInfo()
+    declared_features: list[str] = []
+
+
+class Node(Object, frozen=True):
+    """A node."""
+
+    api_version: str = "v1"
+    kind: str = "Node"
+    metadata: ObjectMeta = ObjectMeta()
+    spec: NodeSpec = NodeSpec()
+    status: NodeStatus = NodeStatus()
+
+
+class Namespace(Object, frozen=True):
+    """A namespace; its labels matter for admin access and pod affinity."""
+
+    api_version: str = "v1"
+    kind: str = "Namespace"
+    metadata: ObjectMeta = ObjectMeta()
+
+
+class ResourceClaimReference(Object, frozen=True):
+    """A container's use of one of the pod's claims."""
+
+    name: str = ""
+    request: str = ""
+
+
+class ResourceRequirements(Object, frozen=True):
+    """Requests, limits and claims of a container, or of a pod."""
+
+    requests: dict[str, QuantityText] = {}
+    limits: dict[str, QuantityText] = {}
+    claims: list[ResourceClaimReference] = []
+
+
+class ContainerPort(Object, frozen=True):
+    """A port of a container; host_port 0 means none."""
+
+    container_port: int = 0
+    host_port: int = 0
+    host_ip: str = msgspec.field(default="", name="hostIP")
+    protocol: str = "TCP"
+    name: str = ""
+
+
+class Container(Object, frozen=True):
+    """A container; `restart_policy` Always makes an init container a sidecar."""
+
+    name: str = ""
+    image: str = ""
+    ports: list[ContainerPort] = []
+    resources: ResourceRequirements = ResourceRequirements()
+    restart_policy: str | None = None
+
+
+class PreferredSchedulingTerm(Object, frozen=True):
+    """A node preference with a weight."""
+
+    weight: int = 0
+    preference: NodeSelectorTerm = NodeSelectorTerm()
+
+
+class NodeAffinity(Object, frozen=True):
+    """Required and preferred node terms."""
+
+    required_during_scheduling_ignored_during_execution: NodeSelector | None = None
+    preferred_during_scheduling_ignored_during_execution: list[PreferredSchedulingTerm] = []
+
+
+class PodAffinityTerm(Object, frozen=True):
+    """Pods that this pod wants to be near to, or away from."""
+
+    label_selector: LabelSelector | None = None
+    namespaces: list[str] = []
+    topology_key: str = ""
+    namespace_selector: LabelSelector | None = None
+    match_label_keys: list[str] = []
+    mismatch_label_keys: list[str] = []
+
+
+class WeightedPodAffinityTerm(Object, frozen=True):
+    """A pod preference with a weight."""
+
+    weight: int = 0
+    pod_affinity_term: PodAffinityTerm = PodAffinityTerm()
+
+
+class PodAffinity(Object, frozen=True):
+    """Required and preferred pod terms; the same shape serves anti-affinity."""
+
+    required_during_scheduling_ignored_during_execution: list[PodAffinityTerm] = []
+    preferred_during_scheduling_ignored_during_execution: list[WeightedPodAffinityTerm] = []
+
+
+class Affinity(Object, frozen=True):
+    """All affinity rules of a pod."""
+
+    node_affinity: NodeAffinity | None = None
+    pod_affinity: PodAffinity | None = None
+    pod_anti_affinity: PodAffinity | None = None
+
+
+class TopologySpreadConstraint(Object, frozen=True):
+    """How evenly pods spread over a topology."""
+
+    max_skew: int = 1
+    topology_key: str = ""
+    when_unsatisfiable: str = "DoNotSchedule"
+    label_selector: LabelSelector | None = None
+    min_domains: int | None = None
+    node_affinity_policy: str | None = None
+    node_taints_policy: str | None = None
+    match_label_keys: list[str] = []
+
+
+class PodResourceClaim(Object, frozen=True):
+    """A claim of a pod: an existing one, or one made from a template.
+
+    `source` is the nested form of releases before 1.31; conversion lifts it.
+    """
+
+    name: str = ""
+    resource_claim_name: str | None = None
+    resource_claim_template_name: str | None = None
+
+
+class PodSchedulingGate(Object, frozen=True):
+    """A gate that keeps a pod from the queue."""
+
+    name: str = ""
+
+
+class PodSpec(Object, frozen=True):
+    """The specification of a pod, as far as scheduling reads it. Volumes stay plain dicts."""
+
+    containers: list[Container] = []
+    init_containers: list[Container] = []
+    overhead: dict[str, QuantityText] = {}
+    resources: ResourceRequirements | None = None
+    node_name: str = ""
+    node_selector: dict[str, str] = {}
+    affinity: Affinity | None = None
+    tolerations: list[Toleration] = []
+    topology_spread_constraints: list[TopologySpreadConstraint] = []
+    priority: int | None = None
+    priority_class_name: str = ""
+    preemption_policy: str | None = None
+    scheduler_name: str = ""
+    scheduling_gates: list[PodSchedulingGate] = []
+    resource_claims: list[PodResourceClaim] = []
+    volumes: list[dict[str, Any]] = []
+    host_network: bool = False
+
+
+class PodResourceClaimStatus(Object, frozen=True):
+    """The claim made for one entry of the pod; no name means that none was needed."""
+
+    name: str = ""
+    resource_claim_name: str | None = None
+
+
+class PodExtendedResourceClaimStatus(Object, frozen=True):
+    """The claim that backs the pod's extended resources."""
+
+    resource_claim_name: str = ""
+    request_mappings: list[dict[str, str]] = []
+
+
+class PodCondition(Object, frozen=True):
+    """A condition of a pod."""
+
+    type: str = ""
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+
+
+class ContainerStatus(Object, frozen=True):
+    """What the kubelet reports of a container's resources, for in-place resize."""
+
+    name: str = ""
+    resources: ResourceRequirements | None = None
+    allocated_resources: dict[str, QuantityText] = {}
+
+
+class PodStatus(Object, frozen=True):
+    """The status of a pod, as far as scheduling reads it."""
+
+    phase: str = ""
+    conditions: list[PodCondition] = []
+    nominated_node_name: str = ""
+    start_time: str | None = None
+    resource_claim_statuses: list[PodResourceClaimStatus] = []
+    extended_resource_claim_status: PodExtendedResourceClaimStatus | None = None
+    container_statuses: list[ContainerStatus] = []
+    init_container_statuses: list[ContainerStatus] = []
+    resize: str = ""
+
+
+class Pod(Object, frozen=True):
+    """A pod."""
+
+    api_version: str = "v1"
+    kind: str = "Pod"
+    metadata: ObjectMeta = ObjectMeta()
+    spec: PodSpec = PodSpec()
+    status: PodStatus = PodStatus()
+
+    @property
+    def key(self) -> str:
+        """`NAMESPACE/NAME`."""
+        return f"{self.metadata.namespace}/{self.metadata.name}"
+
+
+class PodTemplateSpec(Object, frozen=True):
+    """The pod that a workload makes."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: PodSpec = PodSpec()
+
+
+class ServiceSpec(Object, frozen=True):
+    """The pods that a service selects (for default topology spreading)."""
+
+    selector: dict[str, str] = {}
+
+
+class Service(Object, frozen=True):
+    """A service."""
+
+    api_version: str = "v1"
+    kind: str = "Service"
+    metadata: ObjectMeta = ObjectMeta()
+    spec: ServiceSpec = ServiceSpec()
+
+
+class PriorityClass(Object, frozen=True):
+    """scheduling.k8s.io/v1: a named pod priority."""
+
+    api_version: str = "scheduling.k8s.io/v1"
+    kind: str = "PriorityClass"
+    metadata: ObjectMeta = ObjectMeta()
+    value: int = 0
+    global_default: bool = False
+    preemption_policy: str | None = None
+
+
+class PodDisruptionBudgetSpec(Object, frozen=True):
+    """policy/v1: pods protected from eviction."""
+
+    selector: LabelSelector | None = None
+
+
+class PodDisruptionBudgetStatus(Object, frozen=True):
+    """How many evictions the budget still allows."""
+
+    disruptions_allowed: int = 0
+    disrupted_pods: dict[str, str] = {}
+
+
+class PodDisruptionBudget(Object, frozen=True):
+    """policy/v1: a disruption budget."""
+
+    api_version: str = "policy/v1"
+    kind: str = "PodDisruptionBudget"
+    metadata: ObjectMeta = ObjectMeta()
+    spec: PodDisruptionBudgetSpec = PodDisruptionBudgetSpec()
+    status: PodDisruptionBudgetStatus = PodDisruptionBudgetStatus()

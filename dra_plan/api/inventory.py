@@ -1,0 +1,39 @@
+"""The typed objects of one input, in input order: what every command plans on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from .core import Namespace, Node, Pod, PodDisruptionBudget, PriorityClass, Service
+from .notice import Notice, Origin
+from .resource import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceClaimTemplate, ResourceSlice
+from .workloads import AnyWorkload
+
+ObjectKey = tuple[str, str, str]
+"""(kind, namespace, name)."""
+
+
+@dataclass(slots=True)
+class Inventory:
+    """All objects of the input, converted to v1 and defaulted as the API server does.
+
+    `origins` knows where each object was read, `skipped` counts objects of kinds that planning does not use,
+    `notices` holds the warnings of loading (dropped fields, deprecated versions).
+    """
+
+    nodes: list[Node] = field(default_factory=list)
+    slices: list[ResourceSlice] = field(default_factory=list)
+    classes: list[DeviceClass] = field(default_factory=list)
+    claims: list[ResourceClaim] = field(default_factory=list)
+    templates: list[ResourceClaimTemplate] = field(default_factory=list)
+    taint_rules: list[DeviceTaintRule] = field(default_factory=list)
+    namespaces: list[Namespace] = field(default_factory=list)
+    pods: list[Pod] = field(default_factory=list)
+    workloads: list[AnyWorkload] = field(default_factory=list)
+    services: list[Service] = field(default_factory=list)
+    priority_classes: list[PriorityClass] = field(default_factory=list)
+    disruption_budgets: list[PodDisruptionBudget] = field(default_factory=list)
+    origins: dict[ObjectKey, Origin] = field(default_factory=dict)
+    skipped: Counter[str] = field(default_factory=Counter)
+    notices: list[Notice] = field(default_factory=list)

@@ -1,0 +1,406 @@
+"""resource.k8s.io/v1: device classes, slices, claims, claim templates and device taint rules.
+
+Only the v1 shape: older versions are converted before they become these structs (`manifests`).
+Where upstream tells "absent" from "empty" the field is Optional with None for absent.
+A quantity is kept as it was written (`QuantityText`); `api.quantity.parse` gives its value.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from .base import QuantityText, StrictObject
+from .core import NodeSelector
+from .meta import ObjectMeta
+
+
+
+
+
+_ATTRIBUTE_NAMES = {
+    "int_value": "int",
+    "bool_value": "bool",
+    "string_value": "string",
+    "version_value": "version",
+    "int_values": "ints",
+    "bool_values": "bools",
+    "string_values": "strings",
+    "version_values": "versions",
+}
+
+
+class DeviceAttribute(StrictObject, frozen=True, rename=_ATTRIBUTE_NAMES):
+    """One attribute value. Exactly one field should be set; upstream checks that late, and so do we."""
+
+    int_value: int | None = None
+    bool_value: bool | None = None
+    string_value: str | None = None
+    version_value: str | None = None
+    int_values: list[int] | None = None
+    bool_values: list[bool] | None = None
+    string_values: list[str] | None = None
+    version_values: list[str] | None = None
+
+
+class CapacityRequestPolicyRange(StrictObject, frozen=True):
+    """The amounts that may be requested: from min to max in steps."""
+
+    min: QuantityText | None = None
+    max: QuantityText | None = None
+    step: QuantityText | None = None
+
+
+class CapacityRequestPolicy(StrictObject, frozen=True):
+    """How a request on a shared capacity is rounded and limited (KEP-5075)."""
+
+    default: QuantityText | None = None
+    valid_values: list[QuantityText] | None = None
+    valid_range: CapacityRequestPolicyRange | None = None
+
+
+class DeviceCapacity(StrictObject, frozen=True):
+    """A capacity of a device, and how shares of it may be requested."""
+
+    value: QuantityText = "0"
+    request_policy: CapacityRequestPolicy | None = None
+
+
+class Counter(StrictObject, frozen=True):
+    """A countable amount."""
+
+    value: QuantityText = "0"
+
+
+class CounterSet(StrictObject, frozen=True):
+    """A named group of counters that the devices of one pool share (KEP-4815)."""
+
+    name: str = ""
+    counters: dict[str, Counter] = {}
+
+
+class DeviceCounterConsumption(StrictObject, frozen=True):
+    """What a device takes from one counter set."""
+
+    counter_set: str = ""
+    counters: dict[str, Counter] = {}
+
+
+class DeviceTaint(StrictObject, frozen=True):
+    """A taint on a device; effects NoSchedule and NoExecute block, others inform."""
+
+    key: str = ""
+    value: str = ""
+    effect: str = ""
+    time_added: str | None = None
+
+
+class DeviceToleration(StrictObject, frozen=True):
+    """A toleration of a request."""
+
+    key: str = ""
+    operator: str = "Equal"
+    value: str = ""
+    effect: str = ""
+    toleration_seconds: int | None = None
+
+
+class NodeAllocatableResourceMapping(StrictObject, frozen=True):
+    """How much of a node resource a device stands for (alpha in 1.36); no multiplier means 1."""
+
+    capacity_key: str | None = None
+    allocation_multiplier: QuantityText | None = None
+
+
+class Device(StrictObject, frozen=True):
+    """One device of a slice."""
+
+    name: str = ""
+    attributes: dict[str, DeviceAttribute] = {}
+    capacity: dict[str, DeviceCapacity] = {}
+    consumes_counters: list[DeviceCounterConsumption] = []
+    node_name: str | None = None
+    node_selector: NodeSelector | None = None
+    all_nodes: bool | None = None
+    taints: list[DeviceTaint] = []
+    binds_to_node: bool | None = None
+    binding_conditions: list[str] = []
+    binding_failure_conditions: list[str] = []
+    allow_multiple_allocations: bool | None = None
+    node_allocatable_resource_mappings: dict[str, NodeAllocatableResourceMapping] = {}
+
+
+class ResourcePool(StrictObject, frozen=True):
+    """The pool that a slice is part of."""
+
+    name: str = ""
+    generation: int = 0
+    resource_slice_count: int = 0
+
+
+class ResourceSliceSpec(StrictObject, frozen=True):
+    """A part of a pool: devices or counter sets, and the nodes that reach them."""
+
+    driver: str = ""
+    pool: ResourcePool = ResourcePool()
+    node_name: str | None = None
+    node_selector: NodeSelector | None = None
+    all_nodes: bool | None = None
+    per_device_node_selection: bool | None = None
+    devices: list[Device] = []
+    shared_counters: list[CounterSet] = []
+
+
+class ResourceSlice(StrictObject, frozen=True):
+    """What a driver publishes."""
+
+    api_version: str = "resource.k8s.io/v1"
+    kind: str = "ResourceSlice"
+    metadata: ObjectMeta = ObjectMeta()
+    spec: ResourceSliceSpec = ResourceSliceSpec()
+
+
+class CELDeviceSelector(StrictObject, frozen=True):
+    """A CEL expression over one device."""
+
+    expression: str = ""
+
+
+class DeviceSelector(StrictObject, frozen=True):
+    """A selector; only CEL exists."""
+
+    cel: CELDeviceSelector | None = None
+
+
+class OpaqueDeviceConfiguration(StrictObject, frozen=True):
+    """Parameters that only the driver understands."""
+
+    driver: str = ""
+    parameters: Any = None
+
+
+class DeviceConfiguration(StrictObject, frozen=True):
+    """A configuration entry of a class."""
+
+    opaque: OpaqueDeviceConfiguration | None = None
+
+
+class DeviceClaimConfiguration(StrictObject, frozen=True):
+    """A configuration entry of a claim, for the listed requests or, with none listed, for all."""
+
+    requests: list[str] = []
+    opaque: OpaqueDeviceConfiguration | None = None
+
+
+class DeviceClassSpec(StrictObject, frozen=True):
+    """Selectors and configuration that a class adds to every request for it."""
+
+    selectors: list[DeviceSelector] = []
+    config: list[DeviceConfiguration] = []
+    extended_resource_name: str | None = None
+
+
+class DeviceClass(StrictObject, frozen=True):
+    """A class of devices."""
+
+    api_version: str = "resource.k8s.io/v1"
+    kind: str = "DeviceClass"
+    metadata: ObjectMeta = ObjectMeta()
+    spec: DeviceClassSpec = DeviceClassSpec()
+
+
+class CapacityRequirements(StrictObject, frozen=True):
+    """Amounts of capacity that a request wants from each of its devices."""
+
+    requests: dict[str, QuantityText] = {}
+
+
+class ExactDeviceRequest(StrictObject, frozen=True):
+    """A request for devices of one class. Defaulted: the mode is set, and a count with ExactCount."""
+
+    device_class_name: str = ""
+    selectors: list[DeviceSelector] = []
+    allocation_mode: str = "ExactCount"
+    count: int = 0
+    admin_access: bool | None = None
+    tolerations: list[DeviceToleration] = []
+    capacity: CapacityRequirements | None = None
+
+
+class DeviceSubRequest(StrictObject, frozen=True):
+    """One alternative of a firstAvailable request (KEP-4816); it has no admin access."""
+
+    name: str = ""
+    device_class_name: str = ""
+    selectors: list[DeviceSelector] = []
+    allocation_mode: str = "ExactCount"
+    count: int = 0
+    tolerations: list[DeviceToleration] = []
+    capacity: CapacityRequirements | None = None
+
+
+class DeviceRequest(StrictObject, frozen=True):
+    """A named request: `exactly` or the first of `first_available` that works."""
+
+    name: str = ""
+    exactly: ExactDeviceRequest | None = None
+    first_available: list[DeviceSubRequest] = []
+
+
+class DeviceConstraint(StrictObject, frozen=True):
+    """A condition over the devices of several requests."""
+
+    requests: list[str] = []
+    match_attribute: str | None = None
+    distinct_attribute: str | None = None
+
+
+class DeviceClaim(StrictObject, frozen=True):
+    """What a claim asks for."""
+
+    requests: list[DeviceRequest] = []
+    constraints: list[DeviceConstraint] = []
+    config: list[DeviceClaimConfiguration] = []
+
+
+class ResourceClaimSpec(StrictObject, frozen=True):
+    """The specification of a claim."""
+
+    devices: DeviceClaim = DeviceClaim()
+
+
+class DeviceRequestAllocationResult(StrictObject, frozen=True):
+    """One device given to one request."""
+
+    request: str = ""
+    driver: str = ""
+    pool: str = ""
+    device: str = ""
+    admin_access: bool | None = None
+    tolerations: list[DeviceToleration] = []
+    binding_conditions: list[str] = []
+    binding_failure_conditions: list[str] = []
+    share_id: str | None = msgspec.field(default=None, name="shareID")
+    consumed_capacity: dict[str, QuantityText] | None = None
+
+
+class DeviceAllocationConfiguration(StrictObject, frozen=True):
+    """A configuration entry of an allocation, from a class or from the claim."""
+
+    source: str = ""
+    requests: list[str] = []
+    opaque: OpaqueDeviceConfiguration | None = None
+
+
+class DeviceAllocationResult(StrictObject, frozen=True):
+    """The devices and configuration of an allocation."""
+
+    results: list[DeviceRequestAllocationResult] = []
+    config: list[DeviceAllocationConfiguration] = []
+
+
+class AllocationResult(StrictObject, frozen=True):
+    """What a claim was given, and the nodes on which it can be used."""
+
+    devices: DeviceAllocationResult = DeviceAllocationResult()
+    node_selector: NodeSelector | None = None
+    allocation_timestamp: str | None = None
+
+
+class ResourceClaimConsumerReference(StrictObject, frozen=True):
+    """A user of a claim, normally a pod."""
+
+    api_group: str = ""
+    resource: str = ""
+    name: str = ""
+    uid: str = ""
+
+
+class Condition(StrictObject, frozen=True):
+    """A condition reported by a driver."""
+
+    type: str = ""
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+    last_transition_time: str | None = None
+    observed_generation: int | None = None
+
+
+class AllocatedDeviceStatus(StrictObject, frozen=True):
+    """What a driver says of an allocated device."""
+
+    driver: str = ""
+    pool: str = ""
+    device: str = ""
+    share_id: str | None = msgspec.field(default=None, name="shareID")
+    conditions: list[Condition] = []
+    data: Any = None
+    network_data: Any = None
+
+
+class ResourceClaimStatus(StrictObject, frozen=True):
+    """Allocation and users of a claim."""
+
+    allocation: AllocationResult | None = None
+    reserved_for: list[ResourceClaimConsumerReference] = []
+    devices: list[AllocatedDeviceStatus] = []
+
+
+class ResourceClaim(StrictObject, frozen=True):
+    """A claim for devices."""
+
+    api_version: str = "resource.k8s.io/v1"
+    kind: str = "ResourceClaim"
+    metadata: ObjectMeta = ObjectMeta()
+    spec: ResourceClaimSpec = ResourceClaimSpec()
+    status: ResourceClaimStatus | None = None
+
+    @property
+    def key(self) -> str:
+        """`NAMESPACE/NAME`, as messages print it."""
+        return f"{self.metadata.namespace}/{self.metadata.name}"
+
+
+class ResourceClaimTemplateSpec(StrictObject, frozen=True):
+    """Metadata and specification copied into every claim made from the template."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: ResourceClaimSpec = ResourceClaimSpec()
+
+
+class ResourceClaimTemplate(StrictObject, frozen=True):
+    """A template from which the claim controller makes one claim per pod."""
+
+    api_version: str = "resource.k8s.io/v1"
+    kind: str = "ResourceClaimTemplate"
+    metadata: ObjectMeta = ObjectMeta()
+    spec: ResourceClaimTemplateSpec = ResourceClaimTemplateSpec()
+
+
+class DeviceTaintSelector(StrictObject, frozen=True):
+    """Which devices a taint rule means; each set field must be equal."""
+
+    driver: str | None = None
+    pool: str | None = None
+    device: str | None = None
+    device_class_name: str | None = None
+    selectors: list[DeviceSelector] = []
+
+
+class DeviceTaintRuleSpec(StrictObject, frozen=True):
+    """A taint for all devices that the selector means."""
+
+    device_selector: DeviceTaintSelector | None = None
+    taint: DeviceTaint = DeviceTaint()
+
+
+class DeviceTaintRule(StrictObject, frozen=True):
+    """An administrator's taint on devices (KEP-5055)."""
+
+    api_version: str = "resource.k8s.io/v1beta2"
+    kind: str = "DeviceTaintRule"
+    metadata: ObjectMeta = ObjectMeta()
+    spec: DeviceTaintRuleSpec = DeviceTaintRuleSpec()
+    status: Any = None

@@ -1,0 +1,86 @@
+"""apps/v1 and batch/v1: the workloads whose pods use claims."""
+
+from __future__ import annotations
+
+from .base import Object
+from .core import PodTemplateSpec
+from .meta import LabelSelector, ObjectMeta
+
+
+class WorkloadSpec(Object, frozen=True):
+    """What Deployments, StatefulSets, ReplicaSets and DaemonSets share."""
+
+    replicas: int | None = None
+    selector: LabelSelector | None = None
+    template: PodTemplateSpec = PodTemplateSpec()
+
+
+class JobSpec(Object, frozen=True):
+    """A job: at most `parallelism` pods at a time."""
+
+    parallelism: int | None = None
+    completions: int | None = None
+    template: PodTemplateSpec = PodTemplateSpec()
+    suspend: bool = False
+
+
+class JobTemplateSpec(Object, frozen=True):
+    """The job that a CronJob makes."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: JobSpec = JobSpec()
+
+
+class CronJobSpec(Object, frozen=True):
+    """A job on a schedule."""
+
+    job_template: JobTemplateSpec = JobTemplateSpec()
+    suspend: bool = False
+
+
+class Workload(Object, frozen=True):
+    """Deployment, StatefulSet, ReplicaSet or DaemonSet (apps/v1)."""
+
+    api_version: str = "apps/v1"
+    kind: str = "Deployment"
+    metadata: ObjectMeta = ObjectMeta()
+    spec: WorkloadSpec = WorkloadSpec()
+
+
+class ReplicationControllerSpec(Object, frozen=True):
+    """As a ReplicaSet's, with a plain label map as selector."""
+
+    replicas: int | None = None
+    selector: dict[str, str] = {}
+    template: PodTemplateSpec = PodTemplateSpec()
+
+
+class ReplicationController(Object, frozen=True):
+    """v1 ReplicationController."""
+
+    api_version: str = "v1"
+    kind: str = "ReplicationController"
+    metadata: ObjectMeta = ObjectMeta()
+    spec: ReplicationControllerSpec = ReplicationControllerSpec()
+
+
+class Job(Object, frozen=True):
+    """batch/v1 Job."""
+
+    api_version: str = "batch/v1"
+    kind: str = "Job"
+    metadata: ObjectMeta = ObjectMeta()
+    spec: JobSpec = JobSpec()
+
+
+class CronJob(Object, frozen=True):
+    """batch/v1 CronJob."""
+
+    api_version: str = "batch/v1"
+    kind: str = "CronJob"
+    metadata: ObjectMeta = ObjectMeta()
+    spec: CronJobSpec = CronJobSpec()
+
+
+AnyWorkload = Workload | ReplicationController | Job | CronJob
+"""Everything with a pod template."""
