@@ -1,0 +1,1 @@
+"""The selector language of device classes and requests."""

@@ -1,0 +1,15 @@
+"""The errors of the selector language; what was found wrong is said by whoever raises them."""
+
+from dra_plan.errors import DraPlanError
+
+
+class CelError(DraPlanError, ValueError):
+    """Base of every error that compiling or evaluating a selector raises."""
+
+
+class CelCompileError(CelError):
+    """An expression that does not parse, check or keep the rules for selectors; the text is cel-go's, with a caret."""
+
+
+class CelRuntimeError(CelError):
+    """An evaluation that ended in an error: no such key, overflow, cost limit passed, a result that is no bool."""
