@@ -18,7 +18,7 @@ class Const(Struct, frozen=True, eq=False):
 
     id: int
     offset: int
-    value: None | bool | int | float | str | bytes
+    value: bool | int | float | str | bytes | None
     kind: ConstKind
 
 
