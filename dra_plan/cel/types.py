@@ -37,12 +37,12 @@ DYN = Type("dyn", "dyn")
 ERROR = Type("error", "!error!")
 TYPE = Type("type", "type")
 
-QUANTITY = Type("opaque", "kubernetes.Quantity")
-SEMVER = Type("opaque", "kubernetes.Semver")
-URL = Type("opaque", "kubernetes.URL")
+QUANTITY = Type("object", "kubernetes.Quantity")
+SEMVER = Type("object", "kubernetes.Semver")
+URL = Type("object", "kubernetes.URL")
 IP = Type("opaque", "net.IP")
 CIDR = Type("opaque", "net.CIDR")
-FORMAT = Type("opaque", "kubernetes.NamedFormat")
+FORMAT = Type("object", "kubernetes.NamedFormat")
 
 
 def list_of(element: Type) -> Type:
