@@ -15,10 +15,6 @@ from .base import QuantityText, StrictObject
 from .core import NodeSelector
 from .meta import ObjectMeta
 
-
-
-
-
 _ATTRIBUTE_NAMES = {
     "int_value": "int",
     "bool_value": "bool",
@@ -100,7 +96,7 @@ class DeviceToleration(StrictObject, frozen=True):
     """A toleration of a request."""
 
     key: str = ""
-    operator: str = "Equal"
+    operator: str = ""
     value: str = ""
     effect: str = ""
     toleration_seconds: int | None = None
@@ -221,7 +217,7 @@ class ExactDeviceRequest(StrictObject, frozen=True):
 
     device_class_name: str = ""
     selectors: list[DeviceSelector] = []
-    allocation_mode: str = "ExactCount"
+    allocation_mode: str = ""
     count: int = 0
     admin_access: bool | None = None
     tolerations: list[DeviceToleration] = []
@@ -234,7 +230,7 @@ class DeviceSubRequest(StrictObject, frozen=True):
     name: str = ""
     device_class_name: str = ""
     selectors: list[DeviceSelector] = []
-    allocation_mode: str = "ExactCount"
+    allocation_mode: str = ""
     count: int = 0
     tolerations: list[DeviceToleration] = []
     capacity: CapacityRequirements | None = None
