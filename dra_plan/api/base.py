@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import msgspec
 
-
 QuantityText = str | int | float
 """A quantity as written in the manifest; a JSON number is allowed, as in Kubernetes."""
 
@@ -16,5 +15,7 @@ class Object(msgspec.Struct, frozen=True, kw_only=True, gc=False, rename="camel"
     """
 
 
-class StrictObject(Object, frozen=True, kw_only=True, gc=False, rename="camel", omit_defaults=True, forbid_unknown_fields=True):
+class StrictObject(
+    Object, frozen=True, kw_only=True, gc=False, rename="camel", omit_defaults=True, forbid_unknown_fields=True
+):
     """An object of resource.k8s.io: decoding fails on a field that v1 does not have, as strict decoding would."""

@@ -10,9 +10,6 @@ from .base import Object, QuantityText
 from .meta import LabelSelector, ObjectMeta
 
 
-
-
-
 class NodeSelectorRequirement(Object, frozen=True):
     """One requirement on a node's labels or fields."""
 

@@ -93,10 +93,8 @@ def term_problems(term: NodeSelectorTerm, path: str) -> list[str]:
 
 def _expression_problems(requirement: NodeSelectorRequirement, path: str) -> list[str]:
     if requirement.operator not in ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"):
-        return [
-            f'{path}.operator: Unsupported value: "{requirement.operator}": '
-            'supported values: "DoesNotExist", "Exists", "Gt", "In", "Lt", "NotIn"'
-        ]
+        supported = 'supported values: "DoesNotExist", "Exists", "Gt", "In", "Lt", "NotIn"'
+        return [f'{path}.operator: Unsupported value: "{requirement.operator}": {supported}']
     return requirement_problems(requirement.key, requirement.operator, requirement.values, path)
 
 
@@ -116,8 +114,9 @@ def requirement_problems(key: str, operator: str, values: list[str] | None, path
                 f"{path}.values: Invalid value: {values}: for 'Gt', 'Lt' operators, exactly one value is required"
             )
         elif _int64((values or [""])[0]) is None:
+            value = (values or [""])[0]
             found.append(
-                f"{path}.values[0]: Invalid value: \"{(values or [''])[0]}\": for 'Gt', 'Lt' operators, the value must be an integer"
+                f"{path}.values[0]: Invalid value: \"{value}\": for 'Gt', 'Lt' operators, the value must be an integer"
             )
     found += [
         f'{path}.values[{index}]: Invalid value: "{value}": a valid label must be at most 63 characters of '
