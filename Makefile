@@ -1,0 +1,62 @@
+# What a fresh machine needs: make and Python 3.11 to 3.13. Everything else goes into .venv, from the lock file.
+#
+#   make quickstart   the main job on a small cluster
+#   make test         the tests
+#   make check        format, lint, types, import rules, tests
+#   make long         conformance runs, fuzzing and packaging, minutes long
+
+VENV ?= .venv
+BIN := $(VENV)/bin
+# The first interpreter on PATH that is new enough; PYTHON=... chooses another.
+PYTHON ?= $(shell for candidate in python3.13 python3.12 python3.11 python3 python; do \
+	$$candidate -c 'import sys, venv; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' >/dev/null 2>&1 \
+	&& echo $$candidate && break; done)
+STAMP := $(VENV)/.installed
+
+.PHONY: quickstart test check format lint types imports long golden lock completions wheel clean
+
+quickstart: $(STAMP)
+	$(BIN)/dra-plan allocate fixtures/quickstart
+
+test: $(STAMP)
+	$(BIN)/python -m pytest -n auto
+
+check: format lint types imports test
+
+format: $(STAMP)
+	$(BIN)/ruff format --check .
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+imports: $(STAMP)
+	$(BIN)/lint-imports
+
+long: $(STAMP)
+	$(BIN)/python -m pytest -n auto -m long
+
+# Rewrites the golden files from what the program prints now: read the difference before it is committed.
+golden: $(STAMP)
+	$(BIN)/python -m pytest -q --snapshot-update tests/fixtures tests/cli tests/output
+
+completions: $(STAMP)
+	for shell in bash zsh fish powershell; do $(BIN)/python -m tests.cli.completion_files $$shell; done
+
+lock:
+	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --group dev pyproject.toml -o requirements-dev.lock
+
+wheel: $(STAMP)
+	$(BIN)/python -m hatchling build -t wheel
+
+clean:
+	rm -rf $(VENV) dist build
+
+$(STAMP): requirements-dev.lock pyproject.toml
+	@test -n "$(PYTHON)" || { echo "dra-plan needs Python 3.11, 3.12 or 3.13 with its venv module; none is on PATH (PYTHON=... names one)" >&2; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
