@@ -1,0 +1,381 @@
+"""What each Kubernetes release does: gates and their defaults, allocator variants, rules and known defects.
+
+Literal tables and their look-up, nothing else. All other code asks `features.x`, `rules.x` or `quirks.x`
+and never compares a version. Sources: the feature gate tables of the releases and the upstream issues named here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
+from typing import NamedTuple
+
+from .api.notice import Notice
+from .errors import UsageError
+
+NEWEST = "1.36"
+RECORDED = {"1.34": "1.34.9", "1.35": "1.35.6", "1.36": "1.36.2"}
+"""Selectable minor versions and the patch release whose outcomes were recorded for them."""
+
+QUIRK_MODES = ("upstream", "fixed")
+
+
+class Gate(NamedTuple):
+    """A feature gate in one release: alpha, beta or GA, its default, and whether it is locked to it."""
+
+    stage: str
+    default: bool
+    locked: bool = False
+
+
+_ALPHA, _BETA_OFF, _BETA, _GA, _LOCKED = (
+    Gate("alpha", False),
+    Gate("beta", False),
+    Gate("beta", True),
+    Gate("GA", True),
+    Gate("GA", True, locked=True),
+)
+
+_GATES: dict[str, dict[str, Gate]] = {
+    "DynamicResourceAllocation": {"1.34": _GA, "1.35": _LOCKED, "1.36": _LOCKED},
+    "DRAAdminAccess": {"1.34": _BETA, "1.35": _BETA, "1.36": _LOCKED},
+    "DRAPrioritizedList": {"1.34": _BETA, "1.35": _BETA, "1.36": _GA},
+    "DRAPartitionableDevices": {"1.34": _ALPHA, "1.35": _ALPHA, "1.36": _BETA},
+    "DRADeviceTaints": {"1.34": _ALPHA, "1.35": _ALPHA, "1.36": _BETA},
+    "DRADeviceTaintRules": {"1.35": _ALPHA, "1.36": _BETA_OFF},
+    "DRAResourceClaimDeviceStatus": {"1.34": _BETA, "1.35": _BETA, "1.36": _BETA},
+    "DRADeviceBindingConditions": {"1.34": _ALPHA, "1.35": _ALPHA, "1.36": _BETA},
+    "DRAConsumableCapacity": {"1.34": _ALPHA, "1.35": _ALPHA, "1.36": _BETA},
+    "DRAExtendedResource": {"1.34": _ALPHA, "1.35": _ALPHA, "1.36": _BETA},
+    "DRASchedulerFilterTimeout": {"1.34": _BETA, "1.35": _BETA, "1.36": _BETA},
+    "DRAListTypeAttributes": {"1.36": _ALPHA},
+    "DRANodeAllocatableResources": {"1.36": _ALPHA},
+    "DRAWorkloadResourceClaims": {"1.36": _ALPHA},
+    "DRAResourcePoolStatus": {"1.36": _ALPHA},
+    "DRAResourceClaimGranularStatusAuthorization": {"1.36": _BETA},
+}
+
+_NEEDS = {
+    "DRADeviceTaintRules": "DRADeviceTaints",
+    "DRADeviceBindingConditions": "DRAResourceClaimDeviceStatus",
+    "DRAResourceClaimGranularStatusAuthorization": "DRAResourceClaimDeviceStatus",
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Features:
+    """Optional behaviour that gates switch; each one changes the control flow of the allocator at least once."""
+
+    admin_access: bool = True
+    prioritized_list: bool = True
+    partitionable_devices: bool = True
+    device_taints: bool = True
+    device_taint_rules: bool = False
+    binding_conditions: bool = True
+    consumable_capacity: bool = True
+    extended_resources: bool = True
+    list_attributes: bool = False
+    filter_timeout: bool = True
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rules:
+    """How a release's allocator variant works where releases differ without either being defective."""
+
+    ordered: bool = True
+    """Pools are sorted by driver and name and slices by object name; otherwise upstream's order is random."""
+    bound_slices_last: bool = False
+    """Within a pool, slices whose devices have binding conditions come after the others."""
+    bound_pools_last: bool = True
+    """Pools with binding conditions come after all others."""
+    counts_all_slices: bool = True
+    """A pool that looks incomplete on the node is counted again over all slices of the cluster."""
+    skips_unusable_pools: bool = True
+    """Incomplete and invalid pools are passed over; otherwise incomplete ones are used and invalid ones are fatal."""
+    counter_slices: bool = True
+    """Counter sets stand in slices of their own and hold for the pool; otherwise in, and for, the device's slice."""
+    checks_counter_references: bool = True
+    """Duplicate counter sets and dangling counter references make a pool invalid."""
+    resumes_scan: bool = True
+    """A request's next device is sought after the previous one; otherwise from the beginning."""
+    tolerations_in_result: bool = True
+    shared_devices_hold_counters: bool = True
+    """Devices with allocated shares count as allocated for counters; otherwise only dedicated ones do."""
+    distinct_attribute: bool = True
+    binds_to_node: bool = True
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Quirks:
+    """Known defects: True reproduces the release, False does what the API promises. `DEFECTS` describes each."""
+
+    counters_by_pool_name: bool = True
+    distinct_remembers_last: bool = True
+    match_list_not_restored: bool = True
+    rejection_leaks_counters: bool = True
+    shared_undo_keeps_counters: bool = True
+    duplicate_claim_config: bool = True
+    negative_counter_blocks_pool: bool = True
+    admin_pays: bool = True
+    admin_take_blocks: bool = True
+    all_drops_exhausted: bool = True
+    all_with_constraint_fatal: bool = True
+    all_with_broken_pool_fatal: bool = True
+    one_term_selectors_only: bool = True
+    counter_slices_everywhere: bool = True
+    first_slice_counts: bool = True
+    local_generation_only: bool = True
+    literal_capacity_names: bool = True
+    share_without_capacity_pays_twice: bool = True
+    late_all_failure_leaks: bool = True
+    default_compared_by_form: bool = True
+    whole_steps: bool = True
+    all_alternative_loses_index: bool = False
+    losing_class_loses_implicit_name: bool = True
+    absent_device_selector_matches_all: bool = True
+    taint_rule_crashes: bool = True
+    list_constraints_as_scalars: bool = True
+
+    def without(self, *names: str) -> Quirks:
+        """The same quirks with the named ones repaired."""
+        return replace(self, **dict.fromkeys(names, False))
+
+
+FIXED = Quirks(**{f.name: False for f in fields(Quirks)})
+"""No defect at all: what the API promises."""
+
+
+class Defect(NamedTuple):
+    """A defect of upstream: its id here, the field of `Quirks`, the upstream issue (0: none filed) and what happens."""
+
+    id: str
+    quirk: str
+    issue: int
+    title: str
+
+
+DEFECTS = (
+    Defect("Q1", "counters_by_pool_name", 140434, "counter totals are kept per pool name, so drivers that share a pool name share them"),
+    Defect("Q2", "distinct_remembers_last", 140438, "distinctAttribute remembers only the last value of each request"),
+    Defect("Q3", "match_list_not_restored", 140300, "the common values of a list matchAttribute are not restored after backtracking"),
+    Defect("Q4", "rejection_leaks_counters", 140436, "a device refused for a taint or a constraint keeps its counters"),
+    Defect("Q5", "shared_undo_keeps_counters", 140436, "giving back a shared device does not give back its counters"),
+    Defect("Q6", "duplicate_claim_config", 0, "a claim configuration for several requests appears several times"),
+    Defect("Q7", "negative_counter_blocks_pool", 0, "one over-committed counter blocks every counter-consuming device of the pool"),
+    Defect("Q8", "admin_pays", 140729, "admin access pays counters and capacity"),
+    Defect("Q9", "admin_take_blocks", 0, "a device taken with admin access is refused to a later claim"),
+    Defect("Q10", "all_drops_exhausted", 0, "All leaves out an exhausted shared device instead of failing"),
+    Defect("Q11", "all_with_constraint_fatal", 0, "All and a constraint that fails stop the pod on all nodes"),
+    Defect("Q12", "all_with_broken_pool_fatal", 141829, "All next to an unrelated broken pool stops the pod on all nodes"),
+    Defect("Q14", "one_term_selectors_only", 141212, "a device whose node selector has several terms can't be allocated"),
+    Defect("Q15", "counter_slices_everywhere", 0, "a pool with shared counters is looked at on every node"),
+    Defect("Q16", "first_slice_counts", 0, "where slices disagree on their number, the first one listed decides"),
+    Defect("Q17", "local_generation_only", 0, "an old generation that looks complete on its node stays in use"),
+    Defect("Q18", "literal_capacity_names", 0, "a capacity request without the driver's domain does not match a qualified name"),
+    Defect("Q19", "share_without_capacity_pays_twice", 140433, "a share without consumed capacity is charged its counters again"),
+    Defect("Q21", "late_all_failure_leaks", 0, "All that fails late leaves its constraint entry and counters behind"),
+    Defect("Q22", "default_compared_by_form", 0, "the default of a request policy is compared with its notation"),
+    Defect("Q23", "whole_steps", 140160, "steps of a capacity range are rounded up to whole units"),
+    Defect("Q20", "all_alternative_loses_index", 0, "from its second device on, an All alternative is mistaken for the first alternative"),
+    Defect("P11", "list_constraints_as_scalars", 0, "list attributes reach selectors but not constraints"),
+    Defect("E1", "absent_device_selector_matches_all", 141620, "a taint rule without device selector taints every device"),
+    Defect("E2", "losing_class_loses_implicit_name", 141103, "a class that loses its extended resource name loses its implicit name too"),
+    Defect("E3", "taint_rule_crashes", 0, "the first device taint rule crashes the scheduler"),
+)  # fmt: skip
+
+NOT_APPLICABLE = {
+    "Q13": "no defect: the API says that an error in a selector ends the allocation",
+    "Q20": "releases before 1.34 can't be selected; the part that 1.35 still has is switchable",
+    "Q24": "see E.2: the newer class wins an extended resource name; that is documented behaviour",
+    "Q25": "manifests can't tell what a device consumed that is no longer published",
+    "Q26": "the stable variant is a choice by gates, not a defect; the plan names the variant",
+    "Q27": "a crash of earlier patch releases; those recorded have the repair",
+}
+"""Defects without a switch, and why."""
+
+
+class _Variant(NamedTuple):
+    name: str
+    supports: frozenset[str]
+    rules: Rules
+
+
+_FOUR = frozenset({"admin_access", "prioritized_list", "partitionable_devices", "device_taints"})
+_INCUBATING_136 = _FOUR | {"binding_conditions", "consumable_capacity"}
+_OPTIONAL = _INCUBATING_136 | {"list_attributes"}
+
+_RULES_136 = Rules()
+_RULES_136_STABLE = Rules(
+    ordered=False, bound_pools_last=False, resumes_scan=False, distinct_attribute=False, binds_to_node=False
+)
+_RULES_135 = Rules(ordered=False, bound_pools_last=False, resumes_scan=False, shared_devices_hold_counters=False)
+_RULES_135_STABLE = replace(
+    _RULES_135, counter_slices=False, checks_counter_references=False, distinct_attribute=False, binds_to_node=False
+)
+_RULES_134 = replace(
+    _RULES_135,
+    counts_all_slices=False,
+    skips_unusable_pools=False,
+    counter_slices=False,
+    checks_counter_references=False,
+    tolerations_in_result=False,
+)
+_RULES_134_STABLE = replace(_RULES_134, distinct_attribute=False, binds_to_node=False)
+
+
+def _bound_last(rules: Rules) -> Rules:
+    return replace(rules, bound_slices_last=True, bound_pools_last=True)
+
+
+_VARIANTS: dict[str, tuple[_Variant, ...]] = {
+    "1.36": (
+        _Variant("stable", _FOUR, _RULES_136_STABLE),
+        _Variant("incubating", _INCUBATING_136, _RULES_136),
+        _Variant("experimental", _OPTIONAL, _RULES_136),
+    ),
+    "1.35": (
+        _Variant("stable", frozenset(), _RULES_135_STABLE),
+        _Variant("incubating", _FOUR, _RULES_135),
+        _Variant("experimental", _OPTIONAL, _bound_last(_RULES_135)),
+    ),
+    "1.34": (
+        _Variant("stable", frozenset(), _RULES_134_STABLE),
+        _Variant("incubating", _FOUR, _RULES_134),
+        _Variant("experimental", _OPTIONAL, _bound_last(_RULES_134)),
+    ),
+}
+
+_QUIRKS = {
+    "1.36": Quirks(),
+    "1.35": Quirks(all_alternative_loses_index=True, taint_rule_crashes=False),
+    "1.34": Quirks(all_alternative_loses_index=True, taint_rule_crashes=False, counter_slices_everywhere=False),
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Target:
+    """What an answer is for. `notices` are the warnings of choosing it."""
+
+    version: str
+    release: str
+    variant: str
+    gates: Mapping[str, bool]
+    features: Features
+    rules: Rules
+    quirks: Quirks
+    quirk_mode: str
+    notices: tuple[Notice, ...] = ()
+
+    @property
+    def ordered(self) -> bool:
+        """Whether upstream's order of pools is fixed; otherwise the answer is one of several possible."""
+        return self.rules.ordered
+
+    def to_dict(self) -> dict[str, object]:
+        """The `target` of every document."""
+        return {
+            "kubernetesVersion": self.version,
+            "release": self.release,
+            "variant": self.variant,
+            "featureGates": dict(self.gates),
+            "quirks": self.quirk_mode,
+        }
+
+    def repaired(self, *quirks: str) -> Target:
+        """The same target without the named quirks; without any name, without all of them."""
+        chosen = self.quirks.without(*quirks) if quirks else FIXED
+        return replace(self, quirks=chosen)
+
+
+def gate_defaults(version: str) -> dict[str, bool]:
+    """The known gates of a minor version and their defaults, in name order."""
+    return {name: stages[version].default for name, stages in sorted(_GATES.items()) if version in stages}
+
+
+def target(
+    kubernetes_version: str = NEWEST, feature_gates: Mapping[str, bool] | None = None, quirks: str = "upstream"
+) -> Target:
+    """The target for a version (`1.36`, `v1.36.3`, `1.36.2-eks-1`), gates that differ from its defaults, and quirks.
+
+    Raises UsageError for a version that can't be selected, an unknown gate, a gate whose prerequisite is off,
+    and an unknown quirk mode.
+    """
+    return _target(str(kubernetes_version), tuple(sorted((feature_gates or {}).items())), quirks)
+
+
+@lru_cache(maxsize=64)
+def _target(kubernetes_version: str, changed: tuple[tuple[str, bool], ...], quirks: str) -> Target:
+    if quirks not in QUIRK_MODES:
+        raise UsageError(f"unknown quirks mode {quirks!r}: use one of {', '.join(QUIRK_MODES)}")
+    version, notices = _parse_version(kubernetes_version)
+    gates = _gates(version, changed, notices)
+    features = _features(gates)
+    variant = _variant(version, features)
+    chosen = _QUIRKS[version] if quirks == "upstream" else FIXED
+    return Target(
+        version=version,
+        release=RECORDED[version],
+        variant=variant.name,
+        gates=gates,
+        features=features,
+        rules=variant.rules,
+        quirks=chosen,
+        quirk_mode=quirks,
+        notices=tuple(notices),
+    )
+
+
+_VERSION = re.compile(r"v?(1)\.(\d+)(?:\.(\d+))?(?:[-+].*)?\Z")
+
+
+def _parse_version(text: str) -> tuple[str, list[Notice]]:
+    match = _VERSION.match(text.strip())
+    version = f"{match[1]}.{int(match[2])}" if match else ""
+    if match is None or version not in RECORDED:
+        raise UsageError(f"unknown Kubernetes version {text!r}: outcomes are known for {', '.join(sorted(RECORDED))}")
+    if match[3] is None or f"{version}.{int(match[3])}" == RECORDED[version]:
+        return version, []
+    told = f"{version}.{int(match[3])} has no recorded outcomes; the answer is for {RECORDED[version]}"
+    return version, [Notice("release-not-recorded", told)]
+
+
+def _gates(version: str, changed: tuple[tuple[str, bool], ...], notices: list[Notice]) -> dict[str, bool]:
+    gates = gate_defaults(version)
+    for name, value in changed:
+        if name not in gates:
+            raise UsageError(f"unknown feature gate {name!r} in {version}: known are {', '.join(gates)}")
+        gate = _GATES[name][version]
+        if gate.locked and value != gate.default:
+            told = f"{name} is locked to {str(gate.default).lower()} in {version}; the answer is what the allocator would do"
+            notices.append(Notice("gate-locked", told))
+        gates[name] = bool(value)
+    for name, needed in _NEEDS.items():
+        if dict(changed).get(name) and not gates[needed]:
+            notices.append(Notice("gate-needs", f"{name} has no effect without {needed}"))
+    return gates
+
+
+def _features(gates: Mapping[str, bool]) -> Features:
+    on = gates.get
+    taints = bool(on("DRADeviceTaints"))
+    return Features(
+        admin_access=bool(on("DRAAdminAccess")),
+        prioritized_list=bool(on("DRAPrioritizedList")),
+        partitionable_devices=bool(on("DRAPartitionableDevices")),
+        device_taints=taints,
+        # 1.34 has no gate of its own for the rules: they come with the taints
+        device_taint_rules=taints and bool(on("DRADeviceTaintRules", taints)),
+        binding_conditions=bool(on("DRADeviceBindingConditions")) and bool(on("DRAResourceClaimDeviceStatus")),
+        consumable_capacity=bool(on("DRAConsumableCapacity")),
+        extended_resources=bool(on("DRAExtendedResource")),
+        list_attributes=bool(on("DRAListTypeAttributes")),
+        filter_timeout=bool(on("DRASchedulerFilterTimeout")),
+    )
+
+
+def _variant(version: str, features: Features) -> _Variant:
+    """The first variant that supports all optional features; list attributes never choose one in 1.36 (P11)."""
+    enabled = {name for name in _INCUBATING_136 if getattr(features, name)}
+    return next(variant for variant in _VARIANTS[version] if enabled <= variant.supports)
