@@ -1,0 +1,93 @@
+"""What the user should know of a claim set beside its answer: rules that `allocate` does not judge, shared claims."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from dra_plan.api.core import Container, PodSpec, ResourceRequirements
+from dra_plan.api.notice import Notice, Origin
+from dra_plan.api.quantity import QuantityError, parse
+
+from .index import Index
+from .sets import ClaimSet, Owner
+
+_IMPLICIT_CLASS = "deviceclass.resource.kubernetes.io/"
+_ADDED_TOLERATIONS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+"""Tolerations that admission adds to every pod."""
+
+
+def of_pod_spec(spec: PodSpec, owner: Owner, origin: Origin | None, index: Index) -> Iterator[Notice]:
+    """What `allocate` leaves out of account for the pods of this spec."""
+    source = str(origin) if origin else ""
+    extended = _dra_backed(spec, index)
+    if extended:
+        message = f"{', '.join(extended)}: extended resources backed by device classes are planned by `schedule` only"
+        yield Notice("extended-resources-not-evaluated", message, str(owner), source)
+    rules = [name for name, present in _rules(spec) if present]
+    if spec.resource_claims and rules:
+        message = f"only devices are judged here, not the pod's {_joined(rules)}; `schedule` judges all of it"
+        yield Notice("pod-rules-not-evaluated", message, str(owner), source)
+
+
+def missing_template(owner: Owner, template: str, origin: Origin | None) -> Notice:
+    """The reason behind `ResourceClaim not created yet`."""
+    message = f"ResourceClaimTemplate {owner.namespace}/{template} is not in the input, so no claim can be made from it"
+    return Notice("missing-template", message, str(owner), str(origin) if origin else "")
+
+
+def shared_claims(sets: Iterable[ClaimSet], index: Index) -> Iterator[Notice]:
+    """One notice per pending claim that several pods or workloads use."""
+    users = index.used_claims()
+    seen = set()
+    for claim_set in sets:
+        for claim in claim_set.claims:
+            key = (claim.metadata.namespace, claim.metadata.name)
+            owners = users.get(key, [])
+            if len(owners) < 2 or key in seen:
+                continue
+            seen.add(key)
+            message = (
+                f"used by {_joined([str(owner) for owner in owners])}: the first of them to be scheduled decides "
+                "for all; each is planned here as if it came first"
+            )
+            origin = index.inventory.origins.get(("ResourceClaim", *key))
+            yield Notice("shared-claim", message, f"ResourceClaim {claim.key}", str(origin) if origin else "")
+
+
+def _rules(spec: PodSpec) -> Iterator[tuple[str, bool]]:
+    containers = [*spec.containers, *spec.init_containers]
+    yield "node selector", bool(spec.node_selector)
+    yield "affinity", spec.affinity is not None
+    yield "tolerations", any(t.key not in _ADDED_TOLERATIONS or not t.toleration_seconds for t in spec.tolerations)
+    yield "topology spread", bool(spec.topology_spread_constraints)
+    yield "host ports", any(port.host_port for container in containers for port in container.ports)
+    resources = [container.resources for container in containers] + ([spec.resources] if spec.resources else [])
+    yield "resource requests", bool(spec.overhead) or any(r.requests for r in resources)
+
+
+def _dra_backed(spec: PodSpec, index: Index) -> list[str]:
+    """The requested resources that a device class serves, in the order of their names."""
+    explicit = {c.spec.extended_resource_name for c in index.inventory.classes if c.spec.extended_resource_name}
+    implicit = {_IMPLICIT_CLASS + c.metadata.name for c in index.inventory.classes}
+    served = explicit | implicit
+    wanted = {
+        name
+        for container in (*spec.containers, *spec.init_containers)
+        for name in _requested(container)
+        if name in served
+    }
+    return sorted(wanted)
+
+
+def _requested(container: Container) -> Iterator[str]:
+    resources: ResourceRequirements = container.resources
+    for name, amount in resources.requests.items():
+        try:
+            if not parse(amount).is_zero:
+                yield name
+        except QuantityError:
+            yield name
+
+
+def _joined(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -1,0 +1,185 @@
+"""Conversion of older resource.k8s.io versions to v1, on plain dicts; the input is never changed.
+
+Only shapes are moved here. Defaults are set in `defaults`, wrong types are found in `diagnose`.
+A document that does not have the shape of its version raises `UnfitError`, and is then diagnosed field by field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+Plain = dict[str, Any]
+Converter = Callable[[Plain], Plain]
+
+_FLAT_REQUEST = ("deviceClassName", "selectors", "allocationMode", "count", "adminAccess", "tolerations", "capacity")
+_BETA_REQUEST = frozenset({"name", "firstAvailable", *_FLAT_REQUEST})
+
+
+class UnfitError(Exception):
+    """The document does not have the shape of its version; internal to `manifests`."""
+
+
+def _mapping(value: object) -> Plain:
+    if not isinstance(value, dict):
+        raise UnfitError
+    return value
+
+
+def _sequence(value: object) -> list[Any]:
+    if not isinstance(value, list):
+        raise UnfitError
+    return value
+
+
+def _with(owner: Plain, key: str, change: Callable[[Any], Any]) -> Plain:
+    """A copy of `owner` with `change` applied to the field, or `owner` itself when the field is absent."""
+    if owner.get(key) is None:
+        return owner
+    return {**owner, key: change(owner[key])}
+
+
+def _without(owner: Plain, *keys: str) -> Plain:
+    return {key: value for key, value in owner.items() if key not in keys} if any(k in owner for k in keys) else owner
+
+
+def _spec(change: Converter) -> Converter:
+    return lambda document: _with(document, "spec", lambda spec: change(_mapping(spec)))
+
+
+# ResourceSlice
+
+
+def _beta_device(device: object, capacity: Converter) -> Plain:
+    """Lifts the payload out of `basic`; a device without it keeps only its name."""
+    device = _mapping(device)
+    if not device.keys() <= {"name", "basic"}:
+        raise UnfitError
+    payload = device.get("basic")
+    lifted = {} if payload is None else _with(_mapping(payload), "capacity", lambda value: capacity(_mapping(value)))
+    if "name" in lifted:
+        raise UnfitError
+    return {"name": device["name"], **lifted} if "name" in device else lifted
+
+
+def _beta_slice_spec(spec: Plain, capacity: Converter) -> Plain:
+    spec = _with(spec, "devices", lambda devices: [_beta_device(device, capacity) for device in _sequence(devices)])
+    # Both were plain values before v1beta2, so their zero value meant "not set".
+    unset = [
+        key for key, zero in (("nodeName", ""), ("allNodes", False)) if spec.get(key) is zero or spec.get(key) == zero
+    ]
+    return _without(spec, *unset)
+
+
+def _wrapped_capacity(capacity: Plain) -> Plain:
+    """v1alpha3 capacities are bare quantities."""
+    if any(isinstance(value, Mapping) for value in capacity.values()):
+        raise UnfitError
+    return {name: value if value is None else {"value": value} for name, value in capacity.items()}
+
+
+def slice_from_v1beta1(document: Plain) -> Plain:
+    """A v1beta1 slice as v1: devices lose their `basic` wrapper."""
+    return _spec(lambda spec: _beta_slice_spec(spec, lambda capacity: capacity))(document)
+
+
+def slice_from_v1alpha3(document: Plain) -> Plain:
+    """A v1alpha3 slice as v1: as v1beta1, and bare capacities get their `value`."""
+    return _spec(lambda spec: _beta_slice_spec(spec, _wrapped_capacity))(document)
+
+
+# ResourceClaim and ResourceClaimTemplate
+
+
+def _flat_request_is_set(request: Plain) -> bool:
+    """Whether v1 has an `exactly` for this flat request, after v1beta1's own defaulting."""
+    if not request.get("firstAvailable"):
+        return True  # v1beta1 has set allocationMode by then
+    return bool(
+        request.get("deviceClassName")
+        or request.get("allocationMode")
+        or request.get("count")
+        or any(request.get(key) is not None for key in ("selectors", "adminAccess", "tolerations", "capacity"))
+    )
+
+
+def _beta_request(request: object) -> Plain:
+    request = _mapping(request)
+    if not request.keys() <= _BETA_REQUEST:
+        raise UnfitError
+    nested = {key: request[key] for key in _FLAT_REQUEST if key in request}
+    converted = _without(request, *_FLAT_REQUEST)
+    return {**converted, "exactly": nested} if _flat_request_is_set(request) else converted
+
+
+def _beta_claim_spec(spec: Plain) -> Plain:
+    return _with(
+        spec,
+        "devices",
+        lambda devices: _with(
+            _mapping(devices), "requests", lambda requests: [_beta_request(request) for request in _sequence(requests)]
+        ),
+    )
+
+
+def claim_from_v1beta1(document: Plain) -> Plain:
+    """A v1beta1 claim as v1: flat requests move into `exactly`."""
+    return _spec(_beta_claim_spec)(document)
+
+
+def template_from_v1beta1(document: Plain) -> Plain:
+    """A v1beta1 claim template as v1."""
+    return _spec(_spec(_beta_claim_spec))(document)
+
+
+def _alpha_claim_spec(spec: Plain) -> Plain:
+    """Drops the classic-DRA `controller`; 1.31's `adminAccess: false` meant "not set"."""
+    return _without(_with(spec, "devices", _alpha_devices), "controller")
+
+
+def _alpha_devices(devices: object) -> Plain:
+    def unset_false(request: object) -> Plain:
+        request = _mapping(request)
+        return _without(request, "adminAccess") if request.get("adminAccess") is False else request
+
+    return _with(
+        _mapping(devices), "requests", lambda requests: [unset_false(request) for request in _sequence(requests)]
+    )
+
+
+def _alpha_status(status: object) -> Plain:
+    status = _without(_mapping(status), "deallocationRequested")
+    return _with(status, "allocation", lambda allocation: _without(_mapping(allocation), "controller"))
+
+
+def claim_from_v1alpha3(document: Plain) -> Plain:
+    """A v1alpha3 claim as v1: as v1beta1, without the fields of classic DRA."""
+    document = _with(document, "status", _alpha_status)
+    return claim_from_v1beta1(_spec(_alpha_claim_spec)(document))
+
+
+def template_from_v1alpha3(document: Plain) -> Plain:
+    """A v1alpha3 claim template as v1."""
+    return template_from_v1beta1(_spec(_spec(_alpha_claim_spec))(document))
+
+
+def class_from_v1alpha3(document: Plain) -> Plain:
+    """A v1alpha3 class as v1: `suitableNodes` had no effect on structured allocation, and is gone."""
+    return _spec(lambda spec: _without(spec, "suitableNodes"))(document)
+
+
+# Pods before 1.31
+
+
+def lift_claim_sources(pod_spec: Plain) -> Plain:
+    """A pod spec whose `resourceClaims[].source` (before 1.31) is lifted one level up."""
+
+    def lift(claim: object) -> object:
+        if not isinstance(claim, dict) or not isinstance(claim.get("source"), dict):
+            return claim
+        return {**_without(claim, "source"), **claim["source"]}
+
+    claims = pod_spec.get("resourceClaims")
+    if not isinstance(claims, list):
+        return pod_spec
+    return {**pod_spec, "resourceClaims": [lift(claim) for claim in claims]}

@@ -1,0 +1,143 @@
+"""What the API server fills in when an object is stored (`timeAdded` of taints excepted: it decides nothing here).
+
+Works on decoded objects; returns the same object when there is nothing to fill in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from msgspec.structs import replace
+
+from dra_plan.api.base import Object, QuantityText
+from dra_plan.api.core import Container, ContainerPort, Pod, PodSpec, ResourceRequirements
+from dra_plan.api.resource import (
+    DeviceClaim,
+    DeviceRequest,
+    DeviceSubRequest,
+    DeviceToleration,
+    ExactDeviceRequest,
+    ResourceClaim,
+    ResourceClaimSpec,
+    ResourceClaimTemplate,
+)
+from dra_plan.api.workloads import CronJob, Job, ReplicationController, Workload
+
+_T = TypeVar("_T")
+
+
+def apply(obj: Object) -> Object:
+    """The object with defaults set."""
+    match obj:
+        case ResourceClaim(spec=spec):
+            return obj if (new := _claim_spec(spec)) is spec else replace(obj, spec=new)
+        case ResourceClaimTemplate(spec=template):
+            new = _claim_spec(template.spec)
+            return obj if new is template.spec else replace(obj, spec=replace(template, spec=new))
+        case Pod(spec=spec):
+            return obj if (pod := _pod_spec(spec)) is spec else replace(obj, spec=pod)
+        case Workload() | ReplicationController() | Job():
+            return _templated(obj)
+        case CronJob(spec=spec):
+            job = _templated(spec.job_template)
+            return obj if job is spec.job_template else replace(obj, spec=replace(spec, job_template=job))
+    return obj
+
+
+def _templated(owner: _T) -> _T:
+    """Any object with `spec.template.spec`."""
+    spec = owner.spec  # type: ignore[attr-defined]
+    new = _pod_spec(spec.template.spec)
+    if new is spec.template.spec:
+        return owner
+    return replace(owner, spec=replace(spec, template=replace(spec.template, spec=new)))  # type: ignore[type-var]
+
+
+def _each(values: list[_T], default: Callable[[_T], _T]) -> list[_T]:
+    """The list with `default` applied, or the same list if that changes nothing."""
+    new = [default(value) for value in values]
+    return new if any(a is not b for a, b in zip(new, values, strict=True)) else values
+
+
+# Claims
+
+
+def _claim_spec(spec: ResourceClaimSpec) -> ResourceClaimSpec:
+    requests = _each(spec.devices.requests, _request)
+    if requests is spec.devices.requests:
+        return spec
+    devices: DeviceClaim = replace(spec.devices, requests=requests)
+    return replace(spec, devices=devices)
+
+
+def _request(request: DeviceRequest) -> DeviceRequest:
+    exactly = request.exactly and _wanted(request.exactly)
+    alternatives = _each(request.first_available, _wanted)
+    if exactly is request.exactly and alternatives is request.first_available:
+        return request
+    return replace(request, exactly=exactly, first_available=alternatives)
+
+
+_Wanted = TypeVar("_Wanted", ExactDeviceRequest, DeviceSubRequest)
+
+
+def _wanted(request: _Wanted) -> _Wanted:
+    mode = request.allocation_mode or "ExactCount"
+    count = 1 if mode == "ExactCount" and request.count == 0 else request.count
+    tolerations = _each(request.tolerations, _toleration)
+    if mode == request.allocation_mode and count == request.count and tolerations is request.tolerations:
+        return request
+    return replace(request, allocation_mode=mode, count=count, tolerations=tolerations)
+
+
+def _toleration(toleration: DeviceToleration) -> DeviceToleration:
+    return toleration if toleration.operator else replace(toleration, operator="Equal")
+
+
+# Pods
+
+
+def _pod_spec(spec: PodSpec) -> PodSpec:
+    def container(value: Container) -> Container:
+        return _container(value, host_network=spec.host_network)
+
+    containers = _each(spec.containers, container)
+    init_containers = _each(spec.init_containers, container)
+    resources = spec.resources and _pod_resources(spec.resources, [*containers, *init_containers])
+    if containers is spec.containers and init_containers is spec.init_containers and resources is spec.resources:
+        return spec
+    return replace(spec, containers=containers, init_containers=init_containers, resources=resources)
+
+
+def _container(container: Container, *, host_network: bool) -> Container:
+    resources = _limits_as_requests(container.resources, container.resources.limits)
+    ports = _each(container.ports, _host_port) if host_network else container.ports
+    if resources is container.resources and ports is container.ports:
+        return container
+    return replace(container, resources=resources, ports=ports)
+
+
+def _host_port(port: ContainerPort) -> ContainerPort:
+    """On the host network every port is a host port."""
+    return port if port.host_port else replace(port, host_port=port.container_port)
+
+
+def _limits_as_requests(resources: ResourceRequirements, limits: dict[str, QuantityText]) -> ResourceRequirements:
+    """A limit without a request is also the request."""
+    missing = {name: value for name, value in limits.items() if name not in resources.requests}
+    return replace(resources, requests={**resources.requests, **missing}) if missing else resources
+
+
+def _pod_resources(resources: ResourceRequirements, containers: list[Container]) -> ResourceRequirements:
+    """A pod-level limit is the pod's request too, unless a container requests that resource.
+
+    With a container's request the API server writes the containers' total, which is what the pod requests anyway.
+    """
+    requested = {name for container in containers for name in container.resources.requests}
+    limits = {
+        name: value
+        for name, value in resources.limits.items()
+        if name not in requested and (name in ("cpu", "memory") or name.startswith("hugepages-"))
+    }
+    return _limits_as_requests(resources, limits)

@@ -1,0 +1,142 @@
+"""The slow path: what is wrong with one document, field by field, and what is left of it when that is put right.
+
+Follows the API server's decoder: null is "not set", a whole float is an integer, unknown fields are dropped,
+any other wrong type is a fault. Required fields are not asked for; that is validation, not decoding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from .kinds import Kind
+from .paths import FieldPath
+from .shapes import Schema, schema_of
+
+_NAMES = {
+    "string": "a string",
+    "integer": "an integer",
+    "number": "a number",
+    "boolean": "true or false",
+    "object": "an object",
+    "array": "a list",
+}
+_ZEROS: dict[str, Any] = {"string": "", "integer": 0, "number": 0, "boolean": False, "object": {}, "array": []}
+
+
+@dataclass(slots=True)
+class Diagnosis:
+    """The document as the API server would decode it, the wrong fields, and the fields it does not have."""
+
+    value: Any = None
+    wrong: list[tuple[FieldPath, str, str]] = field(default_factory=list)
+    """(path, message, hint)."""
+    unknown: list[FieldPath] = field(default_factory=list)
+
+
+def diagnose(document: dict[str, Any], kind: Kind, version: str) -> Diagnosis:
+    """Walks the whole document; the document itself is not changed."""
+    diagnosis = Diagnosis()
+    schema = schema_of(kind, version)
+    diagnosis.value = _Walk(schema.get("$defs", {}), diagnosis).value(document, schema, ())
+    return diagnosis
+
+
+def describe(value: object) -> str:
+    """A value in the words of a message."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return f"the boolean {str(value).lower()}"
+        case int() | float():
+            return f"the number {value}"
+        case str():
+            shown = value if len(value) <= 40 else value[:37] + "..."
+            return f'the string "{shown}"'
+        case list():
+            return "a list"
+        case dict():
+            return "an object"
+    return f"a value of type {type(value).__name__}"
+
+
+class _Walk:
+    def __init__(self, definitions: dict[str, Schema], diagnosis: Diagnosis) -> None:
+        self._definitions = definitions
+        self._found = diagnosis
+
+    def _resolve(self, schema: Schema) -> Schema:
+        while "$ref" in schema:
+            schema = self._definitions[schema["$ref"].removeprefix("#/$defs/")]
+        return schema
+
+    def value(self, value: Any, schema: Schema, path: FieldPath) -> Any:
+        schema = self._resolve(schema)
+        types = schema.get("type")
+        if types is None:
+            return value
+        types = [types] if isinstance(types, str) else types
+        if isinstance(value, float) and value.is_integer() and "integer" in types:
+            return int(value)
+        if not any(_is(value, name) for name in types):
+            self._wrong(value, types, path)
+            return value
+        if isinstance(value, dict):
+            return self._fields(value, schema, path) if "properties" in schema else self._entries(value, schema, path)
+        if isinstance(value, list) and "items" in schema:
+            return [
+                self.value(self._present(item, schema["items"]), schema["items"], (*path, index))
+                for index, item in enumerate(value)
+            ]
+        return value
+
+    def _fields(self, value: dict[str, Any], schema: Schema, path: FieldPath) -> dict[str, Any]:
+        kept = {}
+        closed = schema.get("additionalProperties") is False
+        for key, item in value.items():
+            inner = schema["properties"].get(key)
+            if inner is None:
+                self._found.unknown.append((*path, key))
+                if not closed:
+                    kept[key] = item
+            elif item is not None:
+                kept[key] = self.value(item, inner, (*path, key))
+        return kept
+
+    def _entries(self, value: dict[str, Any], schema: Schema, path: FieldPath) -> dict[str, Any]:
+        inner = schema.get("additionalProperties")
+        if not isinstance(inner, dict):
+            return value
+        return {key: self.value(self._present(item, inner), inner, (*path, key)) for key, item in value.items()}
+
+    def _present(self, value: Any, schema: Schema) -> Any:
+        """Null among list items or map values is the type's zero value."""
+        if value is not None:
+            return value
+        types = self._resolve(schema).get("type")
+        if types == ["string", "number"]:
+            return "0"
+        return _ZEROS.get(types) if isinstance(types, str) else None
+
+    def _wrong(self, value: Any, types: list[str], path: FieldPath) -> None:
+        wanted = " or ".join(_NAMES[name] for name in types if name != "null")
+        hint = "put it in quotes" if isinstance(value, bool | int | float) and "string" in types else ""
+        self._found.wrong.append((path, f"expected {wanted}, got {describe(value)}", hint))
+
+
+def _is(value: object, name: str) -> bool:
+    match name:
+        case "string":
+            return isinstance(value, str)
+        case "integer":
+            return isinstance(value, int) and not isinstance(value, bool)
+        case "number":
+            return isinstance(value, int | float) and not isinstance(value, bool)
+        case "boolean":
+            return isinstance(value, bool)
+        case "object":
+            return isinstance(value, dict)
+        case "array":
+            return isinstance(value, list)
+    return value is None

@@ -1,0 +1,37 @@
+"""What is wrong with an input: one value per fault, and the error that carries them all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from dra_plan.errors import InputError
+
+
+class Fault(NamedTuple):
+    """One fault: where it is, and what it is. Lines and documents count from 1; 0 means unknown.
+
+    `object` is `KIND NAMESPACE/NAME` as far as known, `path` the field in JSON notation.
+    """
+
+    source: str
+    message: str
+    line: int = 0
+    document: int = 0
+    object: str = ""
+    path: str = ""
+    hint: str = ""
+
+    def text(self) -> str:
+        """`SOURCE:LINE: OBJECT: FIELD: MESSAGE (HINT)`, leaving out what is unknown."""
+        where = f"{self.source}:{self.line}" if self.line else self.source
+        parts = [part for part in (where, self.object, self.path, self.message) if part]
+        return ": ".join(parts) + (f" ({self.hint})" if self.hint else "")
+
+
+class ManifestErrors(InputError):  # noqa: N818 - it carries many
+    """The input can't be read as Kubernetes objects; `faults` lists every reason that was found."""
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        self.faults: list[Fault] = list(faults)
+        super().__init__("\n".join(fault.text() for fault in self.faults))

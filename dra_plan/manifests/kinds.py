@@ -1,0 +1,132 @@
+"""The table of kinds that planning reads: their API versions, types and where the inventory keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dra_plan.api import core, resource, workloads
+from dra_plan.api.base import Object
+
+from . import convert
+from .convert import Converter
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kind:
+    """One kind of one API group. `versions` maps each known version to its conversion, None if it is already as v1."""
+
+    group: str
+    name: str
+    type: type[Object]
+    versions: Mapping[str, Converter | None]
+    holder: str
+    """The field of `Inventory` that lists the objects."""
+    pod_spec: tuple[str, ...] = ()
+    """The path of the pod spec inside the object, empty for kinds without one."""
+    namespaced: bool = True
+
+    @property
+    def canonical_version(self) -> str:
+        """The apiVersion after conversion."""
+        newest = next(iter(self.versions))
+        return f"{self.group}/{newest}" if self.group else newest
+
+    @property
+    def known_versions(self) -> str:
+        """All known apiVersions, for messages."""
+        return ", ".join(f"{self.group}/{version}" if self.group else version for version in self.versions)
+
+
+_DRA = "resource.k8s.io"
+_TEMPLATE = ("spec", "template", "spec")
+
+
+def _core(
+    name: str, kind: type[Object], holder: str, *, pod_spec: tuple[str, ...] = (), namespaced: bool = True
+) -> Kind:
+    return Kind("", name, kind, {"v1": None}, holder, pod_spec, namespaced)
+
+
+def _app(name: str) -> Kind:
+    return Kind("apps", name, workloads.Workload, {"v1": None}, "workloads", _TEMPLATE)
+
+
+_KINDS = (
+    Kind(
+        _DRA,
+        "ResourceSlice",
+        resource.ResourceSlice,
+        {"v1": None, "v1beta2": None, "v1beta1": convert.slice_from_v1beta1, "v1alpha3": convert.slice_from_v1alpha3},
+        "slices",
+        namespaced=False,
+    ),
+    Kind(
+        _DRA,
+        "DeviceClass",
+        resource.DeviceClass,
+        {"v1": None, "v1beta2": None, "v1beta1": None, "v1alpha3": convert.class_from_v1alpha3},
+        "classes",
+        namespaced=False,
+    ),
+    Kind(
+        _DRA,
+        "ResourceClaim",
+        resource.ResourceClaim,
+        {"v1": None, "v1beta2": None, "v1beta1": convert.claim_from_v1beta1, "v1alpha3": convert.claim_from_v1alpha3},
+        "claims",
+    ),
+    Kind(
+        _DRA,
+        "ResourceClaimTemplate",
+        resource.ResourceClaimTemplate,
+        {
+            "v1": None,
+            "v1beta2": None,
+            "v1beta1": convert.template_from_v1beta1,
+            "v1alpha3": convert.template_from_v1alpha3,
+        },
+        "templates",
+    ),
+    Kind(
+        _DRA,
+        "DeviceTaintRule",
+        resource.DeviceTaintRule,
+        {"v1beta2": None, "v1alpha3": None},
+        "taint_rules",
+        namespaced=False,
+    ),
+    _core("Node", core.Node, "nodes", namespaced=False),
+    _core("Namespace", core.Namespace, "namespaces", namespaced=False),
+    _core("Pod", core.Pod, "pods", pod_spec=("spec",)),
+    _core("Service", core.Service, "services"),
+    _core("ReplicationController", workloads.ReplicationController, "workloads", pod_spec=_TEMPLATE),
+    _app("Deployment"),
+    _app("StatefulSet"),
+    _app("ReplicaSet"),
+    _app("DaemonSet"),
+    Kind("batch", "Job", workloads.Job, {"v1": None}, "workloads", _TEMPLATE),
+    Kind("batch", "CronJob", workloads.CronJob, {"v1": None}, "workloads", ("spec", "jobTemplate", *_TEMPLATE)),
+    Kind(
+        "scheduling.k8s.io",
+        "PriorityClass",
+        core.PriorityClass,
+        {"v1": None},
+        "priority_classes",
+        namespaced=False,
+    ),
+    Kind("policy", "PodDisruptionBudget", core.PodDisruptionBudget, {"v1": None}, "disruption_budgets"),
+)
+
+_BY_GROUP_AND_NAME = {(kind.group, kind.name): kind for kind in _KINDS}
+
+
+def split_version(api_version: str) -> tuple[str, str]:
+    """`GROUP/VERSION` as (group, version); the core group is empty."""
+    group, slash, version = api_version.rpartition("/")
+    return (group, version) if slash else ("", api_version)
+
+
+def find(api_version: str, kind: str) -> Kind | None:
+    """The kind of that name in the apiVersion's group, whatever the version; None for kinds that planning skips."""
+    return _BY_GROUP_AND_NAME.get((split_version(api_version)[0], kind))

@@ -1,0 +1,88 @@
+"""JSON schemas of the kinds that planning reads, used to say what is wrong with a document that can't be decoded.
+
+The published schemas lie in `dra_plan/schemas`; what they lack (workloads, v1alpha3) is put together here.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.resources
+import json
+from typing import Any
+
+from .kinds import Kind
+
+Schema = dict[str, Any]
+
+_STRING: Schema = {"type": "string"}
+_INTEGER: Schema = {"type": "integer"}
+_BOOLEAN: Schema = {"type": "boolean"}
+_QUANTITY: Schema = {"type": ["string", "number"]}
+_STRING_MAP: Schema = {"type": "object", "additionalProperties": _STRING}
+_META: Schema = {"$ref": "#/$defs/apimachinery.pkg.apis.meta.v1.ObjectMeta"}
+_SELECTOR: Schema = {"$ref": "#/$defs/apimachinery.pkg.apis.meta.v1.LabelSelector"}
+_POD_SPEC: Schema = {"$ref": "#/$defs/api.core.v1.PodSpec"}
+
+
+def _object(**properties: Schema) -> Schema:
+    return {"type": "object", "properties": properties}
+
+
+_POD_TEMPLATE = _object(metadata=_META, spec=_POD_SPEC)
+_WORKLOAD = _object(replicas=_INTEGER, selector=_SELECTOR, template=_POD_TEMPLATE)
+_JOB = _object(parallelism=_INTEGER, completions=_INTEGER, selector=_SELECTOR, template=_POD_TEMPLATE, suspend=_BOOLEAN)
+_SPECS: dict[str, dict[str, Schema]] = {
+    "Deployment": {"spec": _WORKLOAD},
+    "StatefulSet": {"spec": _WORKLOAD},
+    "ReplicaSet": {"spec": _WORKLOAD},
+    "DaemonSet": {"spec": _WORKLOAD},
+    "ReplicationController": {"spec": _object(replicas=_INTEGER, selector=_STRING_MAP, template=_POD_TEMPLATE)},
+    "Job": {"spec": _JOB},
+    "CronJob": {"spec": _object(jobTemplate=_object(metadata=_META, spec=_JOB), suspend=_BOOLEAN)},
+    "Namespace": {},
+    "Service": {"spec": _object(selector=_STRING_MAP)},
+    "PriorityClass": {"value": _INTEGER, "globalDefault": _BOOLEAN, "preemptionPolicy": _STRING},
+    "PodDisruptionBudget": {
+        "spec": _object(selector=_SELECTOR),
+        "status": _object(disruptionsAllowed=_INTEGER, disruptedPods=_STRING_MAP),
+    },
+}
+"""The fields that planning reads of kinds without a published schema, beside metadata."""
+
+_ALPHA_FIELDS: dict[str, dict[str, Schema]] = {
+    "BasicDevice": {"capacity": {"type": "object", "additionalProperties": _QUANTITY}},
+    "ResourceClaimSpec": {"controller": _STRING},
+    "ResourceClaimStatus": {"deallocationRequested": _BOOLEAN},
+    "AllocationResult": {"controller": _STRING},
+    "DeviceClassSpec": {"suitableNodes": {"type": "object"}},
+}
+"""Fields in which v1alpha3 differs from v1beta1, per type."""
+
+
+@functools.cache
+def schema_of(kind: Kind, version: str) -> Schema:
+    """The schema of a kind in one of its versions; `$ref` points into its own `$defs`."""
+    if kind.name in _SPECS:
+        pod = _read("v1_Pod")
+        properties = {"apiVersion": _STRING, "kind": _STRING, "metadata": _META, **_SPECS[kind.name]}
+        return {"$defs": pod["$defs"], "type": "object", "properties": properties}
+    if kind.group == "resource.k8s.io" and version == "v1alpha3" and kind.name != "DeviceTaintRule":
+        return _as_v1alpha3(_read(f"{kind.group}_v1beta1_{kind.name}"))
+    prefix = f"{kind.group}_" if kind.group else ""
+    return _read(f"{prefix}{version}_{kind.name}")
+
+
+@functools.cache
+def _read(name: str) -> Schema:
+    text = (importlib.resources.files("dra_plan") / "schemas" / f"{name}.json").read_text(encoding="utf-8")
+    schema: Schema = json.loads(text)
+    return schema
+
+
+def _as_v1alpha3(schema: Schema) -> Schema:
+    definitions = dict(schema["$defs"])
+    for name, fields in _ALPHA_FIELDS.items():
+        key = f"api.resource.v1beta1.{name}"
+        if key in definitions:
+            definitions[key] = {**definitions[key], "properties": {**definitions[key]["properties"], **fields}}
+    return {**schema, "$defs": definitions}
