@@ -113,7 +113,6 @@ class Quirks:
 
     counters_by_pool_name: bool = True
     distinct_remembers_last: bool = True
-    match_list_not_restored: bool = True
     rejection_leaks_counters: bool = True
     shared_undo_keeps_counters: bool = True
     duplicate_claim_config: bool = True
@@ -159,7 +158,6 @@ class Defect(NamedTuple):
 DEFECTS = (
     Defect("Q1", "counters_by_pool_name", 140434, "counter totals are kept per pool name, so drivers that share a pool name share them"),
     Defect("Q2", "distinct_remembers_last", 140438, "distinctAttribute remembers only the last value of each request"),
-    Defect("Q3", "match_list_not_restored", 140300, "the common values of a list matchAttribute are not restored after backtracking"),
     Defect("Q4", "rejection_leaks_counters", 140436, "a device refused for a taint or a constraint keeps its counters"),
     Defect("Q5", "shared_undo_keeps_counters", 140436, "giving back a shared device does not give back its counters"),
     Defect("Q6", "duplicate_claim_config", 0, "a claim configuration for several requests appears several times"),
@@ -186,6 +184,7 @@ DEFECTS = (
 )  # fmt: skip
 
 NOT_APPLICABLE = {
+    "Q3": "only in the experimental variant with list attributes, which no gate of 1.36 selects (see P11)",
     "Q13": "no defect: the API says that an error in a selector ends the allocation",
     "Q20": "releases before 1.34 can't be selected; the part that 1.35 still has is switchable",
     "Q24": "see E.2: the newer class wins an extended resource name; that is documented behaviour",

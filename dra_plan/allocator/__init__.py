@@ -1,0 +1,29 @@
+"""The structured allocator: pools of a node, requests, constraints, counters, capacity and the search over them.
+
+Pure computation on `api` objects. It makes no sentence except upstream's own error texts; reasons are values.
+"""
+
+from .allocator import Allocator, NodeOutcome, Outcome
+from .errors import AllocationError, NodeAllocationError, SelectorError, StepsExhaustedError
+from .identity import DeviceID, PoolID
+from .pools import Pool, PoolDevice, PoolGatherer, PoolState
+from .probe import Probe
+from .state import AllocatedState
+
+__all__ = [
+    "AllocatedState",
+    "AllocationError",
+    "Allocator",
+    "DeviceID",
+    "NodeAllocationError",
+    "NodeOutcome",
+    "Outcome",
+    "Pool",
+    "PoolDevice",
+    "PoolGatherer",
+    "PoolID",
+    "PoolState",
+    "Probe",
+    "SelectorError",
+    "StepsExhaustedError",
+]

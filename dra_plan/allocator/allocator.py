@@ -1,0 +1,123 @@
+"""The allocator: claims, what is allocated already, and one answer for each node it is asked about."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..api.core import Node
+from ..api.resource import AllocationResult, DeviceClass, ResourceClaim
+from ..releases import Target
+from .counters import Counters
+from .errors import AllocationError, NodeAllocationError, StepsExhaustedError
+from .pools import Pool, PoolGatherer
+from .probe import Probe
+from .requests import Compile, RequestReader
+from .results import ResultMaker
+from .search import Limits, Search
+from .state import AllocatedState
+
+DEFAULT_MAX_STEPS = 250_000
+"""Steps of one search before it is given up as undecided; fixed, so that answers do not depend on the machine."""
+
+INVALID_POOLS = "invalid resource pools were encountered"
+
+
+class Outcome(enum.Enum):
+    """How the question for one node ended."""
+
+    FITS = "Fits"
+    DOES_NOT_FIT = "DoesNotFit"
+    NODE_ERROR = "NodeError"
+    ERROR = "Error"
+    UNDECIDED = "Undecided"
+
+
+@dataclass(slots=True, frozen=True)
+class NodeOutcome:
+    """The answer for one node: the allocations in claim order if it fits, upstream's error text if there is one.
+
+    `sighted` names the known defects that the answer may owe something to; `error` is what ended it, if anything.
+    """
+
+    node: str
+    outcome: Outcome
+    allocations: Sequence[AllocationResult] = ()
+    message: str = ""
+    steps: int = 0
+    sighted: frozenset[str] = field(default_factory=frozenset)
+    error: AllocationError | None = None
+
+
+class Allocator:
+    """Allocates one set of claims, on each node independently. May be used from several threads."""
+
+    def __init__(
+        self,
+        claims: Iterable[ResourceClaim],
+        gatherer: PoolGatherer,
+        classes: Mapping[str, DeviceClass],
+        state: AllocatedState,
+        target: Target,
+        compile_selector: Compile,
+        *,
+        max_steps: int = DEFAULT_MAX_STEPS,
+        deadline: float | None = None,
+    ) -> None:
+        self.claims_to_allocate = tuple(claims)
+        self._gatherer, self._state, self._target = gatherer, state, target
+        self._limits = Limits(max_steps, deadline)
+        self._counters = Counters(state, target.rules, target.quirks)
+        reader = RequestReader(classes, target.features, target.rules, target.quirks, compile_selector)
+        self._claims = [reader.read(index, claim) for index, claim in enumerate(self.claims_to_allocate)]
+
+    def allocate(self, node: Node, probe: Probe | None = None) -> NodeOutcome:
+        """The answer for a node. Nothing is changed by asking; the answer for a node never depends on another's,
+        except through counter tables that upstream keeps by pool name (Q1).
+        """
+        target, name = self._target, node.metadata.name
+        try:
+            pools = self._gatherer.gather(node)
+        except AllocationError as error:
+            return NodeOutcome(name, Outcome.ERROR, message=str(error), error=error)
+        search = Search(
+            node,
+            pools,
+            self._claims,
+            self._state,
+            self._counters,
+            target.features,
+            target.rules,
+            target.quirks,
+            self._limits,
+            probe,
+        )
+        maker = ResultMaker(name, target.features, target.rules, target.quirks)
+        outcome, allocations, message, fatal = Outcome.DOES_NOT_FIT, [], "", None
+        try:
+            if search.run():
+                allocations = self._results(search, maker)
+                outcome = Outcome.FITS
+            else:
+                _check_pools(pools, skips=target.rules.skips_unusable_pools)
+        except AllocationError as error:
+            outcome, message, fatal = Outcome.ERROR, str(error), error
+        except NodeAllocationError as error:
+            outcome, message = Outcome.NODE_ERROR, str(error)
+        except StepsExhaustedError as error:
+            outcome, message = Outcome.UNDECIDED, str(error)
+        sighted = search.sighted | self._counters.sighted | maker.sighted | self._gatherer.sighted
+        return NodeOutcome(name, outcome, allocations, message, search.steps, frozenset(sighted), fatal)
+
+    def _results(self, search: Search, maker: ResultMaker) -> list[AllocationResult]:
+        return [
+            maker.result(ready, takes, chosen)
+            for ready, takes, chosen in zip(self._claims, search.ledger.results, search.chosen, strict=True)
+        ]
+
+
+def _check_pools(pools: Sequence[Pool], *, skips: bool) -> None:
+    """Nothing was found; if an invalid pool was passed over, that is this node's error."""
+    if skips and any(pool.invalid for pool in pools):
+        raise NodeAllocationError(INVALID_POOLS)

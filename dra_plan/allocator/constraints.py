@@ -1,0 +1,193 @@
+"""matchAttribute and distinctAttribute: what a device offers, and whether that goes with the devices taken so far.
+
+Constraints hold no state; what they know of a search is in its ledger. Checks read, `take` writes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..api.resource import DeviceAttribute, DeviceConstraint
+from ..releases import Features, Quirks
+from .ledger import Ledger
+from .pools import PoolDevice
+from .reasons import AttributeDiffers, AttributeMissing, AttributeRepeats
+
+Value = tuple[str, object]
+"""A comparable attribute value: its type, and the value (a frozenset in list mode; None for an unknown type)."""
+
+_UNKNOWN: Value = ("unknown", None)
+
+
+@dataclass(slots=True, eq=False, frozen=True)
+class Constraint:
+    """What match and distinct share: `index` in the claim, and the `requests` it applies to (empty: all)."""
+
+    claim: int
+    index: int
+    attribute: str
+    requests: frozenset[str]
+    lists: bool
+    """Values are sets (KEP-5491); otherwise lists compare with nothing."""
+
+    def applies(self, request: str, full_name: str) -> bool:
+        """Whether a request, or an alternative with its `REQUEST/ALTERNATIVE` name, is constrained."""
+        return not self.requests or request in self.requests or full_name in self.requests
+
+    def value(self, device: PoolDevice) -> Value | None:
+        """What the device offers, or None when it lacks the attribute."""
+        attribute = look_up(device, self.attribute)
+        if attribute is None:
+            return None
+        return _as_set(attribute) if self.lists else _as_scalar(attribute)
+
+    def refuses(
+        self, ledger: Ledger, device: PoolDevice
+    ) -> AttributeMissing | AttributeDiffers | AttributeRepeats | None:
+        """Why the device can't join the devices taken so far, or None."""
+        raise NotImplementedError
+
+    def take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:
+        """The device joins; it was not refused."""
+        raise NotImplementedError
+
+    def leak_take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:
+        """The device joins and stays although it is not taken (Q21)."""
+        raise NotImplementedError
+
+    def rolled_back(self, ledger: Ledger, request: str) -> bool:  # noqa: ARG002 - the base loses nothing
+        """What is lost when a later constraint refuses a device that this one let in; True if anything was."""
+        return False
+
+
+class MatchAttribute(Constraint):
+    """All devices offer the same value; with lists, all have a value in common."""
+
+    __slots__ = ()
+
+    def refuses(self, ledger: Ledger, device: PoolDevice) -> AttributeMissing | AttributeDiffers | None:
+        """As in the base; the first device fixes the value, even one of a type that nothing else can equal."""
+        offered = self.value(device)
+        if offered is None:
+            return AttributeMissing(self.index, self.attribute)
+        count, pinned = ledger.pins.get(self, (0, None))
+        if count == 0 and not self.lists:
+            return None
+        if offered is _UNKNOWN or (count and not _agree(offered, pinned)):
+            return AttributeDiffers(self.index, self.attribute, offered[1], pinned[1] if pinned else None)
+        return None
+
+    def take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:  # noqa: ARG002 - all requests share the value
+        """As in the base."""
+        offered = self.value(device)
+        count, pinned = ledger.pins.get(self, (0, None))
+        if self.lists and offered is not None:
+            common = offered if count == 0 else (offered[0], offered[1] & pinned[1])
+            ledger.narrow(self, common)
+        else:
+            ledger.pin(self, pinned if count else offered)
+
+    def leak_take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:  # noqa: ARG002 - as in take
+        """As in the base."""
+        count, pinned = ledger.pins.get(self, (0, None))
+        ledger.leak_pin(self, pinned if count else self.value(device))
+
+
+@dataclass(slots=True, eq=False, frozen=True)
+class DistinctAttribute(Constraint):
+    """No two devices offer the same value; with lists, no two have a value in common."""
+
+    remembers_last: bool = False
+    """Q2: one value is remembered per request, the last one, and giving any device back forgets it."""
+
+    def refuses(self, ledger: Ledger, device: PoolDevice) -> AttributeMissing | AttributeRepeats | None:
+        """As in the base."""
+        offered = self.value(device)
+        if offered is None:
+            return AttributeMissing(self.index, self.attribute)
+        for slot, seen in ledger.remembered.get(self, {}).items():
+            if offered is _UNKNOWN or _agree(offered, seen):
+                return AttributeRepeats(
+                    self.index, self.attribute, offered[1], slot if self.remembers_last else slot[0]
+                )
+        if self.lists and offered is _UNKNOWN:
+            return AttributeMissing(self.index, self.attribute)
+        return None
+
+    def take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:
+        """As in the base."""
+        ledger.remember(self, self._slot(device, request), self.value(device))
+
+    def leak_take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:
+        """As in the base."""
+        ledger.leak_remember(self, self._slot(device, request), self.value(device))
+
+    def rolled_back(self, ledger: Ledger, request: str) -> bool:
+        """The slot of the request, also where an earlier device filled it (Q2)."""
+        if not self.remembers_last:
+            return False
+        lost = request in ledger.remembered.get(self, {})
+        ledger.leak_forget(self, request)
+        return lost
+
+    def _slot(self, device: PoolDevice, request: str) -> object:
+        return request if self.remembers_last else (request, device.id)
+
+
+def make(claim: int, index: int, constraint: DeviceConstraint, features: Features, quirks: Quirks) -> Constraint | None:
+    """The constraint of a claim, or None when it has neither kind (or a kind that is switched off by the caller)."""
+    requests = frozenset(constraint.requests)
+    lists = features.list_attributes and not quirks.list_constraints_as_scalars
+    if constraint.match_attribute is not None:
+        return MatchAttribute(claim, index, constraint.match_attribute, requests, lists)
+    if constraint.distinct_attribute is not None:
+        return DistinctAttribute(
+            claim, index, constraint.distinct_attribute, requests, lists, quirks.distinct_remembers_last
+        )
+    return None
+
+
+def look_up(device: PoolDevice, name: str) -> DeviceAttribute | None:
+    """The attribute by its qualified name; a bare name counts for the driver's own domain."""
+    attributes = device.device.attributes
+    attribute = attributes.get(name)
+    if attribute is not None:
+        return attribute
+    domain, slash, identifier = name.partition("/")
+    return attributes.get(identifier) if slash and domain == device.id.driver else None
+
+
+def _as_scalar(attribute: DeviceAttribute) -> Value:
+    """Versions compare as text: strict semantic versions have one spelling."""
+    if attribute.string_value is not None:
+        return ("string", attribute.string_value)
+    if attribute.int_value is not None:
+        return ("int", attribute.int_value)
+    if attribute.bool_value is not None:
+        return ("bool", attribute.bool_value)
+    if attribute.version_value is not None:
+        return ("version", attribute.version_value)
+    return _UNKNOWN
+
+
+def _as_set(attribute: DeviceAttribute) -> Value:
+    for kind, values in (
+        ("int", attribute.int_values),
+        ("bool", attribute.bool_values),
+        ("string", attribute.string_values),
+        ("version", attribute.version_values),
+    ):
+        if values:
+            return (kind, frozenset(values))
+    kind, value = _as_scalar(attribute)
+    return _UNKNOWN if kind == "unknown" else (kind, frozenset((value,)))
+
+
+def _agree(offered: Value, other: Value) -> bool:
+    """Same type and same value, or a value in common; types never mix, and unknown types agree with nothing."""
+    if offered[0] != other[0] or offered is _UNKNOWN:
+        return False
+    mine, theirs = offered[1], other[1]
+    if isinstance(mine, frozenset) and isinstance(theirs, frozenset):
+        return not mine.isdisjoint(theirs)
+    return mine == theirs

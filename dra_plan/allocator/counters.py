@@ -1,0 +1,106 @@
+"""Counter sets of pools: what is left of them, and whether a device's consumption still fits (KEP-4815).
+
+Amounts are nano-units. A table is what running totals and remainders are kept for: a pool, or with Q1 all pools of
+one name, or before counter slices a single slice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+
+from ..api import quantity
+from ..releases import Quirks, Rules
+from .ledger import Ledger
+from .pools import Pool, PoolDevice, PoolSlice
+from .reasons import CounterShort
+from .state import AllocatedState
+
+
+class CounterTable:
+    """What is left of the counters of a table before the search, and which counter is over-committed already."""
+
+    __slots__ = ("left", "negative", "pool")
+
+    def __init__(self, pool: Pool, left: dict[tuple[str, str], int]) -> None:
+        self.pool = pool.id
+        self.left = left
+        self.negative = next((key for key, amount in left.items() if amount < 0), None)
+
+
+class Counters:
+    """The counter tables of one allocator, made when first asked for and kept for all nodes, as upstream does."""
+
+    def __init__(self, state: AllocatedState, rules: Rules, quirks: Quirks) -> None:
+        self._state, self._rules, self._quirks = state, rules, quirks
+        self._tables: dict[Hashable, CounterTable] = {}
+        self.sighted: set[str] = set()
+
+    def key(self, device: PoolDevice) -> Hashable:
+        """The table that the device is charged to."""
+        if not self._rules.counter_slices:
+            return device.slice.name
+        return device.id.pool if self._quirks.counters_by_pool_name else device.id.pool_id
+
+    def table(self, device: PoolDevice, pool: Pool) -> CounterTable:
+        """The device's table; with Q1 it may have been made for another driver's pool."""
+        key = self.key(device)
+        table = self._tables.get(key)
+        if table is None:
+            table = self._tables[key] = CounterTable(pool, self.remaining(pool, device.slice))
+        elif table.pool != pool.id:
+            self.sighted.add("counters_by_pool_name")
+        return table
+
+    def remaining(self, pool: Pool, slice_: PoolSlice) -> dict[tuple[str, str], int]:
+        """Set totals less what allocated devices consume, by (set, counter); may be negative."""
+        own = not self._rules.counter_slices
+        left = {
+            (counter_set.name, name): quantity.parse(counter.value).nano
+            for source in ([slice_] if own else pool.counter_slices)
+            for counter_set in source.object.spec.shared_counters
+            for name, counter in counter_set.counters.items()
+        }
+        for device in _devices([slice_] if own else [*pool.slices, *pool.elsewhere]):
+            if self._state.holds_counters(device.id, shared_too=self._rules.shared_devices_hold_counters):
+                for counter_set, name, amount in device.consumption:
+                    if (counter_set, name) in left:
+                        left[counter_set, name] -= amount
+        return left
+
+    def refuses(self, ledger: Ledger, device: PoolDevice, pool: Pool) -> CounterShort | None:
+        """The first counter that the device's consumption would overdraw, or None.
+
+        Upstream compares every counter of the pool with its running total. All totals passed that comparison when they
+        were made, so only the device's own counters, and counters that were negative from the start (Q7), can fail.
+        """
+        table = self.table(device, pool)
+        if table.negative is not None and self._quirks.negative_counter_blocks_pool:
+            self.sighted.add("negative_counter_blocks_pool")
+            return CounterShort(*table.negative, 0, table.left[table.negative])
+        key, totals, left = self.key(device), ledger.counters, table.left
+        needs = device.consumption
+        if len(needs) > len({(counter_set, name) for counter_set, name, _ in needs}):
+            needs = _summed(needs)
+        for counter_set, name, amount in needs:
+            total = left.get((counter_set, name))
+            if total is None:
+                continue
+            remaining = total - totals.get((key, counter_set, name), 0)
+            if amount > remaining:
+                return CounterShort(counter_set, name, amount, remaining)
+        return None
+
+
+def _devices(slices: Iterable[PoolSlice]) -> Iterable[PoolDevice]:
+    for slice_ in slices:
+        for device in slice_.devices:
+            if device.device.consumes_counters:
+                yield device
+
+
+def _summed(consumption: tuple[tuple[str, str, int], ...]) -> tuple[tuple[str, str, int], ...]:
+    """One entry a counter, for devices that name a set twice."""
+    totals: dict[tuple[str, str], int] = {}
+    for counter_set, name, amount in consumption:
+        totals[counter_set, name] = totals.get((counter_set, name), 0) + amount
+    return tuple((counter_set, name, amount) for (counter_set, name), amount in totals.items())

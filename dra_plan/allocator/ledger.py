@@ -1,0 +1,148 @@
+"""The one state of a search, and its one undo.
+
+Every write goes through a method here that also notes its undo on the trail; `rewind` runs the notes backwards.
+Upstream undoes by hand in several places and forgets some: those are the writes named `leak_*`, which leave no note
+and so survive. There is no other exception.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from .identity import DeviceID
+
+Undo = tuple[Callable[..., None], Any, Any]
+
+
+class Ledger:
+    """What has been taken so far in one search. Read freely; write only through the methods."""
+
+    __slots__ = ("admin_taken", "counters", "pins", "remembered", "results", "shares", "taken", "trail")
+
+    def __init__(self, claims: int) -> None:
+        self.taken: dict[DeviceID, tuple[int, ...]] = {}
+        """Dedicated devices taken, and by which claims (by index)."""
+        self.admin_taken: dict[DeviceID, tuple[int, ...]] = {}
+        """Devices taken with admin access where that does not block others."""
+        self.counters: dict[tuple[Hashable, str, str], int] = {}
+        """Running totals by (counter table, set, counter), in nano-units."""
+        self.shares: dict[DeviceID, dict[str, int]] = {}
+        """Capacity taken from shared devices, in nano-units; an entry marks the device's capacity as in use."""
+        self.pins: dict[Hashable, tuple[int, Any]] = {}
+        """matchAttribute constraints: how many devices, and the value they share."""
+        self.remembered: dict[Hashable, dict[Any, Any]] = {}
+        """distinctAttribute constraints: the values seen."""
+        self.results: list[list[Any]] = [[] for _ in range(claims)]
+        """The takes of each claim, in order."""
+        self.trail: list[Undo] = []
+
+    def mark(self) -> int:
+        """A point to which `rewind` can return."""
+        return len(self.trail)
+
+    def rewind(self, mark: int) -> None:
+        """Undoes every noted write since the mark."""
+        trail = self.trail
+        while len(trail) > mark:
+            undo, first, second = trail.pop()
+            undo(first, second)
+
+    # -- devices -------------------------------------------------------------------------------------------------
+
+    def take(self, device: DeviceID, claim: int) -> None:
+        """A dedicated device goes to a claim."""
+        self._append(self.taken, device, claim)
+
+    def take_as_admin(self, device: DeviceID, claim: int) -> None:
+        """A claim uses a device with admin access, which leaves it free for other claims."""
+        self._append(self.admin_taken, device, claim)
+
+    def _append(self, table: dict[DeviceID, tuple[int, ...]], device: DeviceID, claim: int) -> None:
+        before = table.get(device, ())
+        table[device] = (*before, claim)
+        self.trail.append((table.__setitem__, device, before))
+
+    def record(self, claim: int, result: Any) -> None:
+        """A result of a claim."""
+        self.results[claim].append(result)
+        self.trail.append((self._drop_result, claim, None))
+
+    def _drop_result(self, claim: int, _: Any) -> None:
+        self.results[claim].pop()
+
+    # -- counters ------------------------------------------------------------------------------------------------
+
+    def charge(self, table: Hashable, consumption: tuple[tuple[str, str, int], ...]) -> None:
+        """Counters are consumed."""
+        self.leak_charge(table, consumption)
+        self.trail.append((self._refund, table, consumption))
+
+    def leak_charge(self, table: Hashable, consumption: tuple[tuple[str, str, int], ...]) -> None:
+        """Counters are consumed and never given back (Q4, Q5, Q21)."""
+        for counter_set, name, amount in consumption:
+            key = (table, counter_set, name)
+            self.counters[key] = self.counters.get(key, 0) + amount
+
+    def _refund(self, table: Hashable, consumption: tuple[tuple[str, str, int], ...]) -> None:
+        for counter_set, name, amount in consumption:
+            self.counters[(table, counter_set, name)] -= amount
+
+    # -- capacity ------------------------------------------------------------------------------------------------
+
+    def share(self, device: DeviceID, amounts: tuple[tuple[str, int], ...], keeps_empty: bool) -> None:
+        """A share of a device is taken. With `keeps_empty` a share without amounts is never given back (Q5)."""
+        held = self.shares.setdefault(device, {})
+        for name, amount in amounts:
+            held[name] = held.get(name, 0) + amount
+        if amounts or not keeps_empty:
+            self.trail.append((self._unshare, device, amounts))
+
+    def _unshare(self, device: DeviceID, amounts: tuple[tuple[str, int], ...]) -> None:
+        """Upstream forgets a device once nothing of its capacity is held, and so do we."""
+        held = self.shares.get(device)
+        if held is None:
+            return
+        for name, amount in amounts:
+            held[name] -= amount
+        if not any(held.values()):
+            del self.shares[device]
+
+    # -- constraints ---------------------------------------------------------------------------------------------
+
+    def pin(self, constraint: Hashable, value: Any) -> None:
+        """One more device shares `value`."""
+        self.leak_pin(constraint, value)
+        self.trail.append((self._unpin, constraint, None))
+
+    def leak_pin(self, constraint: Hashable, value: Any) -> None:
+        """A device counts for a matchAttribute constraint for good (Q21)."""
+        count, _ = self.pins.get(constraint, (0, None))
+        self.pins[constraint] = (count + 1, value)
+
+    def narrow(self, constraint: Hashable, value: Any) -> None:
+        """One more device, and fewer values in common; undone wholly."""
+        before = self.pins.get(constraint, (0, None))
+        self.pins[constraint] = (before[0] + 1, value)
+        self.trail.append((self.pins.__setitem__, constraint, before))
+
+    def _unpin(self, constraint: Hashable, _: Any) -> None:
+        count, value = self.pins[constraint]
+        self.pins[constraint] = (count - 1, value)
+
+    def remember(self, constraint: Hashable, slot: Any, value: Any) -> None:
+        """A distinctAttribute constraint has seen `value` in `slot`; undone wholly."""
+        seen = self.remembered.setdefault(constraint, {})
+        seen[slot] = value
+        self.trail.append((self._forget, constraint, slot))
+
+    def leak_remember(self, constraint: Hashable, slot: Any, value: Any) -> None:
+        """A distinctAttribute constraint has seen `value` for good (Q21)."""
+        self.remembered.setdefault(constraint, {})[slot] = value
+
+    def leak_forget(self, constraint: Hashable, slot: Any) -> None:
+        """A rolled back check forgets the slot although an earlier device filled it (Q2)."""
+        self.remembered.get(constraint, {}).pop(slot, None)
+
+    def _forget(self, constraint: Hashable, slot: Any) -> None:
+        self.remembered[constraint].pop(slot, None)

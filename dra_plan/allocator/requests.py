@@ -1,0 +1,253 @@
+"""Requests made ready for the search: one Want for each request or alternative, checked as upstream checks them.
+
+What does not depend on the node is prepared once. The texts are upstream's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from ..api.base import QuantityText
+from ..api.resource import (
+    Device,
+    DeviceClass,
+    DeviceRequest,
+    DeviceSelector,
+    DeviceSubRequest,
+    DeviceToleration,
+    ExactDeviceRequest,
+    ResourceClaim,
+)
+from ..releases import Features, Quirks, Rules
+from . import constraints
+from .constraints import Constraint
+from .errors import SelectorError
+from .pools import PoolDevice
+from .reasons import SelectorRefused
+
+RESULTS_LIMIT = 32
+"""Devices that one claim may be given (`AllocationResultsMaxSize`)."""
+
+
+class Selector(Protocol):
+    """What the allocator needs of a compiled selector."""
+
+    def matches(self, device: Device, driver: str) -> bool:
+        """Whether the device matches; raises ValueError with the evaluation's error text."""
+
+
+Compile = Callable[[str], Selector]
+"""Compiles an expression; raises ValueError with the compiler's text."""
+
+
+@dataclass(slots=True, eq=False)
+class Condition:
+    """A selector of a class (`class_name`) or of a request (None), at its index, compiled when first needed."""
+
+    owner: str
+    class_name: str | None
+    index: int
+    expression: str
+    compile: Compile
+    selector: Selector | None = None
+
+    def holds(self, device: PoolDevice) -> bool:
+        """Whether the device matches. Raises SelectorError, which ends the allocation on all nodes."""
+        selector = self.selector
+        if selector is None:
+            try:
+                selector = self.selector = self.compile(self.expression)
+            except ValueError as error:
+                text = f"{self.owner}: selector #{self.index}: CEL compile error: {error}"
+                raise SelectorError(text, self.expression) from error
+        try:
+            return selector.matches(device.device, device.id.driver)
+        except ValueError as error:
+            text = f"{self.owner}: selector #{self.index}: CEL runtime error: {error}"
+            raise SelectorError(text, self.expression, device) from error
+
+
+@dataclass(slots=True, eq=False)
+class Want:
+    """A request, or one alternative of a firstAvailable request, of one claim.
+
+    `problem` is upstream's error text when the request can't even be tried. `count` is the number of devices of an
+    ExactCount request; with `takes_all` the node decides it.
+    """
+
+    claim_index: int
+    request_index: int
+    option_index: int
+    claim: ResourceClaim
+    name: str
+    parent: str
+    device_class: DeviceClass | None
+    conditions: tuple[Condition, ...]
+    count: int
+    takes_all: bool
+    admin: bool
+    tolerations: Sequence[DeviceToleration]
+    capacity: Mapping[str, QuantityText] | None
+    problem: str | None = None
+    constraints: tuple[Constraint, ...] = ()
+
+    @property
+    def full_name(self) -> str:
+        """`REQUEST`, or `REQUEST/ALTERNATIVE`."""
+        return f"{self.parent}/{self.name}" if self.parent else self.name
+
+    @property
+    def request_name(self) -> str:
+        """The name of the request, also for an alternative."""
+        return self.parent or self.name
+
+    def selector_refusal(self, device: PoolDevice) -> SelectorRefused | None:
+        """The first selector that is false for the device: those of the class, then those of the request."""
+        for condition in self.conditions:
+            if not condition.holds(device):
+                return SelectorRefused(condition.class_name, condition.index, condition.expression)
+        return None
+
+
+@dataclass(slots=True, eq=False)
+class ClaimRequests:
+    """A claim made ready: its wants by request, one each or several alternatives, and its constraints."""
+
+    claim: ResourceClaim
+    requests: list[list[Want]] = field(default_factory=list)
+    alternatives: list[bool] = field(default_factory=list)
+    constraints: list[Constraint] = field(default_factory=list)
+    problem: str | None = None
+    """Upstream's text for a constraint that can't be used; it is met after the requests."""
+
+
+class RequestReader:
+    """Prepares claims for one allocator."""
+
+    def __init__(
+        self, classes: Mapping[str, DeviceClass], features: Features, rules: Rules, quirks: Quirks, compile_: Compile
+    ) -> None:
+        self._classes, self._features, self._rules, self._quirks = classes, features, rules, quirks
+        self._compile = compile_
+        self._conditions: dict[str, tuple[Condition, ...]] = {}
+
+    def read(self, claim_index: int, claim: ResourceClaim) -> ClaimRequests:
+        """The claim with all its wants and constraints; problems are kept, not raised."""
+        ready = ClaimRequests(claim)
+        self._read_constraints(claim_index, ready)
+        for index, request in enumerate(claim.spec.devices.requests):
+            wants = self._wants(claim_index, index, claim, request)
+            for want in wants:
+                want.constraints = tuple(c for c in ready.constraints if c.applies(want.request_name, want.full_name))
+            ready.requests.append(wants)
+            ready.alternatives.append(bool(request.first_available))
+        return ready
+
+    def _read_constraints(self, claim_index: int, ready: ClaimRequests) -> None:
+        for index, constraint in enumerate(ready.claim.spec.devices.constraints):
+            known = constraint.match_attribute is not None or (
+                self._rules.distinct_attribute and self._features.consumable_capacity
+            )
+            made = constraints.make(claim_index, index, constraint, self._features, self._quirks) if known else None
+            if made is None:
+                ready.problem = (
+                    f"claim {ready.claim.key}, constraint #{index}: empty constraint (unsupported constraint type?)"
+                )
+                return
+            ready.constraints.append(made)
+
+    def _wants(self, claim_index: int, index: int, claim: ResourceClaim, request: DeviceRequest) -> list[Want]:
+        if request.first_available:
+            wants = [
+                self._want(claim_index, index, position, claim, alternative, request.name)
+                for position, alternative in enumerate(request.first_available)
+            ]
+            if not self._features.prioritized_list:
+                wants[0].problem = (
+                    f"claim {claim.key}, request {request.name}: has subrequests, "
+                    "but the DRAPrioritizedList feature is disabled"
+                )
+            return wants
+        if request.exactly is None:
+            want = self._want(claim_index, index, 0, claim, ExactDeviceRequest(), "", request.name)
+            want.problem = f"claim {claim.key}, request {request.name}: unknown request type"
+            return [want]
+        return [self._want(claim_index, index, 0, claim, request.exactly, "", request.name)]
+
+    def _want(
+        self,
+        claim_index: int,
+        index: int,
+        position: int,
+        claim: ResourceClaim,
+        asked: ExactDeviceRequest | DeviceSubRequest,
+        parent: str,
+        name: str = "",
+    ) -> Want:
+        name = name or getattr(asked, "name", "")
+        device_class = self._classes.get(asked.device_class_name)
+        return Want(
+            claim_index=claim_index,
+            request_index=index,
+            option_index=position,
+            claim=claim,
+            name=name,
+            parent=parent,
+            device_class=device_class,
+            conditions=(*self._class_conditions(device_class), *self._conditions_of(claim, asked.selectors)),
+            count=asked.count,
+            takes_all=asked.allocation_mode == "All",
+            admin=bool(getattr(asked, "admin_access", False)),
+            tolerations=asked.tolerations,
+            capacity=asked.capacity.requests if asked.capacity is not None else None,
+            problem=self._problem(claim, asked, name, parent),
+        )
+
+    def _class_conditions(self, device_class: DeviceClass | None) -> tuple[Condition, ...]:
+        if device_class is None:
+            return ()
+        name = device_class.metadata.name
+        if name not in self._conditions:
+            self._conditions[name] = self._make_conditions(f"class {name}", name, device_class.spec.selectors)
+        return self._conditions[name]
+
+    def _conditions_of(self, claim: ResourceClaim, selectors: Sequence[DeviceSelector]) -> tuple[Condition, ...]:
+        return self._make_conditions(f"claim {claim.key}", None, selectors)
+
+    def _make_conditions(
+        self, owner: str, class_name: str | None, selectors: Sequence[DeviceSelector]
+    ) -> tuple[Condition, ...]:
+        """A class selector without CEL is passed over here; in a request it is the request's problem."""
+        return tuple(
+            Condition(owner, class_name, index, selector.cel.expression, self._compile)
+            for index, selector in enumerate(selectors)
+            if selector.cel is not None
+        )
+
+    def _problem(
+        self, claim: ResourceClaim, asked: ExactDeviceRequest | DeviceSubRequest, name: str, parent: str
+    ) -> str | None:
+        """The first thing that upstream refuses about the request itself, in its order."""
+        place = f"claim {claim.key}, request {name}"
+        if asked.capacity is not None and not self._features.consumable_capacity:
+            kind = "subrequest" if parent else "request"
+            return (
+                f"claim {claim.key}, {kind} {name}: has capacity requests, "
+                "but the DRAConsumableCapacity feature is disabled"
+            )
+        for index, selector in enumerate(asked.selectors):
+            if selector.cel is None:
+                return f"{place}, selector #{index}: CEL expression empty (unsupported selector type?)"
+        if getattr(asked, "admin_access", None) is not None and not self._features.admin_access:
+            return f"{place}: admin access is requested, but the feature is disabled"
+        wanted = asked.device_class_name
+        if not wanted:
+            return f"{place}: missing device class name (unsupported request type?)"
+        if wanted not in self._classes:
+            missing = f'deviceclass.resource.k8s.io "{wanted}" not found'
+            return f"{place}: could not retrieve device class {wanted}: {missing}"
+        if asked.allocation_mode not in ("ExactCount", "All"):
+            return f"{place}: unsupported count mode {asked.allocation_mode}"
+        return None

@@ -1,0 +1,148 @@
+"""From the takes of a search to AllocationResults: devices, configuration and node selector."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import NamedTuple
+
+from ..api.base import QuantityText
+from ..api.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
+from ..api.resource import (
+    AllocationResult,
+    DeviceAllocationConfiguration,
+    DeviceAllocationResult,
+    DeviceRequestAllocationResult,
+)
+from ..releases import Features, Quirks, Rules
+from .capacity import Portion
+from .errors import AllocationError
+from .pools import PoolDevice
+from .requests import ClaimRequests, Want
+
+
+class Take(NamedTuple):
+    """A device taken for a want; `share` lists what it consumes when the device is shared, None when it is not."""
+
+    want: Want
+    device: PoolDevice
+    share: tuple[Portion, ...] | None
+
+
+class ResultMaker:
+    """Writes the results of one search on one node."""
+
+    def __init__(self, node: str, features: Features, rules: Rules, quirks: Quirks) -> None:
+        self._node, self._features, self._rules, self._quirks = node, features, rules, quirks
+        self._shares = 0
+        self.sighted: set[str] = set()
+
+    def result(self, ready: ClaimRequests, takes: list[Take], chosen: dict[int, int]) -> AllocationResult:
+        """The AllocationResult of one claim; `chosen` is the alternative that each firstAvailable request got."""
+        wants = [options[chosen.get(index, 0)] for index, options in enumerate(ready.requests)]
+        return AllocationResult(
+            devices=DeviceAllocationResult(
+                results=[self._device(take) for take in takes],
+                config=[*_class_configs(wants), *self._claim_configs(ready, wants)],
+            ),
+            node_selector=self._node_selector(ready, takes),
+        )
+
+    def _device(self, take: Take) -> DeviceRequestAllocationResult:
+        want, device = take.want, take.device.device
+        bound = self._features.binding_conditions
+        share_id: str | None = None
+        consumed: dict[str, QuantityText] | None = None
+        if take.share is not None:
+            self._shares += 1
+            share_id = f"00000000-0000-4000-8000-{self._shares:012x}"
+            consumed = {portion.name: portion.text for portion in take.share} or None
+        return DeviceRequestAllocationResult(
+            request=want.full_name,
+            driver=take.device.id.driver,
+            pool=take.device.id.pool,
+            device=take.device.id.device,
+            admin_access=True if want.admin else None,
+            tolerations=list(want.tolerations) if self._rules.tolerations_in_result else [],
+            binding_conditions=device.binding_conditions if bound else [],
+            binding_failure_conditions=device.binding_failure_conditions if bound else [],
+            share_id=share_id,
+            consumed_capacity=consumed,
+        )
+
+    def _claim_configs(self, ready: ClaimRequests, wants: list[Want]) -> list[DeviceAllocationConfiguration]:
+        """The claim's own configuration; upstream repeats an entry for each request it lists (Q6)."""
+        configs = []
+        for config in ready.claim.spec.devices.config:
+            entry = DeviceAllocationConfiguration(source="FromClaim", requests=config.requests, opaque=config.opaque)
+            times = 1 if not config.requests else sum(_is_listed(want, config.requests) for want in wants)
+            if times > 1:
+                self.sighted.add("duplicate_claim_config")
+                times = times if self._quirks.duplicate_claim_config else 1
+            configs += [entry] * times
+        return configs
+
+    def _node_selector(self, ready: ClaimRequests, takes: list[Take]) -> NodeSelector | None:
+        """Where the devices can be used together; None for everywhere."""
+        alternatives = [NodeSelectorTerm()]
+        for take in takes:
+            name, selector = _node_fields(take.device)
+            if name is not None or (self._rules.binds_to_node and take.device.device.binds_to_node):
+                own = NodeSelectorRequirement(key="metadata.name", operator="In", values=[self._node])
+                return NodeSelector(node_selector_terms=[NodeSelectorTerm(match_fields=[own])])
+            terms = selector.node_selector_terms if selector is not None else []
+            if len(terms) > 1:
+                self.sighted.add("one_term_selectors_only")
+                if self._quirks.one_term_selectors_only:
+                    raise AllocationError(
+                        f"create NodeSelector for claim {ready.claim.metadata.name}: "
+                        f"unsupported ResourceSlice.NodeSelector with {len(terms)} terms"
+                    )
+            if terms:
+                alternatives = [_merged(base, term) for base, term in product(alternatives, terms)]
+        filled = [term for term in alternatives if term.match_fields or term.match_expressions]
+        return NodeSelector(node_selector_terms=filled) if filled else None
+
+
+def _class_configs(wants: list[Want]) -> list[DeviceAllocationConfiguration]:
+    """Each class once, in request order, with the names of all requests for it."""
+    names: dict[str, list[str]] = {}
+    for want in wants:
+        if want.device_class is not None:
+            names.setdefault(want.device_class.metadata.name, []).append(want.full_name)
+    classes = {want.device_class.metadata.name: want.device_class for want in wants if want.device_class is not None}
+    return [
+        DeviceAllocationConfiguration(source="FromClass", requests=requests, opaque=config.opaque)
+        for name, requests in names.items()
+        for config in classes[name].spec.config
+    ]
+
+
+def _is_listed(want: Want, requests: list[str]) -> bool:
+    return want.request_name in requests or (bool(want.parent) and want.full_name in requests)
+
+
+def _node_fields(device: PoolDevice) -> tuple[str | None, NodeSelector | None]:
+    spec = device.slice.object.spec
+    fields = device.device if spec.per_device_node_selection else spec
+    return fields.node_name, fields.node_selector
+
+
+def _merged(base: NodeSelectorTerm, term: NodeSelectorTerm) -> NodeSelectorTerm:
+    return NodeSelectorTerm(
+        match_expressions=_union(base.match_expressions, term.match_expressions),
+        match_fields=_union(base.match_fields, term.match_fields),
+    )
+
+
+def _union(
+    present: list[NodeSelectorRequirement], more: list[NodeSelectorRequirement]
+) -> list[NodeSelectorRequirement]:
+    """Requirements without those that say the same: key, operator and set of values."""
+    known = {(r.key, r.operator, frozenset(r.values)) for r in present}
+    merged = list(present)
+    for requirement in more:
+        identity = (requirement.key, requirement.operator, frozenset(requirement.values))
+        if identity not in known:
+            known.add(identity)
+            merged.append(requirement)
+    return merged

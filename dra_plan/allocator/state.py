@@ -1,0 +1,64 @@
+"""What is allocated already, read from the status of all claims (of all namespaces).
+
+Rules: upstream's `GatherAllocatedState`. Pool generations, nodes and whether the device still exists play no role.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from ..api import quantity
+from ..api.resource import DeviceRequestAllocationResult, ResourceClaim
+from .identity import DeviceID
+
+
+@dataclass(slots=True)
+class AllocatedState:
+    """Devices in use, by device.
+
+    `dedicated`: given whole, with the claim that has them; no other request may have them.
+    `shared`: allocated in shares, with the claims that hold one. `aggregate`: the capacity those shares consume, in
+    nano-units by capacity name; a share without consumed capacity is in `shared` only.
+    """
+
+    dedicated: dict[DeviceID, str] = field(default_factory=dict)
+    shared: dict[DeviceID, list[str]] = field(default_factory=dict)
+    aggregate: dict[DeviceID, dict[str, int]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, claims: Iterable[ResourceClaim], *, consumable_capacity: bool) -> AllocatedState:
+        """The state that the allocated ones among the claims make."""
+        state = cls()
+        for claim in claims:
+            state.add(claim, consumable_capacity=consumable_capacity)
+        return state
+
+    def add(self, claim: ResourceClaim, *, consumable_capacity: bool) -> None:
+        """Takes the devices of one more allocated claim away."""
+        if claim.status is not None and claim.status.allocation is not None:
+            for result in claim.status.allocation.devices.results:
+                self._add(claim, result, consumable_capacity)
+
+    def _add(self, claim: ResourceClaim, result: DeviceRequestAllocationResult, consumable_capacity: bool) -> None:
+        if result.admin_access:
+            return
+        device = DeviceID(result.driver, result.pool, result.device)
+        if result.share_id is None or not consumable_capacity:
+            self.dedicated[device] = claim.key
+            return
+        self.shared.setdefault(device, []).append(claim.key)
+        if result.consumed_capacity is not None:
+            total = self.aggregate.setdefault(device, {})
+            for name, amount in result.consumed_capacity.items():
+                total[name] = total.get(name, 0) + quantity.parse(amount).nano
+
+    def holds_counters(self, device: DeviceID, *, shared_too: bool) -> bool:
+        """Whether the device's counters are spent."""
+        return device in self.dedicated or (shared_too and (device in self.shared or device in self.aggregate))
+
+    def holder(self, device: DeviceID) -> str | None:
+        """A claim that has the device, or None."""
+        if device in self.dedicated:
+            return self.dedicated[device]
+        return next(iter(self.shared.get(device, ())), None)

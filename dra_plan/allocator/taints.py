@@ -1,0 +1,49 @@
+"""Device taints: what device taint rules add, and whether a request tolerates them (KEP-5055)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..api.resource import Device, DeviceTaint, DeviceTaintRule, DeviceTaintSelector, DeviceToleration
+from .identity import PoolID
+from .reasons import NotTolerated
+
+BLOCKING = ("NoSchedule", "NoExecute")
+"""Effects that keep a device from requests; None and unknown ones only inform."""
+
+
+def tainted(device: Device, pool: PoolID, rules: Sequence[DeviceTaintRule]) -> Sequence[DeviceTaint]:
+    """The device's own taints, then those of the rules that mean it, in rule order."""
+    if not rules:
+        return device.taints
+    return [*device.taints, *(rule.spec.taint for rule in rules if _means(rule.spec.device_selector, device, pool))]
+
+
+def _means(selector: DeviceTaintSelector | None, device: Device, pool: PoolID) -> bool:
+    """An absent selector means every device here; the planner leaves such rules out where that is repaired (E1)."""
+    if selector is None:
+        return True
+    return (
+        selector.driver in (None, pool.driver)
+        and selector.pool in (None, pool.pool)
+        and selector.device in (None, device.name)
+    )
+
+
+def first_untolerated(taints: Sequence[DeviceTaint], tolerations: Sequence[DeviceToleration]) -> NotTolerated | None:
+    """The first blocking taint that no toleration covers, or None."""
+    for taint in taints:
+        if taint.effect in BLOCKING and not any(tolerates(toleration, taint) for toleration in tolerations):
+            return NotTolerated(taint.key, taint.value, taint.effect)
+    return None
+
+
+def tolerates(toleration: DeviceToleration, taint: DeviceTaint) -> bool:
+    """Whether one toleration covers a taint: effect and key empty or equal, then by operator. Seconds play no role."""
+    if toleration.effect and toleration.effect != taint.effect:
+        return False
+    if toleration.key and toleration.key != taint.key:
+        return False
+    if toleration.operator in ("", "Equal"):
+        return toleration.value == taint.value
+    return toleration.operator == "Exists"
