@@ -23,6 +23,8 @@ from .faults import Fault, ManifestErrors
 from .kinds import Kind
 from .paths import FieldPath, render, summary
 
+_HERE: FieldPath = ()
+
 LineFinder = Callable[[list[FieldPath]], list[int]]
 """Gives the lines of fields of one document, 0 where unknown."""
 
@@ -98,7 +100,7 @@ class Collector:
         while pending:
             value, inherited, place = pending.pop()
             if isinstance(value, list):
-                items, item_header, prefix = value, inherited, ()
+                items, item_header, prefix = value, inherited, _HERE
             elif isinstance(value, dict):
                 header = Header(value.get("apiVersion", inherited.api_version), value.get("kind", inherited.kind))
                 if not is_list(header.kind, value):
@@ -108,7 +110,10 @@ class Collector:
             else:
                 self.fault(place, f"expected a Kubernetes object, got {describe(value)}")
                 continue
-            below = [(item, item_header, _place_of_item(place, (*prefix, index))) for index, item in enumerate(items)]
+            below = [
+                (item, item_header, place._replace(prefix=(*place.prefix, *prefix, index)))
+                for index, item in enumerate(items)
+            ]
             pending.extend(reversed(below))
 
     def _items(self, value: dict[str, Any], header: Header, place: Place) -> list[Any]:
@@ -201,11 +206,11 @@ class Collector:
         namespace = (metadata.namespace or self._namespace) if kind.namespaced else ""
         if metadata.namespace != namespace:
             metadata = replace(metadata, namespace=namespace)
-            obj = replace(obj, metadata=metadata)  # type: ignore[call-arg]
+            obj = replace(obj, metadata=metadata)
         obj = defaults.apply(obj)
         canonical = kind.canonical_version
         if obj.api_version != canonical or obj.kind != kind.name:  # type: ignore[attr-defined]
-            obj = replace(obj, api_version=canonical, kind=kind.name)  # type: ignore[call-arg]
+            obj = replace(obj, api_version=canonical, kind=kind.name)
         if version not in ("v1", next(iter(kind.versions))):
             self._note_deprecated(f"{kind.group}/{version}", place)
         key = (kind.name, namespace, metadata.name)
@@ -232,11 +237,6 @@ class Collector:
         self._deprecated.add(api_version)
         message = f"{api_version} is converted to resource.k8s.io/v1"
         self._inventory.notices.append(Notice("deprecated-api", message, "", str(Origin(place.source, place.line))))
-
-
-def _place_of_item(place: Place, step: FieldPath) -> Place:
-    inner = place._replace(prefix=(*place.prefix, *step))
-    return inner
 
 
 def typed(value: dict[str, Any], kind: Kind, version: str) -> Object:

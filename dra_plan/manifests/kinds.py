@@ -42,10 +42,8 @@ _DRA = "resource.k8s.io"
 _TEMPLATE = ("spec", "template", "spec")
 
 
-def _core(
-    name: str, kind: type[Object], holder: str, *, pod_spec: tuple[str, ...] = (), namespaced: bool = True
-) -> Kind:
-    return Kind("", name, kind, {"v1": None}, holder, pod_spec, namespaced)
+def _core(name: str, kind: type[Object], holder: str, *, namespaced: bool = True) -> Kind:
+    return Kind("", name, kind, {"v1": None}, holder, (), namespaced)
 
 
 def _app(name: str) -> Kind:
@@ -98,9 +96,9 @@ _KINDS = (
     ),
     _core("Node", core.Node, "nodes", namespaced=False),
     _core("Namespace", core.Namespace, "namespaces", namespaced=False),
-    _core("Pod", core.Pod, "pods", pod_spec=("spec",)),
+    Kind("", "Pod", core.Pod, {"v1": None}, "pods", ("spec",)),
     _core("Service", core.Service, "services"),
-    _core("ReplicationController", workloads.ReplicationController, "workloads", pod_spec=_TEMPLATE),
+    Kind("", "ReplicationController", workloads.ReplicationController, {"v1": None}, "workloads", _TEMPLATE),
     _app("Deployment"),
     _app("StatefulSet"),
     _app("ReplicaSet"),
