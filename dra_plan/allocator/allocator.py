@@ -6,9 +6,10 @@ import enum
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..api.core import Node
-from ..api.resource import AllocationResult, DeviceClass, ResourceClaim
-from ..releases import Target
+from dra_plan.api.core import Node
+from dra_plan.api.resource import AllocationResult, DeviceClass, ResourceClaim
+from dra_plan.releases import Target
+
 from .counters import Counters
 from .errors import AllocationError, NodeAllocationError, StepsExhaustedError
 from .pools import Pool, PoolGatherer
@@ -73,12 +74,15 @@ class Allocator:
         self._claims = [reader.read(index, claim) for index, claim in enumerate(self.claims_to_allocate)]
 
     def allocate(self, node: Node, probe: Probe | None = None) -> NodeOutcome:
-        """The answer for a node. Nothing is changed by asking; the answer for a node never depends on another's,
-        except through counter tables that upstream keeps by pool name (Q1).
+        """The answer for a node.
+
+        Nothing is changed by asking. The answer never depends on other nodes, except through counter tables that
+        upstream keeps by pool name (Q1).
         """
         target, name = self._target, node.metadata.name
+        sighted: set[str] = set()
         try:
-            pools = self._gatherer.gather(node)
+            pools = self._gatherer.gather(node, sighted=sighted)
         except AllocationError as error:
             return NodeOutcome(name, Outcome.ERROR, message=str(error), error=error)
         search = Search(
@@ -107,7 +111,7 @@ class Allocator:
             outcome, message = Outcome.NODE_ERROR, str(error)
         except StepsExhaustedError as error:
             outcome, message = Outcome.UNDECIDED, str(error)
-        sighted = search.sighted | self._counters.sighted | maker.sighted | self._gatherer.sighted
+        sighted |= search.sighted | maker.sighted
         return NodeOutcome(name, outcome, allocations, message, search.steps, frozenset(sighted), fatal)
 
     def _results(self, search: Search, maker: ResultMaker) -> list[AllocationResult]:

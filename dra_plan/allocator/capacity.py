@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from ..api import quantity
-from ..api.base import QuantityText
-from ..api.quantity import Quantity
-from ..api.resource import CapacityRequestPolicy, CapacityRequestPolicyRange, DeviceCapacity
-from ..releases import Quirks
+from dra_plan.api import quantity
+from dra_plan.api.base import QuantityText
+from dra_plan.api.quantity import Quantity
+from dra_plan.api.resource import CapacityRequestPolicy, CapacityRequestPolicyRange, DeviceCapacity
+from dra_plan.releases import Quirks
+
 from .identity import DeviceID
 from .pools import PoolDevice
 from .reasons import CapacityMissing, CapacityShort, PolicyViolated

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..api.resource import DeviceAttribute, DeviceConstraint
-from ..releases import Features, Quirks
+from dra_plan.api.resource import DeviceAttribute, DeviceConstraint
+from dra_plan.releases import Features, Quirks
+
 from .ledger import Ledger
 from .pools import PoolDevice
 from .reasons import AttributeDiffers, AttributeMissing, AttributeRepeats

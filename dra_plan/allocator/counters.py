@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 
-from ..api import quantity
-from ..releases import Quirks, Rules
+from dra_plan.api import quantity
+from dra_plan.releases import Quirks, Rules
+
 from .ledger import Ledger
 from .pools import Pool, PoolDevice, PoolSlice
 from .reasons import CounterShort
@@ -33,7 +34,6 @@ class Counters:
     def __init__(self, state: AllocatedState, rules: Rules, quirks: Quirks) -> None:
         self._state, self._rules, self._quirks = state, rules, quirks
         self._tables: dict[Hashable, CounterTable] = {}
-        self.sighted: set[str] = set()
 
     def key(self, device: PoolDevice) -> Hashable:
         """The table that the device is charged to."""
@@ -41,14 +41,14 @@ class Counters:
             return device.slice.name
         return device.id.pool if self._quirks.counters_by_pool_name else device.id.pool_id
 
-    def table(self, device: PoolDevice, pool: Pool) -> CounterTable:
+    def table(self, device: PoolDevice, pool: Pool, sighted: set[str]) -> CounterTable:
         """The device's table; with Q1 it may have been made for another driver's pool."""
         key = self.key(device)
         table = self._tables.get(key)
         if table is None:
             table = self._tables[key] = CounterTable(pool, self.remaining(pool, device.slice))
         elif table.pool != pool.id:
-            self.sighted.add("counters_by_pool_name")
+            sighted.add("counters_by_pool_name")
         return table
 
     def remaining(self, pool: Pool, slice_: PoolSlice) -> dict[tuple[str, str], int]:
@@ -67,15 +67,15 @@ class Counters:
                         left[counter_set, name] -= amount
         return left
 
-    def refuses(self, ledger: Ledger, device: PoolDevice, pool: Pool) -> CounterShort | None:
+    def refuses(self, ledger: Ledger, device: PoolDevice, pool: Pool, sighted: set[str]) -> CounterShort | None:
         """The first counter that the device's consumption would overdraw, or None.
 
         Upstream compares every counter of the pool with its running total. All totals passed that comparison when they
         were made, so only the device's own counters, and counters that were negative from the start (Q7), can fail.
         """
-        table = self.table(device, pool)
+        table = self.table(device, pool, sighted)
         if table.negative is not None and self._quirks.negative_counter_blocks_pool:
-            self.sighted.add("negative_counter_blocks_pool")
+            sighted.add("negative_counter_blocks_pool")
             return CounterShort(*table.negative, 0, table.left[table.negative])
         key, totals, left = self.key(device), ledger.counters, table.left
         needs = device.consumption

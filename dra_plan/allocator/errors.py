@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..errors import DraPlanError
+from dra_plan.errors import DraPlanError
 
 
 class AllocationError(DraPlanError):

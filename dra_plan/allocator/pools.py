@@ -9,11 +9,12 @@ import enum
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from ..api import quantity
-from ..api.core import Node
-from ..api.resource import Device, DeviceTaint, DeviceTaintRule, ResourceSlice, ResourceSliceSpec
-from ..api.selectors import node_matches, selector_problem
-from ..releases import Features, Quirks, Rules
+from dra_plan.api import quantity
+from dra_plan.api.core import Node
+from dra_plan.api.resource import Device, DeviceTaint, DeviceTaintRule, ResourceSlice, ResourceSliceSpec
+from dra_plan.api.selectors import node_matches, selector_problem
+from dra_plan.releases import Features, Quirks, Rules
+
 from .errors import AllocationError
 from .identity import DeviceID, PoolID
 from .taints import tainted
@@ -131,7 +132,7 @@ class Pool:
 
 
 class PoolGatherer:
-    """Finds the pools of nodes. Made once for all nodes; `sighted` collects the quirks that shaped an answer."""
+    """Finds the pools of nodes. Made once for all nodes."""
 
     def __init__(
         self,
@@ -142,7 +143,6 @@ class PoolGatherer:
         taint_rules: Sequence[DeviceTaintRule] = (),
     ) -> None:
         self._features, self._rules, self._quirks = features, rules, quirks
-        self.sighted: set[str] = set()
         self._local: dict[str, list[PoolSlice]] = {}
         self._shared: list[PoolSlice] = []
         self._by_pool: dict[PoolID, list[PoolSlice]] = {}
@@ -183,19 +183,21 @@ class PoolGatherer:
         spec = slice_.spec
         return spec.per_device_node_selection is None and not (self._rules.counter_slices and spec.shared_counters)
 
-    def gather(self, node: Node, obsolete: list[Pool] | None = None) -> list[Pool]:
+    def gather(self, node: Node, *, sighted: set[str] | None = None, obsolete: list[Pool] | None = None) -> list[Pool]:
         """The node's pools in the order in which they are searched.
 
-        Pools that vanish because a newer generation exists are added to `obsolete` where it is given.
+        The quirks that shaped the answer are added to `sighted`, and pools that vanish because a newer generation
+        exists to `obsolete`, where these are given.
         Raises AllocationError when a node selector can't be parsed, as upstream does.
         """
         pools = []
+        sighted = set() if sighted is None else sighted
         for pool_id, slices in self._relevant(node).items():
-            pool = self._pool(pool_id, slices)
+            pool = self._pool(pool_id, slices, sighted)
             if pool.state is PoolState.OBSOLETE:
                 if obsolete is not None:
                     obsolete.append(pool)
-            elif self._is_reachable(pool, slices, node):
+            elif self._is_reachable(pool, slices, node, sighted):
                 pools.append(pool)
         pools.sort(key=lambda pool: pool.id)
         if self._rules.bound_pools_last:
@@ -221,7 +223,7 @@ class PoolGatherer:
             return True
         return targets(slice_, node)
 
-    def _is_reachable(self, pool: Pool, slices: Sequence[PoolSlice], node: Node) -> bool:
+    def _is_reachable(self, pool: Pool, slices: Sequence[PoolSlice], node: Node, sighted: set[str]) -> bool:
         """Upstream keeps a pool with counter slices on every node (Q15); repaired, only where a slice reaches."""
         if any(not slice_.object.spec.shared_counters for slice_ in slices):
             return True
@@ -229,11 +231,11 @@ class PoolGatherer:
             return True
         if self._quirks.counter_slices_everywhere:
             if not pool.usable:
-                self.sighted.add("counter_slices_everywhere")
+                sighted.add("counter_slices_everywhere")
             return True
         return False
 
-    def _pool(self, pool_id: PoolID, gathered: list[PoolSlice]) -> Pool:
+    def _pool(self, pool_id: PoolID, gathered: list[PoolSlice], sighted: set[str]) -> Pool:
         first = gathered[0]
         expected = first.object.spec.pool.resource_slice_count
         pool = Pool(pool_id, first.generation, expected, len(gathered), slices=gathered)
@@ -243,7 +245,7 @@ class PoolGatherer:
             if not complete or not self._quirks.local_generation_only:
                 pool.superseded_by = newest
                 return pool
-            self.sighted.add("local_generation_only")
+            sighted.add("local_generation_only")
         peers = [slice_ for slice_ in self._by_pool[pool_id] if slice_.generation == first.generation]
         if not complete and self._rules.counts_all_slices:
             pool.seen = len(peers)
@@ -251,7 +253,7 @@ class PoolGatherer:
             pool.elsewhere = [slice_ for slice_ in peers if slice_ not in gathered]
         if len({slice_.object.spec.pool.resource_slice_count for slice_ in peers}) > 1:
             if self._quirks.first_slice_counts:
-                self.sighted.add("first_slice_counts")
+                sighted.add("first_slice_counts")
             else:
                 complete = False
         pool.incomplete = not complete

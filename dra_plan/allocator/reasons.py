@@ -12,10 +12,10 @@ class InUse(NamedTuple):
 
 
 class SelectorRefused(NamedTuple):
-    """The selector at `index` of the class (`class_name`) or of the request (None) is false for the device."""
+    """The selector at `position` of the class (`class_name`) or of the request (None) is false for the device."""
 
     class_name: str | None
-    index: int
+    position: int
     expression: str
 
 

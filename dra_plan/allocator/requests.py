@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from ..api.base import QuantityText
-from ..api.resource import (
+from dra_plan.api.base import QuantityText
+from dra_plan.api.resource import (
     Device,
     DeviceClass,
     DeviceRequest,
@@ -20,7 +20,8 @@ from ..api.resource import (
     ExactDeviceRequest,
     ResourceClaim,
 )
-from ..releases import Features, Quirks, Rules
+from dra_plan.releases import Features, Quirks, Rules
+
 from . import constraints
 from .constraints import Constraint
 from .errors import SelectorError

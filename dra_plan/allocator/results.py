@@ -5,15 +5,16 @@ from __future__ import annotations
 from itertools import product
 from typing import NamedTuple
 
-from ..api.base import QuantityText
-from ..api.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
-from ..api.resource import (
+from dra_plan.api.base import QuantityText
+from dra_plan.api.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
+from dra_plan.api.resource import (
     AllocationResult,
     DeviceAllocationConfiguration,
     DeviceAllocationResult,
     DeviceRequestAllocationResult,
 )
-from ..releases import Features, Quirks, Rules
+from dra_plan.releases import Features, Quirks, Rules
+
 from .capacity import Portion
 from .errors import AllocationError
 from .pools import PoolDevice

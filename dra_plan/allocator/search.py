@@ -10,8 +10,9 @@ import sys
 import time
 from collections.abc import Sequence
 
-from ..api.core import Node
-from ..releases import Features, Quirks, Rules
+from dra_plan.api.core import Node
+from dra_plan.releases import Features, Quirks, Rules
+
 from . import capacity, taints
 from .capacity import Demand
 from .counters import Counters
@@ -85,7 +86,7 @@ class Search:
     def run(self) -> bool:
         """Whether devices for all claims were found.
 
-        Raises AllocationError (fatal for the pod) and StepsExhaustedError. Errors of pools that were passed over are the
+        Raises AllocationError (fatal for the pod) and StepsExhaustedError. Pools that were passed over are the
         caller's to report.
         """
         depth = 0
@@ -335,7 +336,7 @@ class Search:
             return CountersOff()
         pays = consumes and self._pays_counters(want, device)
         if pays:
-            refusal = self._counters.refuses(self.ledger, device, self._pools[device.id.pool_id])
+            refusal = self._counters.refuses(self.ledger, device, self._pools[device.id.pool_id], self.sighted)
             if refusal is not None:
                 return refusal
         if self._features.device_taints and device.taints:

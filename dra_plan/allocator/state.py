@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from ..api import quantity
-from ..api.resource import DeviceRequestAllocationResult, ResourceClaim
+from dra_plan.api import quantity
+from dra_plan.api.resource import DeviceRequestAllocationResult, ResourceClaim
+
 from .identity import DeviceID
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..api.resource import Device, DeviceTaint, DeviceTaintRule, DeviceTaintSelector, DeviceToleration
+from dra_plan.api.resource import Device, DeviceTaint, DeviceTaintRule, DeviceTaintSelector, DeviceToleration
+
 from .identity import PoolID
 from .reasons import NotTolerated
 
