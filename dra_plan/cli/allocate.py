@@ -1,0 +1,77 @@
+"""`dra-plan allocate`: the main job."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from dra_plan.cli import options
+from dra_plan.cli.exits import Exit, of_allocation_plan
+
+
+def allocate(
+    paths: options.Paths = None,
+    filenames: options.Filenames = None,
+    recursive: options.Recursive = False,
+    namespace: options.Namespace = None,
+    selector: options.Selector = None,
+    nodes: options.Nodes = None,
+    together: Annotated[
+        bool, typer.Option("--together", help="Plan all pending claims of the input as one set, on one node.")
+    ] = False,
+    infer_nodes: options.InferNodes = False,
+    allow_empty: Annotated[
+        bool, typer.Option("--allow-empty", help="Exit with 0 if there is nothing to plan, instead of 2.")
+    ] = False,
+    kubernetes_version: options.KubernetesVersion = None,
+    feature_gates: options.FeatureGates = None,
+    quirks: options.Quirks = "upstream",
+    max_steps: options.MaxSteps = None,
+    timeout: options.Timeout = None,
+    output: options.Output = "table",
+    progress: options.Progress = True,
+) -> Exit:
+    """Say where claims fit and which devices they get.
+
+    PATH... hold the cluster (nodes, resource slices, device classes, allocated claims) and what is to be planned
+    (pods, workloads, claims, claim templates), in any order: files, directories, or - for standard input. Each pod,
+    workload and lone claim is planned on its own, against the cluster as it is.
+    """
+    from dra_plan.cli.loading import load_inventory, report_skipped
+    from dra_plan.cli.printing import print_document
+    from dra_plan.cli.progress import progress_bar
+    from dra_plan.output.allocation_table import FORMATS
+    from dra_plan.output.formats import parse
+
+    form = parse(output, FORMATS)
+    gates = options.parse_gates(feature_gates)
+    inventory = load_inventory(paths, filenames, recursive=recursive)
+    report_skipped(inventory)
+    from dra_plan.planner import plan_inventory
+
+    with progress_bar(wanted=progress) as advance:
+        plan = plan_inventory(
+            inventory,
+            kubernetes_version=kubernetes_version,
+            feature_gates=gates,
+            quirks=quirks,
+            nodes=nodes,
+            namespace=namespace,
+            selector=selector,
+            together=together,
+            infer_nodes=infer_nodes,
+            max_steps=max_steps,
+            timeout=timeout,
+            progress=advance,
+        )
+    document = plan.to_dict()
+    print_document(document, form)
+    if not document["claimSets"] and not allow_empty:
+        from dra_plan.errors import UsageError
+
+        raise UsageError(
+            "nothing to plan: the input has no pending claim, and no pod or workload that uses one"
+            " (--allow-empty makes that a success)"
+        )
+    return of_allocation_plan(document)

@@ -1,0 +1,59 @@
+"""The commands and their order in `--help`. Command modules are light: what plans is imported when it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Annotated
+
+import typer
+
+from dra_plan import __version__
+from dra_plan.cli import allocate, completion, pools, schema
+from dra_plan.cli.exits import Exit
+from dra_plan.cli.guard import guarded
+
+EPILOG = (
+    "Exit status: 0 everything fits; 1 something does not; 2 usage or input error, nothing planned; "
+    "3 undecided within the step budget; 4 internal error."
+)
+
+app = typer.Typer(
+    name="dra-plan",
+    help="Plan Kubernetes Dynamic Resource Allocation from manifests alone, with kube-scheduler's own answer.",
+    epilog=EPILOG,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _exiting(command: Callable[..., Exit]) -> Callable[..., None]:
+    """The command as the option parser calls it: its errors become messages, its result the exit status."""
+
+    @wraps(command)
+    def call(*args: object, **kwargs: object) -> None:
+        raise SystemExit(guarded(lambda: command(*args, **kwargs)))
+
+    return call
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"dra-plan {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Plan Kubernetes Dynamic Resource Allocation from manifests alone, with kube-scheduler's own answer."""
+
+
+for _command in (allocate.allocate, pools.pools, schema.schema, completion.completion):
+    app.command()(_exiting(_command))

@@ -1,0 +1,62 @@
+"""What happens to errors that reach the command line: each gets a message on standard error and an exit status."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+
+from dra_plan.cli.exits import Exit
+from dra_plan.errors import DraPlanError
+
+ISSUES = "https://github.com/dra-plan/dra-plan/issues"
+
+
+def guarded(action: Callable[[], Exit | None]) -> Exit:
+    """Run `action` to its exit status, whatever it raises.
+
+    An error that dra-plan raises on purpose is a usage or input error; any other exception is a defect of dra-plan.
+    `SystemExit` passes: it is how the option parser leaves.
+    """
+    try:
+        status = action()
+        sys.stdout.flush()
+    except DraPlanError as error:
+        return _fail(str(error), Exit.USAGE)
+    except BrokenPipeError:
+        return _broken_pipe()
+    except KeyboardInterrupt:
+        return _fail("interrupted", Exit.INTERRUPTED)
+    except Exception as error:
+        return _internal(error)
+    return status or Exit.OK
+
+
+def _broken_pipe() -> Exit:
+    # The interpreter flushes standard output once more at exit; it must find a place to write to.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return Exit.BROKEN_PIPE
+
+
+def _fail(message: str, status: Exit) -> Exit:
+    from dra_plan.output.notices import printable
+
+    print(f"error: {printable(message)}", file=sys.stderr)
+    return status
+
+
+def _internal(error: Exception) -> Exit:
+    import platform
+    import traceback
+
+    from dra_plan import __version__
+
+    traceback.print_exception(error, file=sys.stderr)
+    print(
+        f"\nerror: this is a defect of dra-plan, not of your input ({type(error).__name__}).\n"
+        f"Please report it at {ISSUES} with the text above, the command, the manifests\n"
+        f"(or the smallest part of them that shows it), and these versions:\n"
+        f"dra-plan {__version__}, Python {platform.python_version()}, {platform.platform()}",
+        file=sys.stderr,
+    )
+    return Exit.INTERNAL

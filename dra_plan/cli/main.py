@@ -1,0 +1,41 @@
+"""The entry point. Imports as little as it can: `--version` must not wait for the option parser."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from dra_plan import __version__
+from dra_plan.cli.exits import Exit
+
+COMPLETE_VARIABLE = "_DRA_PLAN_COMPLETE"
+"""Set by the completion scripts when they ask the program for candidates."""
+
+
+def run() -> None:
+    """Run the command line and leave the process with its exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        # A name that the terminal's encoding lacks is printed escaped rather than ending the run.
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    if sys.argv[1:] == ["--version"]:
+        print(f"dra-plan {__version__}")
+        return
+    from dra_plan.cli.guard import guarded
+
+    sys.exit(guarded(_run_app))
+
+
+def _run_app() -> Exit | None:
+    from dra_plan.cli.app import app
+
+    if COMPLETE_VARIABLE in os.environ:
+        from typer._completion_classes import completion_init
+
+        completion_init()
+    app(prog_name=_program_name(), complete_var=COMPLETE_VARIABLE)
+    return None
+
+
+def _program_name() -> str:
+    """What the user typed: kubectl starts the plugin `kubectl-dra_plan` for `kubectl dra-plan`."""
+    return "kubectl dra-plan" if "kubectl-dra_plan" in sys.argv[0] else "dra-plan"

@@ -1,0 +1,81 @@
+"""Options that several commands share, each written once."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+Paths = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="PATH", hidden=True),
+]
+Filenames = Annotated[
+    list[str] | None,
+    typer.Option("--filename", "-f", metavar="PATH", help="As PATH, for those used to kubectl; repeatable."),
+]
+Recursive = Annotated[bool, typer.Option("--recursive", "-R", help="Read directories with their subdirectories.")]
+Nodes = Annotated[
+    list[str] | None,
+    typer.Option("--node", metavar="NAME", help="Look at this node only; repeatable."),
+]
+Namespace = Annotated[
+    str | None,
+    typer.Option("--namespace", "-n", metavar="NAME", help="Plan only what is in this namespace."),
+]
+Selector = Annotated[
+    str | None,
+    typer.Option("--selector", "-l", metavar="LABELS", help="Plan only what has these labels (a=b,c!=d,e in (f,g))."),
+]
+KubernetesVersion = Annotated[
+    str | None,
+    typer.Option("--kubernetes-version", metavar="VERSION", help="Answer as this release does (default: 1.36)."),
+]
+FeatureGates = Annotated[
+    list[str] | None,
+    typer.Option("--feature-gates", metavar="A=true,B=false", help="Gates that differ from the release's defaults."),
+]
+Quirks = Annotated[
+    str,
+    typer.Option(
+        "--quirks",
+        metavar="upstream|fixed",
+        help="upstream: with the release's known defects; fixed: as the API promises.",
+    ),
+]
+InferNodes = Annotated[
+    bool,
+    typer.Option("--infer-nodes", help="Without Node objects: make them from the slices; their labels stay unknown."),
+]
+Output = Annotated[
+    str,
+    typer.Option("--output", "-o", metavar="FORMAT", help="table, wide, json, yaml, name or jsonpath=TEMPLATE."),
+]
+MaxSteps = Annotated[
+    int | None,
+    typer.Option("--max-steps", min=1, metavar="N", help="Search steps per node before the answer is Undecided."),
+]
+Timeout = Annotated[
+    float | None,
+    typer.Option("--timeout", min=0.0, metavar="SECONDS", help="Wall clock for the whole run; no limit by default."),
+]
+Progress = Annotated[
+    bool,
+    typer.Option("--progress/--no-progress", help="A progress bar on standard error, if that is a terminal."),
+]
+
+
+def parse_gates(options: list[str] | None) -> dict[str, bool]:
+    """Feature gates from `A=true,B=false`; a later one wins. UsageError for anything else."""
+    from dra_plan.errors import UsageError
+
+    gates: dict[str, bool] = {}
+    for item in (part.strip() for option in options or () for part in option.split(",")):
+        if not item:
+            continue
+        name, equals, value = item.partition("=")
+        truth = {"true": True, "false": False, "1": True, "0": False, "t": True, "f": False}.get(value.strip().lower())
+        if not equals or truth is None:
+            raise UsageError(f"--feature-gates: {item!r} is not NAME=true or NAME=false")
+        gates[name.strip()] = truth
+    return gates

@@ -1,0 +1,45 @@
+"""`dra-plan pools`: what drivers publish, and what is left of it."""
+
+from __future__ import annotations
+
+from dra_plan.cli import options
+from dra_plan.cli.exits import Exit
+
+
+def pools(
+    paths: options.Paths = None,
+    filenames: options.Filenames = None,
+    recursive: options.Recursive = False,
+    nodes: options.Nodes = None,
+    infer_nodes: options.InferNodes = False,
+    kubernetes_version: options.KubernetesVersion = None,
+    feature_gates: options.FeatureGates = None,
+    quirks: options.Quirks = "upstream",
+    output: options.Output = "table",
+) -> Exit:
+    """Show the resource pools and what is left of them.
+
+    PATH... hold nodes, resource slices and allocated claims: files, directories, or - for standard input. Pools are
+    shown as the allocator gathers them: state, slices, devices left, counters left; -o wide lists every device.
+    """
+    from dra_plan.cli.loading import load_inventory, report_skipped
+    from dra_plan.cli.printing import print_document
+    from dra_plan.output.formats import parse
+    from dra_plan.output.pool_table import FORMATS
+
+    form = parse(output, FORMATS)
+    gates = options.parse_gates(feature_gates)
+    inventory = load_inventory(paths, filenames, recursive=recursive)
+    report_skipped(inventory)
+    from dra_plan.planner import list_pools
+
+    pool_list = list_pools(
+        inventory,
+        nodes=nodes,
+        infer_nodes=infer_nodes,
+        kubernetes_version=kubernetes_version,
+        feature_gates=gates,
+        quirks=quirks,
+    )
+    print_document(pool_list.to_dict(), form)
+    return Exit.OK

@@ -1,0 +1,31 @@
+"""Where text goes: documents to standard output, everything else to standard error."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any, TextIO
+
+from dra_plan.output.columns import Screen
+from dra_plan.output.formats import Format
+
+
+def screen(stream: TextIO) -> Screen | None:
+    """The terminal behind `stream`, or None. COLUMNS overrides its width; NO_COLOR and TERM=dumb take colours away."""
+    if not stream.isatty():
+        return None
+    import shutil
+
+    colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return Screen(width=shutil.get_terminal_size().columns, colour=colour)
+
+
+def print_document(document: dict[str, Any], form: Format) -> None:
+    """Warnings to standard error, then the document, whole, to standard output."""
+    from dra_plan.output.notices import lines
+
+    for line in lines(document["warnings"]):
+        print(line, file=sys.stderr)
+    sys.stderr.flush()
+    sys.stdout.write(form(document, screen(sys.stdout)))
+    sys.stdout.flush()

@@ -1,0 +1,69 @@
+"""A progress bar for long runs."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+SHOWN_AFTER = 1.0
+"""Seconds before the bar appears: a short run shows none."""
+
+Advance = Callable[[int, int], None]
+"""Called with how much is done, and of how much."""
+
+
+@contextmanager
+def progress_bar(*, wanted: bool) -> Iterator[Advance | None]:
+    """A function that moves the bar, or None if standard error is no terminal; the bar is gone at the end."""
+    if not wanted or not sys.stderr.isatty():
+        yield None
+        return
+    bar = _Bar()
+    try:
+        yield bar.advance
+    finally:
+        bar.close()
+
+
+class _Bar:
+    """Draws with rich, which is imported only when a run turns out to be long."""
+
+    def __init__(self) -> None:
+        self._started = time.monotonic()
+        self._drawn: Progress | None = None
+        self._task: TaskID | None = None
+
+    def advance(self, done: int, total: int) -> None:
+        if self._drawn is None:
+            if time.monotonic() - self._started < SHOWN_AFTER:
+                return
+            self._drawn = self._open()
+            self._task = self._drawn.add_task("planning")
+        if self._task is not None:
+            self._drawn.update(self._task, completed=done, total=total)
+
+    @staticmethod
+    def _open() -> Progress:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = (
+            TextColumn("planning"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("nodes"),
+            TimeRemainingColumn(),
+        )
+        progress = Progress(*columns, console=Console(stderr=True), transient=True)
+        progress.start()
+        return progress
+
+    def close(self) -> None:
+        if self._drawn is not None:
+            self._drawn.stop()

@@ -1,0 +1,1 @@
+"""Documents to text: one small file per format, and the documents' schemas. Nothing here prints."""

@@ -1,0 +1,88 @@
+"""`allocate -o table` and `-o wide`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from . import names, text
+from .columns import Screen, Table
+from .formats import Formats
+
+
+def table(document: dict[str, Any], screen: Screen | None) -> list[Table | str]:
+    """What a person wants first: does it fit and where, one example of who gets what, and the nodes that refuse."""
+    parts: list[Table | str] = []
+    if document["claimSets"]:
+        parts.append(_summary(document, screen))
+    parts += [part for part in (_examples(document), _refusals(document, screen)) if part.rows]
+    parts.append(text.target(document))
+    return parts
+
+
+def _summary(document: dict[str, Any], screen: Screen | None) -> Table:
+    made = Table(("CLAIM SET", "OUTCOME", "NODES", "FITS ON"))
+    for claim_set in document["claimSets"]:
+        fitting = claim_set["fittingNodes"]
+        count = f"{len(fitting)}/{len(claim_set['nodes'])}"
+        made.add(text.claim_set_name(claim_set), claim_set["outcome"], count, text.node_list(fitting, screen))
+    return made
+
+
+def _examples(document: dict[str, Any]) -> Table:
+    """One row per device on the first node that fits."""
+    rows = [
+        (text.claim_set_name(claim_set), node["name"], *cells)
+        for claim_set in document["claimSets"]
+        for node in claim_set["nodes"]
+        if node["name"] == next(iter(claim_set["fittingNodes"]), None)
+        for cells in _devices(node)
+    ]
+    headers = ("CLAIM SET", "EXAMPLE NODE", "CLAIM", "REQUEST", "DEVICE", "CONSUMES")
+    shown = len(headers) if any(row[-1] for row in rows) else len(headers) - 1
+    made = Table(headers[:shown], grouped=3)
+    for row in rows:
+        made.add(*row[:shown])
+    return made
+
+
+def _devices(node: dict[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+    """(claim, request, device, consumed) in allocation order."""
+    for claim in node["claims"]:
+        for result in claim["allocation"]["devices"].get("results", ()):
+            yield claim["name"], result["request"], text.device_name(result), text.consumed(result)
+
+
+def _refusals(document: dict[str, Any], screen: Screen | None) -> Table:
+    """Nodes that refuse, those with the same message in one row."""
+    made = Table(("CLAIM SET", "REFUSED", "WHY", "MESSAGE", "ON"), grouped=1)
+    for claim_set in document["claimSets"]:
+        groups: dict[tuple[str, str], list[str]] = {}
+        for node in claim_set["nodes"]:
+            if node["outcome"] != "Fits":
+                groups.setdefault((node["outcome"], node["message"]), []).append(node["name"])
+        for (outcome, message), nodes in groups.items():
+            made.add(
+                text.claim_set_name(claim_set),
+                f"{len(nodes)}/{len(claim_set['nodes'])}",
+                outcome,
+                message,
+                text.node_list(nodes, screen),
+            )
+    return made
+
+
+def wide(document: dict[str, Any], _screen: Screen | None) -> list[Table | str]:
+    """Every node of every claim set, one row per device that it would give."""
+    made = Table(
+        ("CLAIM SET", "NODE", "OUTCOME", "STEPS", "CLAIM", "REQUEST", "DEVICE", "CONSUMES", "MESSAGE"), grouped=5
+    )
+    for claim_set in document["claimSets"]:
+        for node in claim_set["nodes"]:
+            for cells in list(_devices(node)) or [("", "", "", "")]:
+                name, steps = text.claim_set_name(claim_set), str(node["steps"])
+                made.add(name, node["name"], node["outcome"], steps, *cells, node["message"])
+    return [made, text.target(document)] if made.rows else [text.target(document)]
+
+
+FORMATS = Formats(table=table, wide=wide, name=names.allocation)
