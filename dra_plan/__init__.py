@@ -1,1 +1,56 @@
+"""Plans Kubernetes Dynamic Resource Allocation from manifests alone, with kube-scheduler's own answer.
+
+The public names are imported when first used, so that `import dra_plan` costs nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dra_plan.allocator import Allocator, DeviceID, Pool, PoolID
+    from dra_plan.errors import DraPlanError, InputError, UsageError
+    from dra_plan.manifests.load import load_dicts as load
+    from dra_plan.planner import AllocationPlan, PoolList, allocate, gather_pools
+
 __version__ = "0.1.0"
+
+_HOMES = {
+    "AllocationPlan": "dra_plan.planner",
+    "Allocator": "dra_plan.allocator",
+    "DeviceID": "dra_plan.allocator",
+    "DraPlanError": "dra_plan.errors",
+    "InputError": "dra_plan.errors",
+    "Pool": "dra_plan.allocator",
+    "PoolID": "dra_plan.allocator",
+    "PoolList": "dra_plan.planner",
+    "UsageError": "dra_plan.errors",
+    "allocate": "dra_plan.planner",
+    "gather_pools": "dra_plan.planner",
+    "load": "dra_plan.manifests.load:load_dicts",
+}
+
+__all__ = [
+    "AllocationPlan",
+    "Allocator",
+    "DeviceID",
+    "DraPlanError",
+    "InputError",
+    "Pool",
+    "PoolID",
+    "PoolList",
+    "UsageError",
+    "__version__",
+    "allocate",
+    "gather_pools",
+    "load",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    module, _, attribute = _HOMES[name].partition(":")
+    return getattr(import_module(module), attribute or name)

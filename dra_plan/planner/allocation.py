@@ -1,0 +1,225 @@
+"""`allocate`: each claim set of the input on each node, against the cluster as it is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import msgspec
+
+from dra_plan import claimsets, releases
+from dra_plan.allocator import NodeOutcome, Outcome
+from dra_plan.api.core import Node
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.meta import LabelSelector
+from dra_plan.api.notice import Notice
+from dra_plan.api.resource import AllocationResult, ResourceClaim
+from dra_plan.api.selectors import node_matches
+from dra_plan.claimsets.sets import ClaimSet
+from dra_plan.planner import defects, documents
+from dra_plan.planner.cluster import Cluster, choose_nodes, taint_rule_notices
+from dra_plan.releases import Target
+
+CANNOT_ALLOCATE = "cannot allocate all claims"
+NOT_AVAILABLE = "resourceclaim not available on the node"
+"""Upstream's words for a node on which nothing was found, and for one that an allocated claim excludes."""
+
+Progress = Callable[[int, int], None]
+"""Called with the number of node questions answered, and their total."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimSetPlan:
+    """The answers for one claim set, by node in input order."""
+
+    claim_set: ClaimSet
+    nodes: tuple[NodeOutcome, ...]
+
+    @property
+    def outcome(self) -> Outcome:
+        """The set's outcome: an error on any node ends the scheduling attempt upstream, whatever fits elsewhere."""
+        found = {node.outcome for node in self.nodes}
+        if self.claim_set.error is not None:
+            return Outcome.ERROR
+        for outcome in (Outcome.ERROR, Outcome.FITS, Outcome.UNDECIDED):
+            if outcome in found:
+                return outcome
+        return Outcome.DOES_NOT_FIT
+
+    @property
+    def fitting_nodes(self) -> list[str]:
+        """The names of the nodes on which all claims fit."""
+        return [node.node for node in self.nodes if node.outcome is Outcome.FITS]
+
+
+@dataclass(frozen=True)
+class AllocationPlan:
+    """The answer of `allocate`."""
+
+    target: Target
+    claim_sets: tuple[ClaimSetPlan, ...]
+    notices: tuple[Notice, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document that `dra-plan allocate -o json` prints."""
+        return self._document
+
+    @cached_property
+    def _document(self) -> dict[str, Any]:
+        return {
+            **documents.header("AllocationPlan", self.target),
+            "claimSets": [_set_document(plan) for plan in self.claim_sets],
+            "warnings": documents.warnings(self.notices),
+        }
+
+
+def allocate(
+    objects: Iterable[dict[str, Any]],
+    *,
+    kubernetes_version: str = releases.NEWEST,
+    feature_gates: Mapping[str, bool] | None = None,
+    quirks: str = "upstream",
+    nodes: Sequence[str] | None = None,
+    together: bool = False,
+    max_steps: int | None = None,
+) -> AllocationPlan:
+    """Plans the claim sets of plain Kubernetes objects, which are left as they are.
+
+    `nodes` chooses nodes by name; `together` joins all pending claims into one set. `max_steps` is the budget of one
+    search. Raises UsageError for an unknown version, gate or node, InputError for what can't be decoded.
+    """
+    from dra_plan.manifests.decode import from_dicts
+
+    return plan_inventory(
+        from_dicts(objects),
+        kubernetes_version=kubernetes_version,
+        feature_gates=feature_gates,
+        quirks=quirks,
+        nodes=nodes,
+        together=together,
+        max_steps=max_steps,
+    )
+
+
+def plan_inventory(
+    inventory: Inventory,
+    *,
+    kubernetes_version: str | None = None,
+    feature_gates: Mapping[str, bool] | None = None,
+    quirks: str = "upstream",
+    nodes: Sequence[str] | None = None,
+    namespace: str | None = None,
+    selector: LabelSelector | None = None,
+    together: bool = False,
+    max_steps: int | None = None,
+    timeout: float | None = None,
+    progress: Progress | None = None,
+) -> AllocationPlan:
+    """Plans a loaded input. `timeout` is seconds for the whole run; questions not reached by then are Undecided."""
+    deadline = None if timeout is None else time.monotonic() + timeout
+    target = releases.target(kubernetes_version or releases.NEWEST, feature_gates, quirks)
+    chosen = choose_nodes(inventory.nodes, nodes)
+    expansion = claimsets.expand(inventory, namespace=namespace, selector=selector, together=together)
+    cluster = Cluster(inventory, target)
+    planner = _Planner(cluster, chosen, max_steps, deadline, progress, total=len(expansion.sets) * len(chosen))
+    plans = tuple(planner.plan(claim_set) for claim_set in expansion.sets)
+    notices = (
+        *documents.target_notices(target, inventory.nodes),
+        *inventory.notices,
+        *expansion.notices,
+        *taint_rule_notices(inventory, target),
+        *planner.notices,
+    )
+    return AllocationPlan(target, plans, notices)
+
+
+class _Planner:
+    """Plans claim set after claim set and gathers what is to be said about them."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        nodes: Sequence[Node],
+        max_steps: int | None,
+        deadline: float | None,
+        progress: Progress | None,
+        total: int,
+    ) -> None:
+        self._cluster, self._nodes, self._max_steps, self._deadline = cluster, nodes, max_steps, deadline
+        self._progress, self._total, self._done = progress, total, 0
+        self.notices: list[Notice] = []
+
+    def plan(self, claim_set: ClaimSet) -> ClaimSetPlan:
+        """The answers for one claim set on all chosen nodes."""
+        if claim_set.error is not None:
+            outcomes = tuple(
+                NodeOutcome(node.metadata.name, Outcome.ERROR, message=claim_set.error) for node in self._nodes
+            )
+            return ClaimSetPlan(claim_set, outcomes)
+        allocator = self._cluster.allocator(claim_set.claims, max_steps=self._max_steps, deadline=self._deadline)
+        watch = defects.Watch(self._cluster, claim_set, self._max_steps, self._deadline)
+        outcomes = []
+        for node in self._nodes:
+            outcome = allocator.allocate(node)
+            watch.saw(node, outcome)
+            outcomes.append(_with_allocated(outcome, claim_set.allocated, node))
+            self._done += 1
+            if self._progress is not None:
+                self._progress(self._done, self._total)
+        self.notices += watch.notices()
+        return ClaimSetPlan(claim_set, tuple(outcomes))
+
+
+def _with_allocated(outcome: NodeOutcome, allocated: Sequence[ResourceClaim], node: Node) -> NodeOutcome:
+    """Allocated claims of the set exclude nodes that their node selector does not match."""
+    if outcome.outcome is not Outcome.FITS or all(_is_usable(claim, node) for claim in allocated):
+        return outcome
+    return NodeOutcome(outcome.node, Outcome.DOES_NOT_FIT, message=NOT_AVAILABLE, steps=outcome.steps)
+
+
+def _is_usable(claim: ResourceClaim, node: Node) -> bool:
+    allocation = claim.status.allocation if claim.status is not None else None
+    selector = allocation.node_selector if allocation is not None else None
+    return selector is None or node_matches(selector, node.metadata.name, node.metadata.labels)
+
+
+def _set_document(plan: ClaimSetPlan) -> dict[str, Any]:
+    claims = plan.claim_set.claims
+    names = [{"namespace": claim.metadata.namespace, "name": claim.metadata.name} for claim in claims]
+    owner = plan.claim_set.owner
+    return {
+        "owner": owner._asdict() if owner is not None else None,
+        "claims": names,
+        "outcome": plan.outcome.value,
+        "fittingNodes": plan.fitting_nodes,
+        "nodes": [_node_document(node, names) for node in plan.nodes],
+    }
+
+
+def _node_document(node: NodeOutcome, names: list[dict[str, str]]) -> dict[str, Any]:
+    message = node.message
+    if node.outcome is Outcome.DOES_NOT_FIT and not message:
+        message = CANNOT_ALLOCATE
+    claims = []
+    if node.outcome is Outcome.FITS:
+        claims = [
+            {**name, "allocation": allocation_document(allocation)}
+            for name, allocation in zip(names, node.allocations, strict=True)
+        ]
+    return {
+        "name": node.node,
+        "outcome": node.outcome.value,
+        "message": message,
+        "claims": claims,
+        "reasons": [],
+        "steps": node.steps,
+    }
+
+
+def allocation_document(allocation: AllocationResult) -> dict[str, Any]:
+    """The AllocationResult as resource.k8s.io/v1 writes it: absent fields left out."""
+    document: dict[str, Any] = msgspec.to_builtins(allocation)
+    return {"devices": {}, **document}

@@ -1,0 +1,81 @@
+"""Known defects of the target: where an answer owes something to one, the user is told, with the upstream issue.
+
+The allocator sights a defect wherever its code path is met. Whether that mattered is found by asking again without it.
+"""
+
+from __future__ import annotations
+
+from dra_plan.allocator import Allocator, NodeOutcome
+from dra_plan.api.core import Node
+from dra_plan.api.notice import Notice
+from dra_plan.claimsets.sets import ClaimSet
+from dra_plan.planner.cluster import Cluster
+from dra_plan.releases import DEFECTS, Defect
+
+
+class Watch:
+    """Watches the answers for one claim set."""
+
+    def __init__(
+        self, cluster: Cluster, claim_set: ClaimSet, max_steps: int | None, deadline: float | None
+    ) -> None:
+        self._cluster, self._claim_set, self._max_steps, self._deadline = cluster, claim_set, max_steps, deadline
+        self._allocators: dict[tuple[str, ...], Allocator] = {}
+        self._proven: dict[tuple[str, ...], tuple[NodeOutcome, NodeOutcome]] = {}
+
+    def saw(self, node: Node, answer: NodeOutcome) -> None:
+        """Looks whether the defects sighted in an answer changed it; each defect is proven once for the set."""
+        active = tuple(
+            sorted(name for name in answer.sighted if getattr(self._cluster.target.quirks, name))
+        )
+        if not active or all((name,) in self._proven for name in active):
+            return
+        alone = [(name,) for name in active]
+        found = [names for names in alone if names not in self._proven and self._differs(names, node, answer)]
+        if not found and len(active) > 1 and not any(names in self._proven for names in alone):
+            self._differs(active, node, answer)
+
+    def _differs(self, names: tuple[str, ...], node: Node, answer: NodeOutcome) -> bool:
+        if names not in self._allocators:
+            self._allocators[names] = self._cluster.repaired(*names).allocator(
+                self._claim_set.claims, max_steps=self._max_steps, deadline=self._deadline
+            )
+        other = self._allocators[names].allocate(node)
+        differs = (other.outcome, other.message, other.allocations) != (
+            answer.outcome,
+            answer.message,
+            answer.allocations,
+        )
+        if differs:
+            self._proven[names] = (answer, other)
+        return differs
+
+    def notices(self) -> list[Notice]:
+        """One warning for each defect that changed an answer."""
+        who = str(self._claim_set.owner) if self._claim_set.owner is not None else _claim_name(self._claim_set)
+        source = str(self._claim_set.origin) if self._claim_set.origin is not None else ""
+        return [
+            Notice("upstream-defect", f"{describe(names)}: {_change(*answers)}", who, source)
+            for names, answers in self._proven.items()
+        ]
+
+
+def describe(names: tuple[str, ...]) -> str:
+    """`Q4 (kubernetes#140436), a device ...`, for each named quirk."""
+    return "; ".join(_describe(defect) for defect in DEFECTS if defect.quirk in names)
+
+
+def _describe(defect: Defect) -> str:
+    issue = f" (kubernetes#{defect.issue})" if defect.issue else ""
+    return f"{defect.id}{issue}, {defect.title}"
+
+
+def _change(answer: NodeOutcome, other: NodeOutcome) -> str:
+    if answer.outcome is other.outcome:
+        what = "another error" if answer.message != other.message else "another allocation"
+        return f"on {answer.node} the scheduler gives {what} than the API promises"
+    return f"on {answer.node} the scheduler says {answer.outcome.value}, the API promises {other.outcome.value}"
+
+
+def _claim_name(claim_set: ClaimSet) -> str:
+    return f"ResourceClaim {claim_set.claims[0].key}" if claim_set.claims else ""

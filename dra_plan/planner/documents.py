@@ -1,0 +1,58 @@
+"""What all documents share: version header, target and warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from dra_plan.api.notice import Notice
+from dra_plan.releases import Target
+
+API_VERSION = "dra-plan/v1alpha1"
+
+
+def header(kind: str, target: Target) -> dict[str, Any]:
+    """The first fields of every document."""
+    return {"apiVersion": API_VERSION, "kind": kind, "target": target.to_dict()}
+
+
+def warnings(notices: Iterable[Notice]) -> list[dict[str, str]]:
+    """The notices as documents have them, each once, in order."""
+    return [notice._asdict() for notice in dict.fromkeys(notices)]
+
+
+def target_notices(target: Target, nodes: Sequence[Any]) -> list[Notice]:
+    """What to know about the target itself: random order upstream, kubelets of another release."""
+    found = list(target.notices)
+    if not target.ordered:
+        found.append(
+            Notice(
+                "order-random-upstream",
+                f"{target.version} ({target.variant}) takes pools in random order; they are taken in name order here,"
+                " so each allocation is one of several possible",
+            )
+        )
+    found += _kubelet_notices(target, nodes)
+    return found
+
+
+def _kubelet_notices(target: Target, nodes: Sequence[Any]) -> list[Notice]:
+    others: dict[str, list[str]] = {}
+    for node in nodes:
+        version = node.status.node_info.kubelet_version
+        minor = ".".join(version.removeprefix("v").split(".")[:2])
+        if version and minor != target.version:
+            others.setdefault(minor, []).append(node.metadata.name)
+    return [
+        Notice(
+            "kubelet-version",
+            f"{_some(names)} {'runs' if len(names) == 1 else 'run'} kubelet {minor}, the answer is for {target.version}"
+            f" (--kubernetes-version {minor})",
+            f"Node {names[0]}",
+        )
+        for minor, names in sorted(others.items())
+    ]
+
+
+def _some(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
