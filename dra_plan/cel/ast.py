@@ -31,7 +31,7 @@ class Ident(Struct, frozen=True, eq=False):
 
 
 class Select(Struct, frozen=True, eq=False):
-    """`operand.field`, or `has(operand.field)` when `test_only`. The offset is that of the dot's right side."""
+    """`operand.field`, or `has(operand.field)` when `test_only`. The offset is the dot's (has: the parenthesis')."""
 
     id: int
     offset: int
@@ -129,7 +129,8 @@ class Checked(Struct, frozen=True, eq=False):
 
     `root` has namespaced functions and qualified names resolved (see Call and Ident). `types` gives each node's type by
     id, free type parameters replaced by dyn. `overloads` gives, per Call id, the cel-go overload ids that can apply, in
-    declaration order: one where the types decide, several where dyn leaves it open. `idents` names, per Ident id, what
+    declaration order: one where the types decide, several where dyn leaves it open; `select_optional_field` for `_?._`.
+    `idents` names, per Ident id, what
     the identifier means: a variable or a type name (then its type is type(...)); without a leading dot.
     """
 

@@ -4,7 +4,7 @@ from msgspec import Struct
 
 
 class Type(Struct, frozen=True):
-    """One type: equal types compare equal, and the text is cel-go's own notation.
+    """One type: equal types compare equal; `str` gives the runtime notation, `describe` that of type errors.
 
     `kind` is one of: null, bool, int, uint, double, string, bytes, duration, timestamp, any, dyn, error, type, list,
     map, optional, object, opaque, param, wrapper. `name` is the runtime name of objects and opaque types, and the name
@@ -16,11 +16,20 @@ class Type(Struct, frozen=True):
     params: tuple["Type", ...] = ()
 
     def __str__(self) -> str:
-        if self.kind == "wrapper":
-            return f"wrapper({self.params[0]})"
         if not self.params:
             return self.name
         return f"{self.name}({', '.join(map(str, self.params))})"
+
+    def describe(self) -> str:
+        """Return the notation of cel-go's type errors, which shortens some names."""
+        if self.kind in _SHORT:
+            return _SHORT[self.kind]
+        if not self.params:
+            return self.name
+        return f"{self.name}({', '.join(param.describe() for param in self.params)})"
+
+
+_SHORT = {"any": "any", "duration": "duration", "timestamp": "timestamp", "error": "!error!", "null": "null"}
 
 
 NULL = Type("null", "null_type")
@@ -32,7 +41,7 @@ STRING = Type("string", "string")
 BYTES = Type("bytes", "bytes")
 DURATION = Type("duration", "google.protobuf.Duration")
 TIMESTAMP = Type("timestamp", "google.protobuf.Timestamp")
-ANY = Type("any", "any")
+ANY = Type("any", "google.protobuf.Any")
 DYN = Type("dyn", "dyn")
 ERROR = Type("error", "!error!")
 TYPE = Type("type", "type")

@@ -1,0 +1,379 @@
+"""Tokens to an expression with its macros expanded, by cel-go's grammar; whether it makes sense is for the check.
+
+The grammar is small and fixed, so it is written as functions: one for each level of binding, from loose to tight. The
+limits on depth are cel-go's, which counts the rules of its own grammar that are open at once (`_Depth`), and the
+nesting of operators afterwards (`_heights`).
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
+from dra_plan.cel import literals
+from dra_plan.cel.ast import Call, Const, ConstKind, Entry, Expr, Field, Ident, List, Map, Message, Select
+from dra_plan.cel.builder import Builder, MacroBuilder, TooManyNodesError
+from dra_plan.cel.lexer import END, Token, tokenize
+from dra_plan.cel.macros import Expander, MacroError, MacroKey
+from dra_plan.cel.source import Fault
+
+MOST_CODE_POINTS = 100_000
+MOST_DEPTH = 250
+
+_RESERVED = frozenset(
+    "as break const continue else for function if import let loop package namespace return var void while".split()
+)
+_RELATIONS = {"<": "_<_", "<=": "_<=_", ">": "_>_", ">=": "_>=_", "==": "_==_", "!=": "_!=_", "in": "@in"}
+_SUMS = {"+": "_+_", "-": "_-_"}
+_PRODUCTS = {"*": "_*_", "/": "_/_", "%": "_%_"}
+_START = "[ { ( . - ! true false null NUM_FLOAT NUM_INT NUM_UINT STRING BYTES IDENTIFIER".split()
+_EXPECTED = "{" + ", ".join(word if word[0].isupper() else f"'{word}'" for word in _START) + "}"
+
+
+class _SyntaxFaultError(Exception):
+    """Ends parsing at the first place that the grammar does not allow."""
+
+    def __init__(self, offset: int | None, message: str) -> None:
+        super().__init__(message)
+        self.fault = Fault(offset, message)
+
+
+def parse(text: str, macros: Mapping[MacroKey, Expander]) -> tuple[Expr | None, list[Fault]]:
+    """Return the expression, or None with everything that is wrong with its syntax, macros and literals."""
+    if len(text) > MOST_CODE_POINTS:
+        limits = f"size: {len(text)}, limit {MOST_CODE_POINTS}"
+        return None, [Fault(None, f"expression code point size exceeds limit: {limits}")]
+    tokens, faults = tokenize(text)
+    parser = _Parser(tokens, macros)
+    try:
+        expr = parser.whole()
+    except _SyntaxFaultError as error:
+        return None, [*faults, *parser.faults, error.fault]
+    except TooManyNodesError:
+        return None, [Fault(None, "expression is too large after macro expansion")]
+    faults += parser.faults
+    return (None if faults else expr), faults
+
+
+class _Depth:
+    """How many of each of cel-go's recursive grammar rules are open."""
+
+    def __init__(self) -> None:
+        self._open = {"expr": 0, "relation": 0, "calc": 0}
+
+    @contextmanager
+    def within(self, rule: str) -> Iterator[None]:
+        """Count one more open rule for the time of the block."""
+        self._open[rule] += 1
+        if self._open[rule] > MOST_DEPTH:
+            raise _SyntaxFaultError(None, f"expression recursion limit exceeded: {MOST_DEPTH}")
+        yield
+        self._open[rule] -= 1
+
+
+class _Parser:
+    def __init__(self, tokens: list[Token], macros: Mapping[MacroKey, Expander]) -> None:
+        self.faults: list[Fault] = []
+        self._tokens = tokens
+        self._at = 0
+        self._macros = macros
+        self._builder = Builder()
+        self._depth = _Depth()
+        self._heights: dict[int, int] = {}
+
+    # Tokens
+
+    @property
+    def _next(self) -> Token:
+        return self._tokens[self._at]
+
+    def _peek(self, ahead: int) -> str:
+        return self._tokens[min(self._at + ahead, len(self._tokens) - 1)].kind
+
+    def _take(self) -> Token:
+        token = self._tokens[self._at]
+        self._at += token.kind is not END
+        return token
+
+    def _taken(self, kind: str) -> bool:
+        """Take the next token if it is of the kind."""
+        if self._next.kind != kind:
+            return False
+        self._take()
+        return True
+
+    def _expect(self, kind: str) -> Token:
+        if self._next.kind != kind:
+            named = kind if kind[0].isupper() or kind is END else f"'{kind}'"
+            how = "extraneous" if kind is END else "mismatched"
+            raise self._syntax(f"{how} input '{self._next.text}' expecting {named}")
+        return self._take()
+
+    def _syntax(self, message: str) -> _SyntaxFaultError:
+        return _SyntaxFaultError(self._next.offset, f"Syntax error: {message}")
+
+    # Nodes
+
+    def _raised(self, expr: Expr, *parts: Expr | None, by: int = 1) -> Expr:
+        """Note how deep the nodes nest that cel-go counts, and return the expression."""
+        height = max((self._heights.get(part.id, 0) for part in parts if part is not None), default=0) + by
+        if height > MOST_DEPTH:
+            raise _SyntaxFaultError(None, "max recursion depth exceeded")
+        if height:
+            self._heights[expr.id] = height
+        return expr
+
+    def _call(self, offset: int, function: str, *args: Expr, by: int = 1) -> Expr:
+        return self._raised(Call(self._builder.id(), offset, None, function, args), *args, by=by)
+
+    def _fault(self, offset: int, message: str) -> Expr:
+        """Note a fault that does not end parsing; what stands in its place is never used."""
+        self.faults.append(Fault(offset, message))
+        return Const(self._builder.id(), offset, None, "null")
+
+    def _call_or_macro(self, offset: int, target: Expr | None, function: str, args: tuple[Expr, ...]) -> Expr:
+        expand = self._macros.get(MacroKey(function, len(args), target is not None))
+        by = int(target is not None)  # cel-go counts member calls, not global ones
+        if expand is not None:
+            try:
+                expanded = expand(MacroBuilder(self._builder, offset), target, args)
+            except MacroError as error:
+                return self._fault(error.offset, str(error))
+            if expanded is not None:
+                return self._raised(expanded, target, *args, by=by)
+        call = Call(self._builder.id(), offset, target, function, args)
+        return self._raised(call, target, *args, by=by)
+
+    # The grammar
+
+    def whole(self) -> Expr:
+        """Parse everything; what is left over is a fault."""
+        expr = self._expr()
+        self._expect(END)
+        return expr
+
+    def _expr(self) -> Expr:
+        with self._depth.within("expr"):
+            condition = self._logical("||", "_||_", lambda: self._logical("&&", "_&&_", self._relation))
+            if self._next.kind != "?":
+                return condition
+            offset = self._take().offset
+            then = self._logical("||", "_||_", lambda: self._logical("&&", "_&&_", self._relation))
+            self._expect(":")
+            return self._call(offset, "_?_:_", condition, then, self._expr())
+
+    def _logical(self, sign: str, function: str, operand: Callable[[], Expr]) -> Expr:
+        """Parse a chain of && or ||, which cel-go makes into a balanced tree."""
+        terms, offsets = [operand()], []
+        while self._next.kind == sign:
+            offsets.append(self._take().offset)
+            terms.append(operand())
+        return self._balanced(function, terms, offsets) if offsets else terms[0]
+
+    def _balanced(self, function: str, terms: list[Expr], offsets: list[int]) -> Expr:
+        if len(terms) == 1:
+            return terms[0]
+        middle = len(offsets) // 2
+        left = self._balanced(function, terms[: middle + 1], offsets[:middle])
+        right = self._balanced(function, terms[middle + 1 :], offsets[middle + 1 :])
+        return self._call(offsets[middle], function, left, right, by=0)
+
+    def _relation(self) -> Expr:
+        with self._depth.within("relation"):
+            left = self._sum()
+            while (sign := self._next.kind) in _RELATIONS:
+                offset = self._take().offset
+                with self._depth.within("relation"):
+                    right = self._sum()
+                left = self._call(offset, _RELATIONS[sign], left, right)
+            return left
+
+    def _sum(self) -> Expr:
+        with self._depth.within("calc"):
+            left = self._product_tail(self._unary())
+            while (sign := self._next.kind) in _SUMS:
+                offset = self._take().offset
+                with self._depth.within("calc"):
+                    right = self._product_tail(self._unary())
+                left = self._call(offset, _SUMS[sign], left, right)
+            return left
+
+    def _product_tail(self, left: Expr) -> Expr:
+        while (sign := self._next.kind) in _PRODUCTS:
+            offset = self._take().offset
+            with self._depth.within("calc"):
+                right = self._unary()
+            left = self._call(offset, _PRODUCTS[sign], left, right)
+        return left
+
+    def _unary(self) -> Expr:
+        for sign, function in (("!", "!_"), ("-", "-_")):
+            if self._next.kind != sign or (sign == "-" and self._peek(1) in ("NUM_INT", "NUM_FLOAT")):
+                continue
+            offset, count = self._next.offset, 0
+            while self._taken(sign):
+                count += 1
+            operand = self._member()
+            return self._call(offset, function, operand, by=0) if count % 2 else operand
+        return self._member()
+
+    def _member(self) -> Expr:
+        expr = self._primary()
+        while True:
+            offset = self._next.offset
+            if self._taken("."):
+                expr = self._selection(expr, offset)
+            elif self._taken("["):
+                function = "_[?_]" if self._taken("?") else "_[_]"
+                expr = self._call(offset, function, expr, self._expr())
+                self._expect("]")
+            else:
+                return expr
+
+    def _selection(self, operand: Expr, offset: int) -> Expr:
+        """Parse what follows a dot: an optional field, a member call or a field."""
+        optional = self._taken("?")
+        name = self._next
+        if name.kind == "ESC_IDENTIFIER":
+            self._take()
+            return self._fault(name.offset, "unsupported syntax: '`'")
+        self._expect("IDENTIFIER")
+        if optional:
+            return self._call(offset, "_?._", operand, Const(self._builder.id(), name.offset, name.text, "string"))
+        if self._next.kind == "(":
+            return self._call_or_macro(self._next.offset, operand, name.text, self._arguments())
+        return self._raised(Select(self._builder.id(), offset, operand, name.text), operand)
+
+    def _arguments(self) -> tuple[Expr, ...]:
+        self._expect("(")
+        args = []
+        if self._next.kind != ")":
+            args.append(self._expr())
+            while self._taken(","):
+                args.append(self._expr())
+        self._expect(")")
+        return tuple(args)
+
+    def _primary(self) -> Expr:
+        match self._next.kind:
+            case "IDENTIFIER" | ".":
+                return self._message() if self._is_message() else self._identifier()
+            case "(":
+                self._take()
+                expr = self._expr()
+                self._expect(")")
+                return expr
+            case "[":
+                return self._list()
+            case "{":
+                return self._map()
+        return self._literal()
+
+    def _identifier(self) -> Expr:
+        first = self._next.offset
+        dot = "." if self._taken(".") else ""
+        name = self._expect("IDENTIFIER")
+        called = self._next
+        if name.text in _RESERVED:
+            if called.kind == "(":
+                self._arguments()
+            return self._fault(first, f"reserved identifier: {name.text}")
+        if called.kind == "(":
+            return self._call_or_macro(called.offset, None, dot + name.text, self._arguments())
+        return Ident(self._builder.id(), name.offset, dot + name.text)
+
+    def _is_message(self) -> bool:
+        """Return whether a message literal stands here: a qualified name followed by a brace."""
+        ahead = 1 if self._next.kind == "." else 0
+        while self._peek(ahead) == "IDENTIFIER":
+            if self._peek(ahead + 1) != ".":
+                return self._peek(ahead + 1) == "{"
+            ahead += 2
+        return False
+
+    def _message(self) -> Expr:
+        name = "." if self._taken(".") else ""
+        name += self._expect("IDENTIFIER").text
+        while self._taken("."):
+            name += "." + self._expect("IDENTIFIER").text
+        offset, node = self._expect("{").offset, self._builder.id()
+        fields = []
+        while self._next.kind not in (",", "}"):
+            fields.append(self._field())
+            if self._next.kind != "," or self._peek(1) == "}":
+                break
+            self._take()
+        self._taken(",")
+        self._expect("}")
+        return self._raised(Message(node, offset, name, tuple(fields)), *(field.value for field in fields), by=0)
+
+    def _field(self) -> Field:
+        optional = self._taken("?")
+        name = self._next
+        if self._taken("ESC_IDENTIFIER"):
+            self._fault(name.offset, "unsupported syntax: '`'")
+        else:
+            self._expect("IDENTIFIER")
+        colon = self._expect(":")
+        return Field(self._builder.id(), colon.offset, name.text, self._expr(), optional)
+
+    def _list(self) -> Expr:
+        offset, node = self._take().offset, self._builder.id()
+        elements: list[Expr] = []
+        optional = []
+        while self._next.kind not in (",", "]"):
+            if self._taken("?"):
+                optional.append(len(elements))
+            elements.append(self._expr())
+            if self._next.kind != "," or self._peek(1) == "]":
+                break
+            self._take()
+        self._taken(",")
+        self._expect("]")
+        return self._raised(List(node, offset, tuple(elements), tuple(optional)), *elements, by=0)
+
+    def _map(self) -> Expr:
+        offset, node = self._take().offset, self._builder.id()
+        entries = []
+        while self._next.kind not in (",", "}"):
+            entries.append(self._entry())
+            if self._next.kind != "," or self._peek(1) == "}":
+                break
+            self._take()
+        self._taken(",")
+        self._expect("}")
+        parts = [part for entry in entries for part in (entry.key, entry.value)]
+        return self._raised(Map(node, offset, tuple(entries)), *parts, by=0)
+
+    def _entry(self) -> Entry:
+        optional = self._taken("?")
+        key = self._expr()
+        colon = self._expect(":")
+        return Entry(self._builder.id(), colon.offset, key, self._expr(), optional)
+
+    def _literal(self) -> Expr:
+        offset, negative = self._next.offset, self._taken("-")
+        token = self._next
+        value: bool | int | float | str | bytes | None
+        kind: ConstKind
+        match token.kind:
+            case "NUM_INT":
+                value, kind = literals.integer(token.text, negative=negative), "int"
+            case "NUM_FLOAT":
+                value, kind = literals.floating(token.text, negative=negative), "double"
+            case "NUM_UINT":
+                value, kind = literals.unsigned(token.text), "uint"
+            case "STRING":
+                value, kind = literals.string(token.text), "string"
+            case "BYTES":
+                value, kind = literals.octets(token.text), "bytes"
+            case "true" | "false":
+                value, kind = token.kind == "true", "bool"
+            case "null":
+                self._take()
+                return Const(self._builder.id(), offset, None, "null")
+            case _:
+                deletable = self._peek(1) in _START and token.kind is not END
+                raise self._syntax(f"{'extraneous' if deletable else 'mismatched'} input '{token.text}' expecting {_EXPECTED}")
+        self._take()
+        if value is None:
+            return self._fault(offset, f"invalid {kind} literal" if token.kind.startswith("NUM") else "unable to unescape string")
+        return Const(self._builder.id(), offset, value, kind)

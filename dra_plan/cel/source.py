@@ -1,0 +1,48 @@
+"""The text of an expression, places in it, and the display of what is wrong there; knows no grammar."""
+
+from bisect import bisect_right
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+_LINE, _CARET, _WIDE_LINE, _WIDE_CARET = ".", "^", "\uff0e", "\uff3e"  # cel-go points with full-width signs at non-ASCII
+
+
+class Fault(Struct, frozen=True):
+    """One thing wrong with an expression. The offset counts code points; None means the expression as a whole."""
+
+    offset: int | None
+    message: str
+
+
+class Source:
+    """An expression's text, with line and column for every offset."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._starts = [0, *(index + 1 for index, char in enumerate(text) if char == "\n")]
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Return the line (from 1) and column (from 0) of an offset."""
+        line = bisect_right(self._starts, offset)
+        return line, offset - self._starts[line - 1]
+
+    def line(self, number: int) -> str:
+        """Return the text of a line, without its end."""
+        start = self._starts[number - 1]
+        end = self.text.find("\n", start)
+        return self.text[start:] if end < 0 else self.text[start:end]
+
+    def display(self, faults: Iterable[Fault]) -> str:
+        """Return all faults as cel-go prints them: in text order, each with its line and a caret below it."""
+        ordered = sorted(faults, key=lambda fault: (-1, -1) if fault.offset is None else self.place(fault.offset))
+        return "\n".join(map(self._display, ordered))
+
+    def _display(self, fault: Fault) -> str:
+        if fault.offset is None:
+            return f"ERROR: <input>:-1:0: {fault.message}"
+        number, column = self.place(fault.offset)
+        text = self.line(number).replace("\t", " ")
+        leader = "".join(_LINE if char.isascii() else _WIDE_LINE for char in text[:column])
+        caret = _CARET if text[column : column + 1].isascii() else _WIDE_CARET
+        return f"ERROR: <input>:{number}:{column + 1}: {fault.message}\n | {text}\n | {leader}{caret}"

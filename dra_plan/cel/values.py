@@ -1,0 +1,357 @@
+"""Run-time values of the selector language: what stands for each type, equality, order, size and names of types.
+
+bool, int (int64), float, str, bytes, None, list and dict are themselves; a bool is never an int. Unsigned integers,
+instants, durations, optionals, types, URLs, addresses and the map keys true and false have classes here. An error is
+a `Fault`: a value when cost is counted (cel-go evaluates on past an error), raised otherwise. No function of the
+language's libraries belongs here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
+
+import msgspec
+
+from dra_plan.api.quantity import Quantity
+from dra_plan.api.semver import Semver
+
+Value: TypeAlias = Any
+"""Any of the run-time values. Not narrower because every function of the language is called through one table."""
+
+MAX_INT64 = 2**63 - 1
+MIN_INT64 = -(2**63)
+MAX_UINT64 = 2**64 - 1
+MAX_TEXT = 10_000_000
+"""No string or list grows longer; upstream's cost limit or memory ends there too."""
+
+
+class Fault(Exception):  # noqa: N818 - it is a value first, and cel-go's own word (error) is taken
+    """An evaluation error; `&&`, `||` and comprehensions may absorb it."""
+
+
+class Fatal(Exception):  # noqa: N818 - nothing of the language catches it
+    """An error that ends the evaluation whatever surrounds it: the cost limit, or a crash of upstream's evaluator."""
+
+
+def no_such_overload() -> Fault:
+    """The error of an operation on values of the wrong types."""
+    return Fault("no such overload")
+
+
+class Uint(int):
+    """A uint64."""
+
+    __slots__ = ()
+
+
+class Duration(msgspec.Struct, frozen=True, order=True, gc=False):
+    """A span of time in nanoseconds, an int64."""
+
+    nanos: int
+
+
+class Timestamp(msgspec.Struct, frozen=True, order=True, gc=False):
+    """An instant: nanoseconds since 1970 in UTC, from year 1 to 9999."""
+
+    nanos: int
+
+
+class TypeValue(msgspec.Struct, frozen=True, gc=False):
+    """The value of a type name such as `string`, or of `type(x)`; equal by name."""
+
+    name: str
+
+
+class Optional(msgspec.Struct, frozen=True, eq=False):
+    """`optional.of(value)`."""
+
+    value: Value
+
+
+NONE = Optional(None)
+"""`optional.none()`: this one object, told apart by identity."""
+
+
+class BoolKey:
+    """The map key true or false: Python's own would be the same key as 1 or 0."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: bool) -> None:
+        self.value = value
+
+
+TRUE_KEY, FALSE_KEY = BoolKey(True), BoolKey(False)
+
+
+class DefaultMap(dict[str, Value]):
+    """`device.attributes` and `device.capacity`: selecting an unknown domain gives an empty map."""
+
+    __slots__ = ()
+
+
+class ComputedQuantity(Quantity, frozen=True, eq=False, gc=False):
+    """A quantity made by add or sub, which upstream holds by pointer; on the right of `==` that is an error."""
+
+
+class QuantityCell:
+    """A quantity as upstream holds it where what one operation does to it can be seen by the next (`library.quantity`).
+
+    `amount` is replaced in place. `computed` as in ComputedQuantity.
+    """
+
+    __slots__ = ("amount", "computed")
+
+    def __init__(self, amount: QuantityBox, computed: bool) -> None:
+        self.amount = amount
+        self.computed = computed
+
+
+class QuantityBox:
+    """The decimal that several cells share, or the integer form of one cell."""
+
+    __slots__ = ("quantity",)
+
+    def __init__(self, quantity: Quantity) -> None:
+        self.quantity = quantity
+
+
+class Url(msgspec.Struct, frozen=True, gc=False):
+    """A parsed URL; equal by its text put together again."""
+
+    text: str
+    scheme: str
+    host: str
+    hostname: str
+    port: str
+    escaped_path: str
+    query: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+class Ip(msgspec.Struct, frozen=True, gc=False):
+    """An IP address: 32 or 128 bits."""
+
+    bits: int
+    number: int
+
+
+class Cidr(msgspec.Struct, frozen=True, gc=False):
+    """An address and the length of its network prefix."""
+
+    address: Ip
+    length: int
+
+
+class NamedFormat(msgspec.Struct, frozen=True, eq=False):
+    """A named text format with what is wrong with a text, and the length upstream's cost takes for its pattern."""
+
+    name: str
+    problems: Callable[[str], list[str]]
+    regex_size: int
+
+
+_TYPE_NAMES: dict[type, str] = {
+    bool: "bool",
+    int: "int",
+    Uint: "uint",
+    float: "double",
+    str: "string",
+    bytes: "bytes",
+    type(None): "null_type",
+    list: "list",
+    dict: "map",
+    DefaultMap: "map",
+    Duration: "google.protobuf.Duration",
+    Timestamp: "google.protobuf.Timestamp",
+    TypeValue: "type",
+    Optional: "optional_type",
+    Quantity: "kubernetes.Quantity",
+    ComputedQuantity: "kubernetes.Quantity",
+    QuantityCell: "kubernetes.Quantity",
+    Semver: "kubernetes.Semver",
+    Url: "kubernetes.URL",
+    Ip: "net.IP",
+    Cidr: "net.CIDR",
+    NamedFormat: "kubernetes.NamedFormat",
+}
+
+_GO_NAMES = {
+    "bool": "types.Bool",
+    "int": "types.Int",
+    "uint": "types.Uint",
+    "double": "types.Double",
+    "string": "types.String",
+    "bytes": "types.Bytes",
+    "null_type": "types.Null",
+    "google.protobuf.Duration": "types.Duration",
+    "google.protobuf.Timestamp": "types.Timestamp",
+    "type": "*types.Type",
+    "optional_type": "*types.Optional",
+    "kubernetes.Quantity": "cel.Quantity",
+    "kubernetes.Semver": "cel.Semver",
+    "kubernetes.URL": "cel.URL",
+    "net.IP": "cel.IP",
+    "net.CIDR": "cel.CIDR",
+    "kubernetes.NamedFormat": "*cel.Format",
+}
+
+
+def type_name(value: Value) -> str:
+    """The run-time type's name, as `type(value)` gives it."""
+    return _TYPE_NAMES[type(value)]
+
+
+def go_type_name(value: Value) -> str:
+    """The name of the Go type that holds the value; it appears in error texts."""
+    return _GO_NAMES.get(type_name(value), type_name(value))
+
+
+def map_key(key: Value) -> Value:
+    """The dictionary key for a map key; raises Fatal for a key that upstream's maps crash on."""
+    kind = type(key)
+    if kind is str or kind is int:
+        return key
+    if kind is bool:
+        return TRUE_KEY if key else FALSE_KEY
+    if kind is Semver or kind is bytes:
+        raise Fatal(f"internal error: runtime error: hash of unhashable type {go_type_name(key)}")
+    if kind is list or isinstance(key, dict):
+        return id(key), "no key is equal to a list or a map"
+    return key
+
+
+def iterate_keys(mapping: dict[Value, Value]) -> Iterator[Value]:
+    """The keys of a map in its order."""
+    for key in mapping:
+        yield key.value if type(key) is BoolKey else key
+
+
+def size_of(value: Value) -> int:
+    """What upstream's costs take for the size: code points, bytes, elements; 1 for everything that has no size."""
+    kind = type(value)
+    if kind is str or kind is list or kind is dict or kind is bytes or kind is DefaultMap:
+        return len(value)
+    if kind is Ip:
+        return int(value.bits) // 8
+    if kind is Cidr:
+        return -(-int(value.length) // 8)
+    return 1
+
+
+_NUMBERS = frozenset((int, Uint, float))
+
+
+def equal(left: Value, right: Value) -> Value:
+    """`left == right`: True, False, or the Fault of types that upstream refuses to compare."""
+    kind = type(left)
+    if kind in _NUMBERS:
+        return type(right) in _NUMBERS and left == right
+    if kind is str or kind is bool or kind is bytes or left is None:
+        return type(right) is kind and left == right
+    if right is None:
+        return False
+    if kind is list:
+        return _lists_equal(left, right)
+    if kind is dict or kind is DefaultMap:
+        return _maps_equal(left, right)
+    if kind is Optional:
+        return _optionals_equal(left, right)
+    return _opaque_equal(left, right)
+
+
+def _lists_equal(left: list[Value], right: Value) -> bool:
+    if type(right) is not list or len(left) != len(right):
+        return False
+    return all(equal(a, b) is not False for a, b in zip(left, right, strict=True))
+
+
+def _maps_equal(left: dict[Value, Value], right: Value) -> bool:
+    if not isinstance(right, dict) or len(left) != len(right):
+        return False
+    for key, value in left.items():
+        if key in right:
+            other = right[key]
+        elif type(right) is DefaultMap:
+            other = {}
+        else:
+            return False
+        if equal(value, other) is False:
+            return False
+    return True
+
+
+def _optionals_equal(left: Optional, right: Value) -> Value:
+    if type(right) is not Optional:
+        return False
+    if left is NONE or right is NONE:
+        return left is right
+    return equal(left.value, right.value)
+
+
+def _opaque_equal(left: Value, right: Value) -> Value:
+    """Equality of types, times and Kubernetes' types; those of Kubernetes refuse other types."""
+    kind = type(left)
+    if kind is TypeValue or kind is Duration or kind is Timestamp:
+        return type(right) is kind and left == right
+    if kind is QuantityCell:
+        return _cell_equal(left, right)
+    if kind is Quantity or kind is ComputedQuantity:
+        return left == right if type(right) is Quantity else _cell_or_refused(left, right)
+    if kind is NamedFormat:
+        return left is right if type(right) is NamedFormat else no_such_overload()
+    return left == right if type(right) is kind else no_such_overload()
+
+
+def _cell_equal(left: QuantityCell, right: Value) -> Value:
+    return equal(left.amount.quantity, right)
+
+
+def _cell_or_refused(left: Quantity, right: Value) -> Value:
+    if type(right) is QuantityCell and not right.computed:
+        return left == right.amount.quantity
+    return no_such_overload()
+
+
+_ORDERED = frozenset((str, bytes, bool, Duration, Timestamp))
+
+
+def compare(left: Value, right: Value) -> Value:
+    """-1, 0 or 1, or the Fault of types without an order. NaN is a Fault, as upstream."""
+    kind, other = type(left), type(right)
+    if kind in _NUMBERS and other in _NUMBERS:
+        if (kind is float and math.isnan(left)) or (other is float and math.isnan(right)):
+            return Fault("NaN values cannot be ordered")
+        return (left > right) - (left < right)
+    if kind is not other or kind not in _ORDERED:
+        return no_such_overload()
+    if kind is str:
+        # Go orders by UTF-8 bytes, which is the order of code points.
+        return (left > right) - (left < right)
+    return (left > right) - (left < right)
+
+
+def is_comparable(value: Value) -> bool:
+    """Whether values of this type have an order."""
+    return type(value) in _NUMBERS or type(value) in _ORDERED
+
+
+def check_int(number: int) -> int:
+    """The number, when it is an int64; raises Fault otherwise."""
+    if MIN_INT64 <= number <= MAX_INT64:
+        return number
+    raise Fault("integer overflow")
+
+
+def check_uint(number: int) -> Uint:
+    """The number as uint64; raises Fault when it is none."""
+    if 0 <= number <= MAX_UINT64:
+        return Uint(number)
+    raise Fault("unsigned integer overflow")
+
+
+def check_text(length: int) -> None:
+    """Raise Fatal when a string or list of this length would be too long to hold."""
+    if length > MAX_TEXT:
+        raise Fatal("operation cancelled: actual cost limit exceeded")
