@@ -38,7 +38,8 @@ def allocate(
     (pods, workloads, claims, claim templates), in any order: files, directories, or - for standard input. Each pod,
     workload and lone claim is planned on its own, against the cluster as it is.
     """
-    from dra_plan.cli.loading import load_inventory, report_skipped
+    from dra_plan.cli import labels
+    from dra_plan.cli.loading import load_inventory
     from dra_plan.cli.printing import print_document
     from dra_plan.cli.progress import progress_bar
     from dra_plan.output.allocation_table import FORMATS
@@ -46,8 +47,8 @@ def allocate(
 
     form = parse(output, FORMATS)
     gates = options.parse_gates(feature_gates)
-    inventory = load_inventory(paths, filenames, recursive=recursive)
-    report_skipped(inventory)
+    wanted = labels.parse(selector)
+    inventory = load_inventory(paths, filenames, recursive=recursive, infer_nodes=infer_nodes)
     from dra_plan.planner import plan_inventory
 
     with progress_bar(wanted=progress) as advance:
@@ -58,9 +59,8 @@ def allocate(
             quirks=quirks,
             nodes=nodes,
             namespace=namespace,
-            selector=selector,
+            selector=wanted,
             together=together,
-            infer_nodes=infer_nodes,
             max_steps=max_steps,
             timeout=timeout,
             progress=advance,

@@ -22,21 +22,19 @@ def pools(
     PATH... hold nodes, resource slices and allocated claims: files, directories, or - for standard input. Pools are
     shown as the allocator gathers them: state, slices, devices left, counters left; -o wide lists every device.
     """
-    from dra_plan.cli.loading import load_inventory, report_skipped
+    from dra_plan.cli.loading import load_inventory
     from dra_plan.cli.printing import print_document
     from dra_plan.output.formats import parse
     from dra_plan.output.pool_table import FORMATS
 
     form = parse(output, FORMATS)
     gates = options.parse_gates(feature_gates)
-    inventory = load_inventory(paths, filenames, recursive=recursive)
-    report_skipped(inventory)
+    inventory = load_inventory(paths, filenames, recursive=recursive, infer_nodes=infer_nodes)
     from dra_plan.planner import list_pools
 
     pool_list = list_pools(
         inventory,
         nodes=nodes,
-        infer_nodes=infer_nodes,
         kubernetes_version=kubernetes_version,
         feature_gates=gates,
         quirks=quirks,

@@ -21,7 +21,7 @@ def table(document: dict[str, Any], screen: Screen | None) -> list[Table | str]:
 
 
 def _summary(document: dict[str, Any], screen: Screen | None) -> Table:
-    made = Table(("CLAIM SET", "OUTCOME", "NODES", "FITS ON"))
+    made = Table(("CLAIM SET", "OUTCOME", "NODES", "FITS ON"), flexible=(0, 3))
     for claim_set in document["claimSets"]:
         fitting = claim_set["fittingNodes"]
         count = f"{len(fitting)}/{len(claim_set['nodes'])}"
@@ -40,7 +40,7 @@ def _examples(document: dict[str, Any]) -> Table:
     ]
     headers = ("CLAIM SET", "EXAMPLE NODE", "CLAIM", "REQUEST", "DEVICE", "CONSUMES")
     shown = len(headers) if any(row[-1] for row in rows) else len(headers) - 1
-    made = Table(headers[:shown], grouped=3)
+    made = Table(headers[:shown], grouped=2, flexible=range(2, shown))
     for row in rows:
         made.add(*row[:shown])
     return made
@@ -55,7 +55,7 @@ def _devices(node: dict[str, Any]) -> Iterator[tuple[str, str, str, str]]:
 
 def _refusals(document: dict[str, Any], screen: Screen | None) -> Table:
     """Nodes that refuse, those with the same message in one row."""
-    made = Table(("CLAIM SET", "REFUSED", "WHY", "MESSAGE", "ON"), grouped=1)
+    made = Table(("CLAIM SET", "REFUSED", "WHY", "MESSAGE", "ON"), grouped=1, flexible=(3, 4))
     for claim_set in document["claimSets"]:
         groups: dict[tuple[str, str], list[str]] = {}
         for node in claim_set["nodes"]:
@@ -74,9 +74,8 @@ def _refusals(document: dict[str, Any], screen: Screen | None) -> Table:
 
 def wide(document: dict[str, Any], _screen: Screen | None) -> list[Table | str]:
     """Every node of every claim set, one row per device that it would give."""
-    made = Table(
-        ("CLAIM SET", "NODE", "OUTCOME", "STEPS", "CLAIM", "REQUEST", "DEVICE", "CONSUMES", "MESSAGE"), grouped=5
-    )
+    headers = ("CLAIM SET", "NODE", "OUTCOME", "STEPS", "CLAIM", "REQUEST", "DEVICE", "CONSUMES", "MESSAGE")
+    made = Table(headers, grouped=4, flexible=(4, 5, 6, 7, 8))
     for claim_set in document["claimSets"]:
         for node in claim_set["nodes"]:
             for cells in list(_devices(node)) or [("", "", "", "")]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from dra_plan.errors import UsageError
 
-from .columns import Screen, Table, plain, terminal
+from .columns import Screen, Table, plain
 
 Format = Callable[[dict[str, Any], Screen | None], str]
 """From a document, and the screen it goes to if any, to the text to print."""
@@ -46,7 +46,11 @@ def _known(formats: Formats) -> dict[str, Format]:
 
 
 def _columns(parts: list[Table | str], screen: Screen | None) -> str:
-    return terminal(parts, screen) if screen else plain(parts)
+    if screen is None:
+        return plain(parts)
+    from .screen import render
+
+    return render(parts, screen)
 
 
 def _jsonpath(template: str) -> Format:

@@ -11,8 +11,9 @@ from .formats import Formats
 
 def table(document: dict[str, Any], screen: Screen | None) -> list[Table | str]:
     """One row per pool; counters below, for the pools that have them."""
-    pools = Table(("DRIVER", "POOL", "STATE", "SLICES", "DEVICES", "AVAILABLE", "ALLOCATED", "TAINTED", "NODES"))
-    counters = Table(("DRIVER", "POOL", "COUNTER SET", "COUNTER", "LEFT", "TOTAL"), grouped=3)
+    headers = ("DRIVER", "POOL", "STATE", "SLICES", "DEVICES", "AVAIL", "ALLOC", "TAINTED", "NODES")
+    pools = Table(headers, grouped=1, flexible=(1, 8))
+    counters = Table(("DRIVER", "POOL", "COUNTER SET", "COUNTER", "LEFT", "TOTAL"), grouped=3, flexible=(3, 4, 5))
     for pool in document["pools"]:
         pools.add(
             pool["driver"],
@@ -31,7 +32,7 @@ def table(document: dict[str, Any], screen: Screen | None) -> list[Table | str]:
 
 
 def _invalid(document: dict[str, Any]) -> Table:
-    made = Table(("DRIVER", "POOL", "STATE", "REASON"))
+    made = Table(("DRIVER", "POOL", "STATE", "REASON"), flexible=(3,))
     for pool in document["pools"]:
         if pool.get("validationError"):
             made.add(pool["driver"], pool["poolName"], pool["state"], pool["validationError"])
@@ -40,7 +41,11 @@ def _invalid(document: dict[str, Any]) -> Table:
 
 def wide(document: dict[str, Any], screen: Screen | None) -> list[Table | str]:
     """As `table`, and then every device."""
-    devices = Table(("DRIVER", "POOL", "GENERATION", "DEVICE", "STATE", "CAPACITY LEFT", "TAINTS", "REASON"), grouped=3)
+    devices = Table(
+        ("DRIVER", "POOL", "GENERATION", "DEVICE", "STATE", "CAPACITY LEFT", "TAINTS", "REASON"),
+        grouped=3,
+        flexible=(3, 5, 6, 7),
+    )
     for pool in document["pools"]:
         for device in pool["devices"]:
             taints = (

@@ -42,6 +42,5 @@ def consumed(result: dict[str, Any]) -> str:
 def target(document: dict[str, Any]) -> str:
     """One line that says what the answer is for."""
     about = document["target"]
-    version, variant, quirks = about["kubernetesVersion"], about["variant"], about["quirks"]
-    defects = "with its known defects" if quirks == "upstream" else "without its known defects"
-    return f"Answer of Kubernetes {version}, allocator variant {variant}, {defects} (--quirks {quirks})."
+    defects = "known defects included" if about["quirks"] == "upstream" else "known defects repaired"
+    return f"Kubernetes {about['release']}, {about['variant']} allocator, {defects}."

@@ -1,0 +1,115 @@
+"""Tables on a terminal: they keep to its width by wrapping, and outcomes have colours. Nothing is cut here either."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from .columns import GAP, Screen, Table
+from .notices import printable
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+STYLES = {
+    "Fits": "green",
+    "DoesNotFit": "red",
+    "NodeError": "red",
+    "Error": "bold red",
+    "Undecided": "yellow",
+    "Complete": "green",
+    "Incomplete": "yellow",
+    "Invalid": "red",
+    "Obsolete": "yellow",
+}
+"""Colours of cells that hold one of these words."""
+
+INDENT = 2
+"""Spaces before a table that stands under a heading."""
+
+LEAST = 12
+"""Columns that a flexible column keeps at least while the others stay whole."""
+
+
+def render(parts: Sequence[Table | str], screen: Screen) -> str:
+    """Parts under each other with a blank line between, no line longer than the screen is wide."""
+    from rich.console import Console
+
+    console = Console(
+        width=screen.width,
+        force_terminal=True,
+        color_system="standard" if screen.colour else None,
+        no_color=not screen.colour,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+    with console.capture() as capture:
+        for index, part in enumerate(parts):
+            if index:
+                console.print()
+            for piece in _table(part, screen.width) if isinstance(part, Table) else [printable(part)]:
+                console.print(piece)
+    return "".join(f"{line.rstrip()}\n" for line in capture.get().splitlines())
+
+
+def _table(table: Table, width: int) -> Iterator[RenderableType]:
+    """The table as it is if it fits; else its groups one after the other, each under a heading."""
+    if not table.grouped or _needs(table.widths()) <= width:
+        yield _columns(table, width, indent=0)
+        return
+    from rich.text import Text
+
+    for number, (about, rows) in enumerate(groupby(table.rows, key=lambda row: tuple(row[: table.grouped]))):
+        heading = Text("\n" if number else "")
+        for header, cell in zip(table.headers, about, strict=False):
+            heading.append(f"{header} ", style="bold").append(cell, style=STYLES.get(cell, "")).append(" " * GAP)
+        yield heading
+        rest = [row[table.grouped :] for row in rows]
+        flexible = [column - table.grouped for column in table.flexible]
+        yield _columns(Table(table.headers[table.grouped :], 0, flexible, rest), width, indent=INDENT)
+
+
+def _needs(widths: Sequence[int]) -> int:
+    return sum(widths) + GAP * (len(widths) - 1)
+
+
+def _columns(table: Table, width: int, *, indent: int) -> RenderableType:
+    from rich.padding import Padding
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    made = RichTable(box=None, show_edge=False, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
+    for header, wanted in zip(table.headers, _allotted(table, width - indent), strict=True):
+        made.add_column(Text(header), overflow="fold", width=wanted)
+    above: Sequence[str] = ()
+    for row in table.rows:
+        same = _repeated(row, above, table.grouped)
+        made.add_row(*(Text("" if i < same else cell, style=STYLES.get(cell, "")) for i, cell in enumerate(row)))
+        above = row
+    return Padding(made, (0, 0, 0, indent))
+
+
+def _allotted(table: Table, width: int) -> list[int | None]:
+    """Widths of columns: the inflexible ones whole, the flexible ones share what is left; None leaves it to rich."""
+    needed = table.widths()
+    over = _needs(needed) - width
+    if over <= 0:
+        return list(needed)
+    allotted = list(needed)
+    while over > 0:
+        column = max(table.flexible, key=lambda index: allotted[index], default=None)
+        if column is None or allotted[column] <= LEAST:
+            return [None] * len(needed)
+        allotted[column] -= 1
+        over -= 1
+    return list(allotted)
+
+
+def _repeated(row: Sequence[str], above: Sequence[str], grouped: int) -> int:
+    """How many leading cells, of the first `grouped`, repeat the row above."""
+    count = 0
+    while count < grouped and above and row[count] == above[count]:
+        count += 1
+    return count
