@@ -85,7 +85,8 @@ class Rules:
     """How a release's allocator variant works where releases differ without either being defective."""
 
     ordered: bool = True
-    """Pools are sorted by driver and name and slices by object name; otherwise upstream's order is random."""
+    """Pools are sorted by driver and name and slices by object name; otherwise they come in the order in which the
+    slices are met, from a random start: the plan takes them from the first."""
     bound_slices_last: bool = False
     """Within a pool, slices whose devices have binding conditions come after the others."""
     bound_pools_last: bool = True

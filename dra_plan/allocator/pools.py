@@ -63,11 +63,12 @@ class PoolDevice:
 class PoolSlice:
     """A slice prepared for gathering."""
 
-    __slots__ = ("_devices", "_rules", "generation", "name", "object", "pool_id")
+    __slots__ = ("_devices", "_rules", "generation", "name", "object", "pool_id", "position")
 
-    def __init__(self, slice_: ResourceSlice, rules: Sequence[DeviceTaintRule] = ()) -> None:
+    def __init__(self, slice_: ResourceSlice, position: int = 0, rules: Sequence[DeviceTaintRule] = ()) -> None:
         spec = slice_.spec
         self.object = slice_
+        self.position = position
         self.name = slice_.metadata.name
         self.pool_id = PoolID(spec.driver, spec.pool.name)
         self.generation = spec.pool.generation
@@ -146,8 +147,8 @@ class PoolGatherer:
         self._local: dict[str, list[PoolSlice]] = {}
         self._shared: list[PoolSlice] = []
         self._by_pool: dict[PoolID, list[PoolSlice]] = {}
-        for slice_ in slices:
-            prepared = PoolSlice(slice_, taint_rules)
+        for position, slice_ in enumerate(slices):
+            prepared = PoolSlice(slice_, position, taint_rules)
             self._by_pool.setdefault(prepared.pool_id, []).append(prepared)
             if not self._known(slice_):
                 continue
@@ -199,7 +200,8 @@ class PoolGatherer:
                     obsolete.append(pool)
             elif self._is_reachable(pool, slices, node, sighted):
                 pools.append(pool)
-        pools.sort(key=lambda pool: pool.id)
+        if self._rules.ordered:
+            pools.sort(key=lambda pool: pool.id)
         if self._rules.bound_pools_last:
             pools.sort(key=lambda pool: pool.usable and any(slice_.binds for slice_ in pool.slices))
         return pools
@@ -207,7 +209,10 @@ class PoolGatherer:
     def _relevant(self, node: Node) -> dict[PoolID, list[PoolSlice]]:
         """The slices of the newest generation that the node sees, by pool."""
         pools: dict[PoolID, list[PoolSlice]] = {}
-        for slice_ in (*self._local.get(node.metadata.name, ()), *self._shared):
+        candidates = [*self._local.get(node.metadata.name, ()), *self._shared]
+        if not self._rules.ordered:
+            candidates.sort(key=lambda slice_: slice_.position)
+        for slice_ in candidates:
             if not self._is_relevant(slice_, node):
                 continue
             gathered = pools.setdefault(slice_.pool_id, [])

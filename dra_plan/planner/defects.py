@@ -16,18 +16,14 @@ from dra_plan.releases import DEFECTS, Defect
 class Watch:
     """Watches the answers for one claim set."""
 
-    def __init__(
-        self, cluster: Cluster, claim_set: ClaimSet, max_steps: int | None, deadline: float | None
-    ) -> None:
+    def __init__(self, cluster: Cluster, claim_set: ClaimSet, max_steps: int | None, deadline: float | None) -> None:
         self._cluster, self._claim_set, self._max_steps, self._deadline = cluster, claim_set, max_steps, deadline
         self._allocators: dict[tuple[str, ...], Allocator] = {}
         self._proven: dict[tuple[str, ...], tuple[NodeOutcome, NodeOutcome]] = {}
 
     def saw(self, node: Node, answer: NodeOutcome) -> None:
         """Looks whether the defects sighted in an answer changed it; each defect is proven once for the set."""
-        active = tuple(
-            sorted(name for name in answer.sighted if getattr(self._cluster.target.quirks, name))
-        )
+        active = tuple(sorted(name for name in answer.sighted if getattr(self._cluster.target.quirks, name)))
         if not active or all((name,) in self._proven for name in active):
             return
         alone = [(name,) for name in active]

@@ -28,8 +28,8 @@ def target_notices(target: Target, nodes: Sequence[Any]) -> list[Notice]:
         found.append(
             Notice(
                 "order-random-upstream",
-                f"{target.version} ({target.variant}) takes pools in random order; they are taken in name order here,"
-                " so each allocation is one of several possible",
+                f"{target.version} ({target.variant}) takes pools in random order; they are taken in input order"
+                " here, so each allocation is one of several possible",
             )
         )
     found += _kubelet_notices(target, nodes)
