@@ -1,0 +1,89 @@
+"""What an expression may use: chosen from the declarations by Kubernetes version, feature gates and rules."""
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from dra_plan.cel.declarations import LIBRARIES, Library, Overload
+from dra_plan.cel.declarations.device import DEVICE, Sized, device
+from dra_plan.cel.declarations.messages import MESSAGES, WellKnown
+from dra_plan.cel.macros import Expander, MacroKey
+from dra_plan.cel.types import Type
+
+Rules: TypeAlias = Literal["stored", "new"]
+
+_CONSUMABLE, _LISTS = "DRAConsumableCapacity", "DRAListTypeAttributes"
+_CONSUMABLE_SINCE, _LISTS_SINCE = (1, 34), (1, 36)
+_MOST_BYTES = 10 * 1024
+
+
+class Environment(Struct, frozen=True, eq=False):
+    """The declarations in force; made by `environment`, shared, never changed."""
+
+    functions: Mapping[str, tuple[Overload, ...]]
+    macros: Mapping[MacroKey, Expander]
+    types: Mapping[str, Type]
+    messages: Mapping[str, WellKnown]
+    device: Sized
+    most_bytes: int | None
+    """The longest expression that may be written (UTF-8), None where only the parser's own limit counts."""
+
+    @property
+    def result_type(self) -> Type:
+        """The type of attributes, which an expression may have besides bool."""
+        domain = self.device.fields["attributes"].element
+        assert domain is not None
+        assert domain.element is not None
+        return domain.element.type
+
+
+def environment(
+    kubernetes_version: str, feature_gates: Mapping[str, bool] | None = None, rules: Rules = "stored"
+) -> Environment:
+    """Return the environment of a Kubernetes minor version such as "1.36"; the same object for the same question.
+
+    `rules="stored"`: what the scheduler compiles, every declaration that the release knows, whatever the gates say.
+    `rules="new"`: what the API server accepts on create, declarations that the release before knows already, so that a
+    rollback is possible, or whose gate is on. Only gates DRAConsumableCapacity and DRAListTypeAttributes matter; a
+    missing gate is off.
+    """
+    major, minor = kubernetes_version.split(".")[:2]
+    gates = feature_gates or {}
+    return _environment((int(major), int(minor)), bool(gates.get(_CONSUMABLE)), bool(gates.get(_LISTS)), rules)
+
+
+@cache
+def _environment(version: tuple[int, int], consumable: bool, lists: bool, rules: Rules) -> Environment:  # noqa: FBT001
+    lists = lists and version >= _LISTS_SINCE
+    on = {_CONSUMABLE} if consumable else set()
+    on |= {_LISTS} if lists else set()
+    libraries = [library for library in LIBRARIES if _applies(library, version, on, rules)]
+    multiple = version >= _CONSUMABLE_SINCE and (rules == "stored" or consumable)
+    types = {name: of for library in libraries for name, of in library.types.items()}
+    types |= {name: message.type for name, message in MESSAGES.items()}
+    return Environment(
+        functions=_functions(libraries),
+        macros={key: expand for library in libraries for key, expand in library.macros.items()},
+        types=types | {DEVICE.name: DEVICE},
+        messages=MESSAGES,
+        device=device(lists=lists, multiple_allocations=multiple),
+        most_bytes=_MOST_BYTES if rules == "new" else None,
+    )
+
+
+def _applies(library: Library, version: tuple[int, int], on: set[str], rules: Rules) -> bool:
+    if rules == "stored":
+        return version >= library.known_since
+    if library.gate is not None:
+        return library.gate in on
+    return library.since <= (version[0], version[1] - 1)
+
+
+def _functions(libraries: Iterable[Library]) -> Mapping[str, tuple[Overload, ...]]:
+    functions: dict[str, tuple[Overload, ...]] = {}
+    for library in libraries:
+        for name, overloads in library.overloads().items():
+            functions[name] = functions.get(name, ()) + overloads
+    return functions
