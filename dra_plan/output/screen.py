@@ -25,10 +25,13 @@ STYLES = {
 }
 """Colours of cells that hold one of these words."""
 
+NARROW_GAP = 2
+"""Spaces between columns where some of them have to wrap."""
+
 INDENT = 2
 """Spaces before a table that stands under a heading."""
 
-LEAST = 12
+LEAST = 8
 """Columns that a flexible column keeps at least while the others stay whole."""
 
 
@@ -71,8 +74,8 @@ def _table(table: Table, width: int) -> Iterator[RenderableType]:
         yield _columns(Table(table.headers[table.grouped :], 0, flexible, rest), width, indent=INDENT)
 
 
-def _needs(widths: Sequence[int]) -> int:
-    return sum(widths) + GAP * (len(widths) - 1)
+def _needs(widths: Sequence[int], gap: int = GAP) -> int:
+    return sum(widths) + gap * (len(widths) - 1)
 
 
 def _columns(table: Table, width: int, *, indent: int) -> RenderableType:
@@ -80,8 +83,12 @@ def _columns(table: Table, width: int, *, indent: int) -> RenderableType:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    made = RichTable(box=None, show_edge=False, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
-    for header, wanted in zip(table.headers, _allotted(table, width - indent), strict=True):
+    allotted = _allotted(table, width - indent)
+    if allotted is None:
+        return Padding(_records(table), (0, 0, 0, indent))
+    gap = GAP if _needs(table.widths()) <= width - indent else NARROW_GAP
+    made = RichTable(box=None, show_edge=False, pad_edge=False, padding=(0, gap, 0, 0), header_style="bold")
+    for header, wanted in zip(table.headers, allotted, strict=True):
         made.add_column(Text(header), overflow="fold", width=wanted)
     above: Sequence[str] = ()
     for row in table.rows:
@@ -91,20 +98,34 @@ def _columns(table: Table, width: int, *, indent: int) -> RenderableType:
     return Padding(made, (0, 0, 0, indent))
 
 
-def _allotted(table: Table, width: int) -> list[int | None]:
-    """Widths of columns: the inflexible ones whole, the flexible ones share what is left; None leaves it to rich."""
+def _records(table: Table) -> RenderableType:
+    """For a screen too narrow for columns: each row as lines of HEADER and cell."""
+    from rich.console import Group
+    from rich.text import Text
+
+    rows = (zip(table.headers, row, strict=True) for row in table.rows)
+    return Group(
+        *(
+            Text("\n").join(Text.assemble((header, "bold"), " ", (cell, STYLES.get(cell, ""))) for header, cell in row)
+            for row in rows
+        )
+    )
+
+
+def _allotted(table: Table, width: int) -> list[int] | None:
+    """Widths of columns: the inflexible ones whole, the flexible ones share what is left; None if that won't do."""
     needed = table.widths()
-    over = _needs(needed) - width
-    if over <= 0:
-        return list(needed)
+    if _needs(needed) <= width:
+        return needed
     allotted = list(needed)
+    over = _needs(needed, NARROW_GAP) - width
     while over > 0:
         column = max(table.flexible, key=lambda index: allotted[index], default=None)
         if column is None or allotted[column] <= LEAST:
-            return [None] * len(needed)
+            return None
         allotted[column] -= 1
         over -= 1
-    return list(allotted)
+    return allotted
 
 
 def _repeated(row: Sequence[str], above: Sequence[str], grouped: int) -> int:

@@ -1,0 +1,44 @@
+"""json, yaml, name: the document as data."""
+
+import json
+
+import pytest
+import yaml
+
+from dra_plan.output import allocation_table, pool_table, structured
+from dra_plan.output.formats import parse
+
+from . import documents
+
+
+@pytest.mark.parametrize("document", [documents.small(), documents.large(20), documents.pool_list()])
+def test_json_and_yaml_hold_the_document(document: dict[str, object]) -> None:
+    assert json.loads(structured.json(document)) == document
+    assert yaml.safe_load(structured.yaml(document)) == document
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["1e3", "0x1f", "0o17", "1_000", "yes", "No", "y", "on", "null", "~", "", "0000:1e:00.0", ".5", "-1", "+1", ".inf"],
+)
+def test_text_that_looks_typed_is_quoted(text: str) -> None:
+    """Readers of YAML 1.1 and 1.2 differ in what these are; in quotes they are text for all."""
+    written = structured.yaml({"value": text})
+    assert written.removeprefix("value: ").strip() in {f'"{text}"', f"'{text}'"}
+
+
+def test_yaml_writes_no_aliases() -> None:
+    shared = {"a": ["b"]}
+    assert "&" not in structured.yaml({"x": shared, "y": shared})
+
+
+def test_names() -> None:
+    assert parse("name", allocation_table.FORMATS)(documents.small(), None) == (
+        "pod/default/train node/node-a\npod/default/train node/node-b\nresourceclaim/default/watch node/node-b\n"
+    )
+    assert parse("name", pool_table.FORMATS)(documents.pool_list(), None).splitlines() == [
+        "gpu.example.com/node-a",
+        "gpu.example.com/node-b",
+        "gpu.example.com/node-c",
+        "nic.example.com/fabric/blue",
+    ]
