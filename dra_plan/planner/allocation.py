@@ -20,7 +20,7 @@ from dra_plan.api.resource import AllocationResult, ResourceClaim
 from dra_plan.api.selectors import node_matches
 from dra_plan.claimsets.sets import ClaimSet
 from dra_plan.planner import defects, documents
-from dra_plan.planner.cluster import Cluster, choose_nodes, taint_rule_notices
+from dra_plan.planner.cluster import Cluster, choose_nodes, taint_rule_notices, with_nodes
 from dra_plan.releases import Target
 
 CANNOT_ALLOCATE = "cannot allocate all claims"
@@ -114,13 +114,19 @@ def plan_inventory(
     namespace: str | None = None,
     selector: LabelSelector | None = None,
     together: bool = False,
+    infer_nodes: bool = False,
     max_steps: int | None = None,
     timeout: float | None = None,
     progress: Progress | None = None,
 ) -> AllocationPlan:
-    """Plans a loaded input. `timeout` is seconds for the whole run; questions not reached by then are Undecided."""
+    """Plans a loaded input.
+
+    `timeout` is seconds for the whole run; questions not answered by then are Undecided. `infer_nodes` makes nodes from
+    what the slices say when the input has none. Raises UsageError and InputError as `allocate` does.
+    """
     deadline = None if timeout is None else time.monotonic() + timeout
     target = releases.target(kubernetes_version or releases.NEWEST, feature_gates, quirks)
+    inventory, inferred = with_nodes(inventory, infer=infer_nodes)
     chosen = choose_nodes(inventory.nodes, nodes)
     expansion = claimsets.expand(inventory, namespace=namespace, selector=selector, together=together)
     cluster = Cluster(inventory, target)
@@ -129,6 +135,7 @@ def plan_inventory(
     notices = (
         *documents.target_notices(target, inventory.nodes),
         *inventory.notices,
+        *inferred,
         *expansion.notices,
         *taint_rule_notices(inventory, target),
         *planner.notices,
@@ -155,10 +162,9 @@ class _Planner:
     def plan(self, claim_set: ClaimSet) -> ClaimSetPlan:
         """The answers for one claim set on all chosen nodes."""
         if claim_set.error is not None:
-            outcomes = tuple(
-                NodeOutcome(node.metadata.name, Outcome.ERROR, message=claim_set.error) for node in self._nodes
-            )
-            return ClaimSetPlan(claim_set, outcomes)
+            names = [node.metadata.name for node in self._nodes]
+            refused = [NodeOutcome(name, Outcome.ERROR, message=claim_set.error) for name in names]
+            return ClaimSetPlan(claim_set, tuple(refused))
         allocator = self._cluster.allocator(claim_set.claims, max_steps=self._max_steps, deadline=self._deadline)
         watch = defects.Watch(self._cluster, claim_set, self._max_steps, self._deadline)
         outcomes = []

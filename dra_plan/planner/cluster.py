@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from dra_plan.allocator import AllocatedState, Allocator, PoolGatherer
 from dra_plan.allocator.allocator import DEFAULT_MAX_STEPS
@@ -11,7 +12,7 @@ from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
 from dra_plan.api.resource import DeviceTaintRule, ResourceClaim
-from dra_plan.errors import UsageError
+from dra_plan.errors import InputError, UsageError
 from dra_plan.releases import Target
 
 
@@ -56,6 +57,29 @@ class Cluster:
         if quirks not in self._repaired:
             self._repaired[quirks] = Cluster(self.inventory, self.target.repaired(*quirks))
         return self._repaired[quirks]
+
+
+NO_NODES = (
+    "the input has no Node objects, and without them nobody knows where devices are: add the output of"
+    " `kubectl get nodes -o yaml`, or use --infer-nodes to take the node names from the slices"
+)
+
+
+def with_nodes(inventory: Inventory, *, infer: bool) -> tuple[Inventory, list[Notice]]:
+    """The inventory, with nodes made from the slices' node names if it has none and `infer` is set.
+
+    Raises InputError when it has none otherwise.
+    """
+    if inventory.nodes:
+        return inventory, []
+    if not infer:
+        raise InputError(NO_NODES)
+    from dra_plan.manifests.infer import infer_nodes
+
+    nodes, notices = infer_nodes(inventory)
+    if not nodes:
+        raise InputError("the input has no Node objects, and its slices name no node")
+    return replace(inventory, nodes=nodes), notices
 
 
 def choose_nodes(nodes: Sequence[Node], names: Sequence[str] | None) -> list[Node]:

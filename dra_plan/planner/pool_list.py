@@ -1,0 +1,256 @@
+"""`pools`: every pool of the cluster, or of one node, with its state and what is left of it.
+
+Names follow ResourcePoolStatusRequest (resource.k8s.io/v1alpha3 in 1.36) where it has one. Amounts are canonical
+quantities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import msgspec
+
+from dra_plan import releases
+from dra_plan.allocator.counters import Counters
+from dra_plan.allocator.ledger import Ledger
+from dra_plan.allocator.pools import Pool, PoolDevice, PoolSlice, PoolState, device_is_on
+from dra_plan.allocator.taints import BLOCKING
+from dra_plan.api import quantity
+from dra_plan.api.core import Node
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.notice import Notice
+from dra_plan.planner import documents
+from dra_plan.planner.cluster import Cluster, choose_nodes, taint_rule_notices, with_nodes
+from dra_plan.releases import Target
+
+
+@dataclass(slots=True)
+class PoolView:
+    """A pool in one state, and the nodes that see it so. Two nodes may see different generations, or states."""
+
+    pool: Pool
+    nodes: list[Node] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class PoolList:
+    """The answer of `pools`."""
+
+    target: Target
+    views: tuple[PoolView, ...]
+    notices: tuple[Notice, ...]
+    cluster: Cluster
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document that `dra-plan pools -o json` prints."""
+        return self._document
+
+    @cached_property
+    def _document(self) -> dict[str, Any]:
+        return {
+            **documents.header("PoolList", self.target),
+            "pools": [_pool_document(view, self.cluster) for view in self.views],
+            "warnings": documents.warnings(self.notices),
+        }
+
+
+def gather_pools(
+    objects: Iterable[dict[str, Any]],
+    node: str | None = None,
+    *,
+    kubernetes_version: str = releases.NEWEST,
+    feature_gates: Mapping[str, bool] | None = None,
+    quirks: str = "upstream",
+) -> PoolList:
+    """The pools of plain Kubernetes objects, of all nodes or of one. Raises as `allocate` does."""
+    from dra_plan.manifests.decode import from_dicts
+
+    return list_pools(
+        from_dicts(objects),
+        nodes=None if node is None else [node],
+        kubernetes_version=kubernetes_version,
+        feature_gates=feature_gates,
+        quirks=quirks,
+    )
+
+
+def list_pools(
+    inventory: Inventory,
+    *,
+    nodes: Sequence[str] | None = None,
+    infer_nodes: bool = False,
+    kubernetes_version: str | None = None,
+    feature_gates: Mapping[str, bool] | None = None,
+    quirks: str = "upstream",
+) -> PoolList:
+    """The pools of a loaded input as the chosen nodes see them; without a choice also those that no node sees."""
+    target = releases.target(kubernetes_version or releases.NEWEST, feature_gates, quirks)
+    inventory, inferred = with_nodes(inventory, infer=infer_nodes)
+    chosen = choose_nodes(inventory.nodes, nodes)
+    cluster = Cluster(inventory, target)
+    views = _views(cluster, chosen, everywhere=not nodes)
+    notices = (
+        *documents.target_notices(target, inventory.nodes),
+        *inventory.notices,
+        *inferred,
+        *taint_rule_notices(inventory, target),
+    )
+    return PoolList(target, tuple(views), notices, cluster)
+
+
+def _views(cluster: Cluster, nodes: Sequence[Node], *, everywhere: bool) -> list[PoolView]:
+    """One view for each pool, generation and state, sorted by driver, pool name and generation."""
+    views: dict[tuple[Any, ...], PoolView] = {}
+    for node in nodes:
+        obsolete: list[Pool] = []
+        for pool in (*cluster.gatherer.gather(node, obsolete=obsolete), *obsolete):
+            key = (*pool.id, pool.generation, pool.state.value, pool.invalid)
+            views.setdefault(key, PoolView(pool)).nodes.append(node)
+    if everywhere:
+        for pool in _unseen(cluster, {(view.pool.id, view.pool.generation) for view in views.values()}):
+            views[(*pool.id, pool.generation, pool.state.value, pool.invalid)] = PoolView(pool)
+    return [views[key] for key in sorted(views)]
+
+
+def _unseen(cluster: Cluster, seen: set[Any]) -> Iterable[Pool]:
+    """Generations of pools that no node sees: older ones, and those for nodes that are not in the input."""
+    for pool_id, slices in cluster.gatherer.slices.items():
+        newest = max(slice_.generation for slice_ in slices)
+        for generation in sorted({slice_.generation for slice_ in slices}):
+            if (pool_id, generation) in seen:
+                continue
+            peers = [slice_ for slice_ in slices if slice_.generation == generation]
+            expected = peers[0].object.spec.pool.resource_slice_count
+            yield Pool(
+                pool_id,
+                generation,
+                expected,
+                len(peers),
+                incomplete=len(peers) != expected,
+                superseded_by=newest if newest > generation else None,
+                slices=[slice_ for slice_ in peers if not slice_.object.spec.shared_counters],
+                counter_slices=[slice_ for slice_ in peers if slice_.object.spec.shared_counters],
+            )
+
+
+def _pool_document(view: PoolView, cluster: Cluster) -> dict[str, Any]:
+    pool = view.pool
+    left = _Left(cluster, pool)
+    devices = [_device_document(device, view.nodes, left) for device in left.devices]
+    states = [device["state"] for device in devices]
+    document: dict[str, Any] = {
+        "driver": pool.id.driver,
+        "poolName": pool.id.pool,
+        "generation": pool.generation,
+        "resourceSliceCount": pool.expected,
+        "observedResourceSliceCount": pool.seen,
+        "state": pool.state.value,
+        "nodes": [node.metadata.name for node in view.nodes],
+        "totalDevices": len(devices),
+        "allocatedDevices": sum(state in ("Allocated", "Shared") for state in states),
+        "availableDevices": states.count("Available"),
+        "unavailableDevices": states.count("Unavailable"),
+        "taintedDevices": sum(left.is_tainted(device) for device in left.devices),
+        "counterSets": left.counter_sets(),
+        "devices": devices,
+    }
+    if pool.state is PoolState.INVALID:
+        document["validationError"] = pool.invalid
+    return document
+
+
+class _Left:
+    """What is left of one pool before anything new is allocated."""
+
+    def __init__(self, cluster: Cluster, pool: Pool) -> None:
+        self._cluster, self._pool = cluster, pool
+        target = cluster.target
+        # Counters are kept by pool here whatever Q1 does: the list shows each pool on its own.
+        self._counters = Counters(cluster.state, target.rules, target.quirks.without("counters_by_pool_name"))
+        self._empty = Ledger(0)
+        slices = [*pool.slices, *pool.elsewhere]
+        self.devices = [device for slice_ in slices for device in slice_.devices]
+
+    def is_tainted(self, device: PoolDevice) -> bool:
+        """Whether a taint keeps requests without toleration away."""
+        return self._cluster.target.features.device_taints and any(t.effect in BLOCKING for t in device.taints)
+
+    def state(self, device: PoolDevice) -> tuple[str, str]:
+        """Allocated, Shared (with something left), Unavailable with the reason, or Available."""
+        state, pool = self._cluster.state, self._pool
+        if device.id in state.dedicated:
+            return "Allocated", ""
+        if not pool.usable:
+            return "Unavailable", f"pool is {pool.state.value.lower()}"
+        if self.is_tainted(device):
+            taint = next(t for t in device.taints if t.effect in BLOCKING)
+            return "Unavailable", f"taint {taint.key}{'=' if taint.value else ''}{taint.value}:{taint.effect}"
+        if device.id in state.shared:
+            used_up = [name for name, left in self.capacity(device).items() if left <= 0]
+            return ("Unavailable", f"no {used_up[0]} left") if used_up else ("Shared", "")
+        features = self._cluster.target.features
+        if device.device.consumes_counters and features.partitionable_devices:
+            short = self._counters.refuses(self._empty, device, pool, set())
+            if short is not None:
+                return "Unavailable", f"counter {short.counter} of {short.counter_set} is used up"
+        return "Available", ""
+
+    def capacity(self, device: PoolDevice) -> dict[str, int]:
+        """Nano-units left of each capacity of a device that may be shared."""
+        used = self._cluster.state.aggregate.get(device.id, {})
+        return {
+            name: quantity.parse(capacity.value).nano - used.get(name, 0)
+            for name, capacity in device.device.capacity.items()
+        }
+
+    def capacity_texts(self, device: PoolDevice) -> dict[str, str]:
+        """The same as quantities, in the notation of the total."""
+        left = self.capacity(device)
+        return {
+            name: _text(left[name], quantity.parse(capacity.value)) for name, capacity in device.device.capacity.items()
+        }
+
+    def counter_sets(self) -> list[dict[str, Any]]:
+        """Totals and remainders of every counter set, in the order of the slices."""
+        pool = self._pool
+        own = not self._cluster.target.rules.counter_slices
+        sources = pool.slices if own else pool.counter_slices
+        return [
+            self._counter_set(slice_, counter_set)
+            for slice_ in sources
+            for counter_set in slice_.object.spec.shared_counters
+        ]
+
+    def _counter_set(self, slice_: PoolSlice, counter_set: Any) -> dict[str, Any]:
+        left = self._counters.remaining(self._pool, slice_)
+        totals = {name: quantity.parse(counter.value) for name, counter in counter_set.counters.items()}
+        return {
+            "name": counter_set.name,
+            "total": {name: total.text for name, total in totals.items()},
+            "left": {name: _text(left[counter_set.name, name], total) for name, total in totals.items()},
+        }
+
+
+def _device_document(device: PoolDevice, nodes: Sequence[Node], left: _Left) -> dict[str, Any]:
+    state, reason = left.state(device)
+    document: dict[str, Any] = {"name": device.id.device, "state": state}
+    if reason:
+        document["reason"] = reason
+    if device.taints:
+        document["taints"] = [msgspec.to_builtins(taint) for taint in device.taints]
+    if device.slice.object.spec.per_device_node_selection:
+        document["nodes"] = [node.metadata.name for node in nodes if device_is_on(device, node)]
+    if device.device.allow_multiple_allocations and device.device.capacity:
+        document["capacity"] = left.capacity_texts(device)
+    return document
+
+
+def _text(nano: int, like: quantity.Quantity) -> str:
+    """An amount in the notation of another one."""
+    if nano == like.nano:
+        return like.text
+    whole, rest = divmod(nano, 10**9)
+    return quantity.make(nano, -9, like.format).text if rest else quantity.canonical(whole, like.format)
