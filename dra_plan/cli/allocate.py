@@ -48,7 +48,7 @@ def allocate(
     form = parse(output, FORMATS)
     gates = options.parse_gates(feature_gates)
     wanted = labels.parse(selector)
-    inventory = load_inventory(paths, filenames, recursive=recursive, infer_nodes=infer_nodes)
+    inventory = load_inventory(paths, filenames, recursive=recursive)
     from dra_plan.planner import plan_inventory
 
     with progress_bar(wanted=progress) as advance:
@@ -61,6 +61,7 @@ def allocate(
             namespace=namespace,
             selector=wanted,
             together=together,
+            infer_nodes=infer_nodes,
             max_steps=max_steps,
             timeout=timeout,
             progress=advance,

@@ -7,14 +7,11 @@ import sys
 from dra_plan.api.inventory import Inventory
 
 
-def load_inventory(
-    paths: list[str] | None, filenames: list[str] | None, *, recursive: bool, infer_nodes: bool
-) -> Inventory:
-    """Everything under PATH... and -f, with nodes; what was read and not used is reported on standard error.
+def load_inventory(paths: list[str] | None, filenames: list[str] | None, *, recursive: bool) -> Inventory:
+    """Everything under PATH... and -f; what was read and not used is reported on standard error.
 
-    UsageError without any path; InputError, with every fault, for what can't be read, or if there are no nodes.
+    UsageError without any path; InputError, with every fault, for what can't be read.
     """
-    from dra_plan.cli.nodes import with_nodes
     from dra_plan.errors import UsageError
     from dra_plan.manifests.load import load
 
@@ -23,7 +20,7 @@ def load_inventory(
         raise UsageError("no manifests: name files or directories, or - for standard input (see --help)")
     inventory = load(sources, recursive=recursive, stdin=sys.stdin.buffer)
     _report_skipped(inventory)
-    return with_nodes(inventory, infer=infer_nodes)
+    return inventory
 
 
 def _report_skipped(inventory: Inventory) -> None:

@@ -29,12 +29,13 @@ def pools(
 
     form = parse(output, FORMATS)
     gates = options.parse_gates(feature_gates)
-    inventory = load_inventory(paths, filenames, recursive=recursive, infer_nodes=infer_nodes)
+    inventory = load_inventory(paths, filenames, recursive=recursive)
     from dra_plan.planner import list_pools
 
     pool_list = list_pools(
         inventory,
         nodes=nodes,
+        infer_nodes=infer_nodes,
         kubernetes_version=kubernetes_version,
         feature_gates=gates,
         quirks=quirks,
