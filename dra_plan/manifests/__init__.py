@@ -2,3 +2,7 @@
 
 What may be planned, and how, is not decided here.
 """
+
+from .faults import Fault, ManifestErrors
+
+__all__ = ["Fault", "ManifestErrors"]

@@ -26,6 +26,9 @@ class Kind:
     """The path of the pod spec inside the object, empty for kinds without one."""
     namespaced: bool = True
 
+    current_versions: tuple[str, ...] = ("v1",)
+    """Versions that need no word of warning."""
+
     @property
     def canonical_version(self) -> str:
         """The apiVersion after conversion."""
@@ -93,6 +96,7 @@ _KINDS = (
         {"v1beta2": None, "v1alpha3": None},
         "taint_rules",
         namespaced=False,
+        current_versions=("v1beta2",),
     ),
     _core("Node", core.Node, "nodes", namespaced=False),
     _core("Namespace", core.Namespace, "namespaces", namespaced=False),

@@ -22,10 +22,6 @@ def render(path: FieldPath) -> str:
     return text
 
 
-def summary(paths: list[FieldPath]) -> str:
-    """The fields, those of list items taken together: `spec.devices[*].basic (8 times)`."""
-    counts: dict[str, int] = {}
-    for path in paths:
-        text = render(tuple("*" if isinstance(step, int) else step for step in path))
-        counts[text] = counts.get(text, 0) + 1
-    return ", ".join(text if count == 1 else f"{text} ({count} times)" for text, count in counts.items())
+def pattern(path: FieldPath) -> str:
+    """The path with list positions left open: `spec.devices[*].basic`."""
+    return render(tuple("*" if isinstance(step, int) else step for step in path))

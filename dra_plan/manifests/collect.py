@@ -1,0 +1,138 @@
+"""Objects of one input gathered into an inventory: kinds told apart, namespaces, versions and defaults settled."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from dra_plan.api.base import Object
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.meta import ObjectMeta
+
+from . import defaults, kinds
+from .diagnose import describe
+from .faults import ManifestErrors
+from .json_objects import JsonObjects
+from .kinds import Kind
+from .objects import decode, has_unset_claims, label_of_value
+from .places import NO_HEADER, Header, Item, Place, label, label_of
+from .report import Report
+from .unwrap import unwrap
+
+_RANDOM_SUFFIX = "xxxxx"
+"""Stands for the random end that the API server gives to a generateName."""
+
+
+class Collector:
+    """Takes documents and gives an inventory. `strict` asks for names, and for each object only once."""
+
+    def __init__(self, *, namespace: str, strict: bool = False) -> None:
+        self.report = Report()
+        self._inventory = Inventory()
+        self._namespace = namespace
+        self._strict = strict
+
+    @property
+    def has_objects(self) -> bool:
+        """Whether any object was met, be it of a kind that planning skips."""
+        return bool(self._inventory.origins or self._inventory.skipped)
+
+    def finish(self) -> Inventory:
+        """The inventory, or `ManifestErrors` when there are faults."""
+        if self.report.faults:
+            raise ManifestErrors(self.report.faults)
+        self._inventory.notices.extend(self.report.notices())
+        return self._inventory
+
+    def add(self, value: object, place: Place, inherited: Header = NO_HEADER) -> None:
+        """Takes one document: an object, a List, or an array of objects."""
+        for item in unwrap(value, place, self.report, inherited):
+            kind = self._find_kind(item)
+            if kind is not None:
+                self._decode(item, kind)
+
+    def add_json(self, data: bytes, begin: int, end: int, place: Place) -> None:
+        """Takes one document that is a well-formed JSON value in `data`, decoding it straight into objects."""
+        for found in JsonObjects(data, begin, end, place):
+            typed = found.typed()
+            if typed is None or (typed.kind.pod_spec and has_unset_claims(typed.value)):
+                self.add(found.plain(), found.place, found.inherited)
+            else:
+                self._keep(typed.value, typed.kind, typed.version, found.place)
+
+    def _find_kind(self, item: Item) -> Kind | None:
+        """The kind of an object; None, noted as fault or as skipped, if it isn't to be decoded."""
+        header = item.header
+        shown = label_of(header.kind, item.value.get("metadata"))
+        usable = True
+        for name, given in (("apiVersion", header.api_version), ("kind", header.kind)):
+            if given is None or given == "":
+                self.report.fault(item.place, "missing", label=shown, path=(name,))
+                usable = False
+            elif not isinstance(given, str):
+                self.report.fault(item.place, f"expected a string, got {describe(given)}", label=shown, path=(name,))
+                usable = False
+        if not usable:
+            return None
+        kind = kinds.find(header.api_version, header.kind)
+        group, version = kinds.split_version(header.api_version)
+        if kind is None:
+            self._inventory.skipped[f"{header.kind}.{group}" if group else header.kind] += 1
+            return None
+        if version not in kind.versions:
+            hint = f"known: {kind.known_versions}"
+            message = f"unknown version {header.api_version}"
+            self.report.fault(item.place, message, label=shown, path=("apiVersion",), hint=hint)
+            return None
+        return kind
+
+    def _decode(self, item: Item, kind: Kind) -> None:
+        version = kinds.split_version(item.header.api_version)[1]
+        shown = label_of_value(item.value, kind, self._namespace)
+        obj = decode(item.value, kind, version, item.place, self.report, shown)
+        if obj is not None:
+            self._keep(obj, kind, version, item.place)
+
+    def _keep(self, obj: Object, kind: Kind, version: str, place: Place) -> None:
+        """Puts a decoded object into the inventory, as the API server would store it."""
+        metadata: ObjectMeta = obj.metadata  # type: ignore[attr-defined]
+        settled = self._settled(metadata, kind)
+        if settled is not metadata:
+            obj = replace(obj, metadata=settled)
+        obj = defaults.apply(obj)
+        canonical = kind.canonical_version
+        if obj.api_version != canonical or obj.kind != kind.name:  # type: ignore[attr-defined]
+            obj = replace(obj, api_version=canonical, kind=kind.name)
+        if version not in kind.current_versions:
+            self.report.deprecated_version(f"{kind.group}/{version}", place.origin)
+        key = (kind.name, settled.namespace, settled.name)
+        if self._strict and not self._accepts(key, place):
+            return
+        self._inventory.origins.setdefault(key, place.origin)
+        getattr(self._inventory, kind.holder).append(obj)
+
+    def _settled(self, metadata: ObjectMeta, kind: Kind) -> ObjectMeta:
+        """The metadata with its namespace, and with a name where the API server would make one."""
+        namespace = (metadata.namespace or self._namespace) if kind.namespaced else ""
+        name = metadata.name or (metadata.generate_name and self._generated(metadata.generate_name, kind, namespace))
+        if namespace == metadata.namespace and name == metadata.name:
+            return metadata
+        return replace(metadata, namespace=namespace, name=name)
+
+    def _generated(self, prefix: str, kind: Kind, namespace: str) -> str:
+        """`PREFIXxxxxx`, counted up when it is taken."""
+        name, count = prefix + _RANDOM_SUFFIX, 1
+        while (kind.name, namespace, name) in self._inventory.origins:
+            count += 1
+            name = f"{prefix}{count:x>{len(_RANDOM_SUFFIX)}}"
+        return name
+
+    def _accepts(self, key: tuple[str, str, str], place: Place) -> bool:
+        """What the command line asks for beyond decoding: a name, and no other object of the same name."""
+        if not key[2]:
+            self.report.fault(place, "missing", label=label(*key), path=("metadata", "name"))
+            return False
+        first = self._inventory.origins.get(key)
+        if first is not None:
+            self.report.fault(place, f"given twice, first in {first}", label=label(*key))
+            return False
+        return True

@@ -1,0 +1,132 @@
+"""From the text of a source to its documents: JSON or YAML, each with its place. Knows nothing of kinds."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from . import json_reader, lines
+from .collect import Collector
+from .faults import Fault
+from .json_reader import JsonError
+from .paths import FieldPath
+from .places import Place
+from .sources import Source
+
+_MAX_CHECKED = 1 << 20
+"""Bytes of JSON up to which keys set twice are looked for; longer texts are dumps by programs, which have none."""
+_JSON_SPACE = b" \t\r\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One document: a plain value, or JSON text that is well-formed but not decoded yet."""
+
+    place: Place
+    value: Any = None
+    data: bytes | None = None
+    begin: int = 0
+    end: int = 0
+
+    def hand_to(self, collector: Collector) -> None:
+        """Gives the document to the collector."""
+        if self.data is None:
+            collector.add(self.value, self.place)
+        else:
+            collector.add_json(self.data, self.begin, self.end, self.place)
+
+    def plain(self) -> Any:
+        """The document as plain value."""
+        if self.data is None:
+            return self.value
+        return msgspec.json.decode(memoryview(self.data)[self.begin : self.end])
+
+
+def read_documents(source: Source, faults: list[Fault]) -> list[Document]:
+    """All documents of the source that can be read; the others become faults."""
+    head = source.data[:4096].lstrip(_JSON_SPACE)[:1]
+    if head not in (b"{", b"["):
+        return list(_yaml(source, faults))
+    documents: list[Document] = []
+    try:
+        for number, span in enumerate(json_reader.spans(source.data), 1):
+            documents.extend(_json(source, number, span, faults))
+    except JsonError as error:
+        return _yaml_instead(source, error, documents, faults)
+    return documents
+
+
+# JSON
+
+
+def _json(source: Source, number: int, span: json_reader.Span, faults: list[Fault]) -> Iterator[Document]:
+    line = _line_at(source.data, span.begin)
+    repeated: list[tuple[FieldPath, int]] = []
+    if span.end - span.begin <= _MAX_CHECKED:
+        text = source.data[span.begin : span.end]
+        if json_reader.has_repeated_keys(text):
+            lines.of_json(text.decode(), line, repeated)
+    for path, at in repeated:
+        faults.append(Fault(source.name, f"key {str(path[-1])!r} is set twice in one map", at, number))
+    if not repeated:
+        yield Document(Place(source.name, number, line), None, source.data, span.begin, span.end)
+
+
+def _line_at(data: bytes, position: int) -> int:
+    return data.count(b"\n", 0, position) + 1
+
+
+def _yaml_instead(source: Source, error: JsonError, read: list[Document], faults: list[Fault]) -> list[Document]:
+    """What starts like JSON may be flow-style YAML (KYAML); if it is neither, the reader that got further is right."""
+    line = _line_at(source.data, error.position)
+    as_json = Fault(source.name, f"JSON: {error.message}", line, len(read) + 1)
+    if source.name.endswith(".json"):
+        faults.append(as_json)
+        return read
+    yaml_faults: list[Fault] = []
+    documents = list(_yaml(source, yaml_faults))
+    if not yaml_faults:
+        return documents
+    if yaml_faults[0].line > line:
+        faults.extend(yaml_faults)
+        return documents
+    faults.append(as_json)
+    return read
+
+
+# YAML
+
+
+def _yaml(source: Source, faults: list[Fault]) -> Iterator[Document]:
+    from . import yaml_reader
+
+    text = source.data.decode()
+    for document in yaml_reader.read_documents(text):
+        if document.fault is not None:
+            fault = document.fault
+            faults.append(Fault(source.name, fault.message, fault.line, document.number, hint=fault.hint))
+            continue
+        finder = _YamlLines(document.text, document.first_line, document.line)
+        starts = document.starts
+        place = Place(source.name, document.number, document.line, (), finder, starts.get)
+        yield Document(place, document.value)
+
+
+class _YamlLines:
+    """Finds lines in one YAML document, reading it a second time when first asked."""
+
+    def __init__(self, text: str, first_line: int, document_line: int) -> None:
+        self._where = (text, first_line, document_line)
+
+    @functools.cached_property
+    def _lines(self) -> lines.Lines:
+        from .yaml_lines import of_yaml
+
+        return of_yaml(*self._where)
+
+    def __call__(self, paths: list[FieldPath]) -> list[int]:
+        return [lines.find(self._lines, path) for path in paths]

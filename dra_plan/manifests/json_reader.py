@@ -1,0 +1,83 @@
+"""JSON text cut into its values (a file may hold several), without decoding them; and keys set twice."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+
+_TRAILING = re.compile(r"JSON is malformed: trailing characters \(byte (\d+)\)")
+_AT_BYTE = re.compile(r"JSON is malformed: (.*) \(byte (\d+)\)")
+_SPACE = re.compile(rb"[ \t\r\n]*")
+
+
+class JsonError(Exception):
+    """Text that is not JSON, with the byte where that shows."""
+
+    def __init__(self, message: str, position: int) -> None:
+        self.message = message
+        self.position = position
+        super().__init__(message)
+
+
+class Span(NamedTuple):
+    """Where one value lies in the text."""
+
+    begin: int
+    end: int
+
+
+def spans(data: bytes) -> Iterator[Span]:
+    """The values of the text, one after the other, checked for syntax. Raises `JsonError`."""
+    view = memoryview(data)
+    begin = _skip_space(data, 0)
+    while begin < len(data):
+        end = _end_of_value(view, begin)
+        yield Span(begin, end)
+        begin = _skip_space(data, end)
+
+
+def _skip_space(data: bytes, position: int) -> int:
+    match = _SPACE.match(data, position)
+    return match.end() if match else position
+
+
+def _end_of_value(view: memoryview, begin: int) -> int:
+    """Lets the decoder check everything; what it calls trailing is where the next value starts."""
+    end = len(view)
+    while True:
+        try:
+            msgspec.json.decode(view[begin:end], type=msgspec.Raw)
+        except RecursionError:
+            raise JsonError("nested too deeply", begin) from None
+        except msgspec.DecodeError as error:
+            trailing = _TRAILING.match(str(error))
+            if trailing is None:
+                raise _json_error(error, begin, end) from None
+            end = begin + int(trailing[1])
+        else:
+            return end
+
+
+def _json_error(error: msgspec.DecodeError, begin: int, end: int) -> JsonError:
+    match = _AT_BYTE.match(str(error))
+    if match is None:
+        return JsonError("the text ends inside a value", end)
+    return JsonError(match[1], begin + int(match[2]))
+
+
+def has_repeated_keys(text: bytes) -> bool:
+    """Whether some map of a well-formed JSON value sets a key twice."""
+    found = False
+
+    def look(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal found
+        fields = dict(pairs)
+        found = found or len(fields) < len(pairs)
+        return fields
+
+    json.loads(text, object_pairs_hook=look)
+    return found

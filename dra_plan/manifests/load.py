@@ -1,0 +1,94 @@
+"""Files, directories and standard input to typed objects, with every fault found in one run."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any, BinaryIO
+
+from dra_plan.api.inventory import Inventory
+
+from .collect import Collector
+from .documents import Document, read_documents
+from .faults import Fault, ManifestErrors
+from .report import Report
+from .sources import STDIN, Source, read_sources
+from .unwrap import unwrap
+
+PathLike = str | os.PathLike[str]
+
+
+def load(
+    paths: Sequence[PathLike], *, recursive: bool = False, stdin: BinaryIO | None = None, namespace: str = "default"
+) -> Inventory:
+    """The objects of files, directories and `-` (standard input), in the order of reading.
+
+    Raises `ManifestErrors` with every fault: unreadable files, malformed documents, wrong types, unknown versions,
+    objects without a name, objects given twice, or no object at all. Objects without a namespace get `namespace`.
+    """
+    collector = Collector(namespace=namespace, strict=True)
+    with _without_gc():
+        for source in _sources(paths, collector.report.faults, recursive=recursive, stdin=stdin):
+            for document in read_documents(source, collector.report.faults):
+                document.hand_to(collector)
+    if not collector.report.faults and not collector.has_objects:
+        collector.report.faults.append(_nothing(paths))
+    return collector.finish()
+
+
+def load_dicts(
+    paths: Sequence[PathLike], *, recursive: bool = False, stdin: BinaryIO | None = None
+) -> list[dict[str, Any]]:
+    """The objects as plain dicts as they were read, Lists unwrapped, of all kinds and versions.
+
+    Raises `ManifestErrors` for what can't be read as objects; what the objects say is not looked at.
+    """
+    faults: list[Fault] = []
+    objects: list[dict[str, Any]] = []
+    with _without_gc():
+        for source in _sources(paths, faults, recursive=recursive, stdin=stdin):
+            for document in read_documents(source, faults):
+                objects.extend(_objects(document, faults))
+    if not faults and not objects:
+        faults.append(_nothing(paths))
+    if faults:
+        raise ManifestErrors(faults)
+    return objects
+
+
+def _objects(document: Document, faults: list[Fault]) -> Iterator[dict[str, Any]]:
+    report = Report()
+    for item in unwrap(document.plain(), document.place, report):
+        inherited = {"apiVersion": item.header.api_version, "kind": item.header.kind}
+        missing = {key: value for key, value in inherited.items() if key not in item.value and value is not None}
+        yield {**missing, **item.value} if missing else item.value
+    faults.extend(report.faults)
+
+
+def _sources(
+    paths: Sequence[PathLike], faults: list[Fault], *, recursive: bool, stdin: BinaryIO | None
+) -> Iterator[Source]:
+    names = [os.fspath(path) for path in paths]
+    if stdin is None and STDIN in names:
+        stdin = sys.stdin.buffer
+    return read_sources(names, faults, recursive=recursive, stdin=stdin)
+
+
+def _nothing(paths: Sequence[PathLike]) -> Fault:
+    names = ", ".join("standard input" if os.fspath(path) == STDIN else os.fspath(path) for path in paths)
+    return Fault("", f"no Kubernetes object found in {names}" if names else "nothing to read: no path was given")
+
+
+@contextlib.contextmanager
+def _without_gc() -> Iterator[None]:
+    """Loading makes many objects and drops few, so collecting garbage meanwhile only costs time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

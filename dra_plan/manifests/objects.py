@@ -1,0 +1,85 @@
+"""Plain dicts to typed v1 objects: the fast way, and for what does not fit at once, field by field."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from dra_plan.api.base import Object
+
+from .convert import UnfitError, lift_claim_sources
+from .diagnose import diagnose
+from .kinds import Kind
+from .places import Place, label_of
+from .report import Report
+
+NOT_DECODED = (msgspec.MsgspecError, UnfitError, RecursionError, UnicodeError)
+"""What the fast way raises for objects that need a closer look."""
+
+
+def decode(value: dict[str, Any], kind: Kind, version: str, place: Place, report: Report, label: str) -> Object | None:
+    """The object as v1 type; None, with the faults in the report, if the API server could not decode it either."""
+    try:
+        obj: Object | None = typed(value, kind, version)
+    except NOT_DECODED:
+        obj = _repaired(value, kind, version, place, report, label)
+    if obj is not None and kind.pod_spec and has_unset_claims(obj):
+        lifted = _replace_at(value, kind.pod_spec, lift_claim_sources)
+        if lifted != value:
+            report.lifted_source(label, place.origin)
+            obj = _repaired(lifted, kind, version, place, report, label)
+    return obj
+
+
+def typed(value: dict[str, Any], kind: Kind, version: str) -> Object:
+    """The value as v1 object, converted; raises one of `NOT_DECODED` unless all of it fits."""
+    convert = kind.versions[version]
+    return msgspec.convert(convert(value) if convert else value, kind.type)
+
+
+def _repaired(
+    value: dict[str, Any], kind: Kind, version: str, place: Place, report: Report, label: str
+) -> Object | None:
+    """Decodes what the API server would accept of the object; None, with faults noted, if it would refuse it."""
+    diagnosis = diagnose(value, kind, version)
+    if diagnosis.wrong:
+        lines = place.lines([path for path, _, _ in diagnosis.wrong])
+        for (path, message, hint), line in zip(diagnosis.wrong, lines, strict=True):
+            report.fault(place, message, label=label, path=path, hint=hint, line=line)
+        return None
+    try:
+        obj = typed(diagnosis.value, kind, version)
+    except NOT_DECODED as error:
+        report.fault(place, f"can't be decoded: {error}", label=label)
+        return None
+    if kind.group == "resource.k8s.io" and diagnosis.unknown:
+        report.unknown_fields(kind, version, diagnosis.unknown, label, place)
+    return obj
+
+
+def label_of_value(value: dict[str, Any], kind: Kind, namespace: str) -> str:
+    """`KIND NAMESPACE/NAME` of an object of a known kind."""
+    return label_of(kind.name, value.get("metadata"), kind, namespace)
+
+
+def has_unset_claims(obj: Object) -> bool:
+    """Whether a pod claim names neither claim nor template, as in the form before 1.31."""
+    spec: Any = obj.spec  # type: ignore[attr-defined]
+    while not hasattr(spec, "resource_claims"):
+        spec = (spec.template if hasattr(spec, "template") else spec.job_template).spec
+    return any(
+        claim.resource_claim_name is None and claim.resource_claim_template_name is None
+        for claim in spec.resource_claims
+    )
+
+
+def _replace_at(value: Any, path: tuple[str, ...], change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
+    if not isinstance(value, dict):
+        return value
+    if not path:
+        return change(value)
+    if path[0] not in value:
+        return value
+    return {**value, path[0]: _replace_at(value[path[0]], path[1:], change)}

@@ -1,0 +1,70 @@
+"""What reading an input has to say: faults, and notices that are made once however often their reason occurs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dra_plan.api.notice import Notice, Origin
+
+from .faults import Fault
+from .kinds import Kind
+from .paths import FieldPath, pattern, render
+from .places import Place
+
+_NO_PATH: FieldPath = ()
+
+
+class Report:
+    """Faults and notices in the order in which they were found."""
+
+    def __init__(self) -> None:
+        self.faults: list[Fault] = []
+        self._deprecated: dict[str, Origin] = {}
+        self._lifted: list[tuple[str, Origin]] = []
+        self._unknown: dict[tuple[str, str, str, tuple[str, ...]], list[tuple[str, Origin]]] = {}
+
+    def fault(
+        self, place: Place, message: str, *, label: str = "", path: FieldPath = _NO_PATH, hint: str = "", line: int = 0
+    ) -> None:
+        """Notes a fault of the field at `path` below the place; its line is looked up unless it is given."""
+        line = line or (place.lines([path])[0] if path else place.line)
+        # An unnamed object is known by its position in the document.
+        where = path if label else (*place.prefix, *path)
+        self.faults.append(Fault(place.source, message, line, place.document, label, render(where), hint))
+
+    def deprecated_version(self, api_version: str, origin: Origin) -> None:
+        """An object of an old version was converted."""
+        self._deprecated.setdefault(api_version, origin)
+
+    def lifted_source(self, label: str, origin: Origin) -> None:
+        """A pod had the claim references of releases before 1.31."""
+        self._lifted.append((label, origin))
+
+    def unknown_fields(self, kind: Kind, version: str, paths: list[FieldPath], label: str, place: Place) -> None:
+        """An object had fields that its version does not have."""
+        origin = Origin(place.source, place.lines(paths[:1])[0])
+        patterns = tuple(dict.fromkeys(pattern(path) for path in paths))
+        key = (place.source, f"{kind.group}/{version}", kind.name, patterns)
+        self._unknown.setdefault(key, []).append((label, origin))
+
+    def notices(self) -> Iterator[Notice]:
+        """All notices; the same one for many objects is made once, for the first."""
+        for api_version, origin in self._deprecated.items():
+            yield Notice("deprecated-api", f"{api_version} is read as the version that replaced it", "", str(origin))
+        if self._lifted:
+            label, origin = self._lifted[0]
+            message = (
+                "resourceClaims[*].source, the form before Kubernetes 1.31, is read as if its fields stood outside"
+            )
+            yield Notice("deprecated-api", message + _others(self._lifted, "object"), label, str(origin))
+        for (_, api_version, kind, patterns), found in self._unknown.items():
+            label, origin = found[0]
+            message = f"{api_version} has no {', '.join(patterns)}: dropped, as the API server does"
+            if "spec.devices[*].basic" in patterns:
+                message += "; `basic` is v1beta1's, so the devices are left with nothing but their names"
+            yield Notice("unknown-field", message + _others(found, kind), label, str(origin))
+
+
+def _others(found: list[tuple[str, Origin]], kind: str) -> str:
+    more = len(found) - 1
+    return f" (and in {more} more {kind}{'s' if more > 1 else ''})" if more else ""

@@ -1,0 +1,153 @@
+"""From paths and standard input to texts. Knows nothing of YAML, JSON or Kubernetes."""
+
+from __future__ import annotations
+
+import codecs
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from .faults import Fault
+
+MAX_BYTES = 1 << 30
+"""The largest source that is read."""
+STDIN = "-"
+_SUFFIXES = frozenset({".yaml", ".yml", ".json"})
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+class Source(NamedTuple):
+    """One file or stream: its name as the user wrote it, and its content as UTF-8 without byte order mark."""
+
+    name: str
+    data: bytes
+
+
+def read_sources(
+    paths: Iterable[str | os.PathLike[str]], faults: list[Fault], *, recursive: bool, stdin: BinaryIO | None
+) -> Iterator[Source]:
+    """Reads everything that the paths name, each file once; what can't be read becomes a fault.
+
+    Directories stand for the .yaml, .yml and .json files in them, in name order; `-` is standard input.
+    """
+    seen: set[str] = set()
+    for given in paths:
+        name = os.fspath(given)
+        for file in [name] if name == STDIN else _files(name, faults, recursive=recursive):
+            identity = name if name == STDIN else os.path.realpath(file)
+            if identity in seen:
+                continue
+            seen.add(identity)
+            source = _read(file, faults, stdin)
+            if source is not None:
+                yield source
+
+
+def _files(name: str, faults: list[Fault], *, recursive: bool) -> list[str]:
+    path = Path(name)
+    if not name:
+        faults.append(Fault("", "empty path"))
+    elif not path.exists():
+        faults.append(_missing(name, path))
+    elif not path.is_dir():
+        return [name]
+    else:
+        return _directory(name, path, faults, recursive=recursive)
+    return []
+
+
+def _missing(name: str, path: Path) -> Fault:
+    if path.is_symlink():
+        return Fault(name, f"broken link to {path.readlink()}")
+    if name.startswith(("http://", "https://")):
+        return Fault(name, "no such file or directory", hint="addresses are not fetched; pipe the content into `-`")
+    return Fault(name, "no such file or directory")
+
+
+def _directory(name: str, path: Path, faults: list[Fault], *, recursive: bool) -> list[str]:
+    def unreadable(error: OSError) -> None:
+        faults.append(Fault(error.filename or name, _reason(error)))
+
+    found: list[str] = []
+    has_folders = False
+    before = len(faults)
+    for folder, folders, files in os.walk(path, onerror=unreadable):
+        found.extend(str(Path(folder, file)) for file in sorted(files) if Path(file).suffix in _SUFFIXES)
+        has_folders = bool(folders)
+        if not recursive:
+            break
+        folders.sort()
+    if not found and len(faults) == before:
+        hint = "-R looks into its directories too" if has_folders and not recursive else ""
+        faults.append(Fault(name, "no .yaml, .yml or .json file in this directory", hint=hint))
+    return found
+
+
+def _reason(error: OSError) -> str:
+    """The system's words, as they are on every system."""
+    text = error.strerror or str(error)
+    return text[:1].lower() + text[1:]
+
+
+def _read(name: str, faults: list[Fault], stdin: BinaryIO | None) -> Source | None:
+    try:
+        if name == STDIN:
+            data = _limited(stdin) if stdin is not None else b""
+        elif not Path(name).exists():
+            faults.append(_missing(name, Path(name)))
+            return None
+        else:
+            with Path(name).open("rb") as file:
+                data = _limited(file)
+    except OSError as error:
+        faults.append(Fault(name, _reason(error)))
+        return None
+    if len(data) > MAX_BYTES:
+        faults.append(Fault(name, f"larger than {MAX_BYTES} bytes"))
+        return None
+    return _as_text(name, data, faults)
+
+
+def _limited(file: BinaryIO) -> bytes:
+    return file.read(MAX_BYTES + 1)
+
+
+def _as_text(name: str, data: bytes, faults: list[Fault]) -> Source | None:
+    """Removes byte order marks and refuses what is not text."""
+    if data.startswith(codecs.BOM_UTF8):
+        data = data[len(codecs.BOM_UTF8) :]
+    elif data.startswith(_UTF16):
+        try:
+            data = data.decode("utf-16").encode()
+        except UnicodeError:
+            faults.append(Fault(name, "starts as UTF-16 but is not valid UTF-16"))
+            return None
+    if data.startswith(b"\x1f\x8b"):
+        faults.append(Fault(name, "compressed with gzip", hint="unpack it first"))
+        return None
+    zero = data.find(b"\0")
+    if zero >= 0:
+        hint = "if it is UTF-16, save it as UTF-8"
+        faults.append(Fault(name, "NUL byte; not a text file", line=data.count(b"\n", 0, zero) + 1, hint=hint))
+        return None
+    invalid = _invalid_utf8(data)
+    if invalid is not None:
+        line = data.count(b"\n", 0, invalid) + 1
+        faults.append(Fault(name, f"not UTF-8: byte 0x{data[invalid]:02x}", line=line))
+        return None
+    return Source(name, data)
+
+
+def _invalid_utf8(data: bytes) -> int | None:
+    """The position of the first byte that is not UTF-8; in pieces, so that no second copy of the text is held."""
+    if data.isascii():
+        return None
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    for begin in range(0, len(data), 1 << 20):
+        pending = len(decoder.getstate()[0])
+        try:
+            decoder.decode(data[begin : begin + (1 << 20)], final=begin + (1 << 20) >= len(data))
+        except UnicodeDecodeError as error:
+            return begin - pending + error.start
+    return None

@@ -1,0 +1,294 @@
+"""Parser events to plain values, without recursion, so that depth and what aliases repeat are bounded.
+
+Knows YAML as Kubernetes reads it, but neither files nor Kubernetes objects.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from yaml.cyaml import CParser  # type: ignore[attr-defined] # the stubs forget it
+from yaml.error import MarkedYAMLError, YAMLError
+from yaml.events import (
+    AliasEvent,
+    DocumentEndEvent,
+    DocumentStartEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceStartEvent,
+    StreamEndEvent,
+)
+from yaml.reader import ReaderError
+
+from .yaml_scalars import key_text, resolve
+
+MAX_DEPTH = 200
+"""Nesting levels; Kubernetes objects need about 20."""
+MAX_ALIASED = 400_000
+"""Values that the aliases of one document may repeat."""
+
+_TAG = "tag:yaml.org,2002:"
+_SCALAR_TAGS: dict[str, tuple[type, ...]] = {
+    "int": (int,),
+    "float": (int, float),
+    "bool": (bool,),
+    "null": (type(None),),
+}
+_MERGE = object()
+"""Stands for the key `<<`."""
+_FORBIDDEN = re.compile("[^\\t\\n\\r\\x20-\\x7e\\x85\\xa0-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
+
+
+class YamlError(Exception):
+    """A document that can't be read, with the line of the fault from 1."""
+
+    def __init__(self, message: str, line: int, hint: str = "") -> None:
+        self.message = message
+        self.line = line
+        self.hint = hint
+        super().__init__(message)
+
+
+@dataclass(slots=True, eq=False)
+class _Level:
+    """One open map or list."""
+
+    container: Any
+    is_map: bool
+    anchor: str | None
+    line: int
+    before: int
+    """How many values the document had when this one began."""
+    key: Any = None
+    has_key: bool = False
+    merges: list[Any] = field(default_factory=list)
+
+    @property
+    def expects_key(self) -> bool:
+        """Whether the next value is a map's key."""
+        return self.is_map and not self.has_key
+
+
+class Builder:
+    """Builds the documents of one text, one after the other."""
+
+    def __init__(self, text: str, first_line: int) -> None:
+        self._parser = CParser(text)
+        self._text = text
+        self._first_line = first_line
+        self._plain: dict[str, Any] = {}
+        self._keys: dict[str, str | None] = {}
+        self._begin()
+        self.start = first_line
+
+    def _begin(self) -> None:
+        self.value: Any = None
+        self.starts: dict[int, int] = {}
+        self._stack: list[_Level] = []
+        self._anchors: dict[str, tuple[Any, int]] = {}
+        self._open_anchors: set[str] = set()
+        self._count = 0
+        self._aliased = 0
+
+    def next_document(self) -> bool:
+        """Reads the next document into `value`; False at the end. Raises `YamlError`.
+
+        `start` is the document's line, and `starts` has the lines of its outer maps by `id`.
+        """
+        self._begin()
+        try:
+            return self._read()
+        except ReaderError:
+            raise self._character_error() from None
+        except MarkedYAMLError as error:
+            raise self._syntax_error(error) from None
+        except YAMLError as error:
+            raise YamlError(str(error), self._first_line) from None
+
+    # Errors
+
+    def _character_error(self) -> YamlError:
+        match = _FORBIDDEN.search(self._text)
+        if match is None:
+            return YamlError("not readable as YAML", self._first_line)
+        line = self._first_line + self._text.count("\n", 0, match.start())
+        return YamlError(f"character U+{ord(match[0]):04X} is not allowed in YAML", line)
+
+    def _syntax_error(self, error: MarkedYAMLError) -> YamlError:
+        mark: Any = error.problem_mark or error.context_mark
+        problem = error.problem or error.context or "malformed"
+        line = self._first_line + (mark.line if mark else 0)
+        tab = mark is not None and self._char_at(mark) == "\t"
+        return YamlError(f"YAML: {problem}", line, "indent with spaces, not tabs" if tab else "")
+
+    def _char_at(self, mark: Any) -> str:
+        lines = self._text.split("\n", mark.line + 1)
+        return lines[mark.line][mark.column : mark.column + 1] if mark.line < len(lines) else ""
+
+    def _error(self, event: Any, message: str) -> YamlError:
+        return YamlError(message, self._first_line + event.start_mark.line)
+
+    # Events
+
+    def _read(self) -> bool:
+        get_event: Any = self._parser.get_event
+        while True:
+            event = get_event()
+            kind = type(event)
+            if kind is ScalarEvent:
+                self._scalar(event)
+            elif kind is MappingStartEvent:
+                self._open(event, {})
+            elif kind is SequenceStartEvent:
+                self._open(event, [])
+            elif kind is AliasEvent:
+                self._alias(event)
+            elif kind is DocumentStartEvent:
+                self.start = self._first_line + event.start_mark.line
+            elif kind is DocumentEndEvent:
+                return True
+            elif kind is StreamEndEvent:
+                return False
+            elif self._stack:
+                self._close(event)
+
+    def _scalar(self, event: Any) -> None:
+        self._count += 1
+        level = self._stack[-1] if self._stack else None
+        if level is not None and level.is_map and not level.has_key and event.implicit[0]:
+            self._plain_key(level, event)
+            value = level.key
+        else:
+            value = self._scalar_value(event)
+            self._take(value, event)
+        if event.anchor:
+            self._anchors[event.anchor] = (value, 1)
+
+    def _take(self, value: Any, event: Any) -> None:
+        """Puts a complete value where it belongs."""
+        level = self._stack[-1] if self._stack else None
+        if level is None:
+            self.value = value
+        elif not level.is_map:
+            level.container.append(value)
+        elif not level.has_key:
+            self._key(level, value, event)
+        else:
+            if level.key is _MERGE:
+                level.merges.append(value)
+            else:
+                level.container[level.key] = value
+            level.has_key = False
+
+    def _open(self, event: Any, container: Any) -> None:
+        is_map = isinstance(container, dict)
+        if event.tag not in (None, "!", _TAG + ("map" if is_map else "seq")):
+            raise self._error(event, f"tag {_short(event.tag)} is not allowed")
+        if self._stack and self._stack[-1].expects_key:
+            raise self._error(event, "a map key must be text")
+        if len(self._stack) >= MAX_DEPTH:
+            raise self._error(event, f"nested more than {MAX_DEPTH} levels deep")
+        line = self._first_line + event.start_mark.line
+        if is_map and len(self._stack) <= 2:
+            self.starts[id(container)] = line
+        if event.anchor:
+            self._open_anchors.add(event.anchor)
+        self._stack.append(_Level(container, is_map, event.anchor, line, self._count))
+        self._count += 1
+
+    def _close(self, event: Any) -> None:
+        level = self._stack.pop()
+        if level.merges:
+            _merge(level)
+        if level.anchor:
+            self._open_anchors.discard(level.anchor)
+            self._anchors[level.anchor] = (level.container, self._count - level.before)
+        self._take(level.container, event)
+
+    def _alias(self, event: Any) -> None:
+        if event.anchor in self._open_anchors:
+            raise self._error(event, f"alias *{event.anchor} stands inside the value that it repeats")
+        if event.anchor not in self._anchors:
+            raise self._error(event, f"alias *{event.anchor} has no anchor before it")
+        value, size = self._anchors[event.anchor]
+        self._count += size
+        self._aliased += size
+        if self._aliased > MAX_ALIASED:
+            raise self._error(event, f"aliases repeat more than {MAX_ALIASED} values")
+        self._take(_copied(value), event)
+
+    # Scalars
+
+    def _scalar_value(self, event: Any) -> Any:
+        text = event.value
+        if event.implicit[0]:
+            if text not in self._plain:
+                self._plain[text] = self._finite(resolve(text), event)
+            return self._plain[text]
+        if event.implicit[1] or event.tag in ("!", _TAG + "str"):
+            return text
+        return self._tagged(event)
+
+    def _finite(self, value: Any, event: Any) -> Any:
+        if isinstance(value, float) and not math.isfinite(value):
+            raise self._error(event, f"{event.value} is not a number that JSON, and so Kubernetes, can hold")
+        return value
+
+    def _tagged(self, event: Any) -> Any:
+        types = _SCALAR_TAGS.get(event.tag.removeprefix(_TAG)) if event.tag.startswith(_TAG) else None
+        if types is None:
+            raise self._error(event, f"tag {_short(event.tag)} is not allowed")
+        value = self._finite(resolve(event.value), event)
+        if not isinstance(value, types) or (bool not in types and isinstance(value, bool)):
+            raise self._error(event, f"{event.value!r} is not a {_short(event.tag)}")
+        return value
+
+    # Map keys
+
+    def _plain_key(self, level: _Level, event: Any) -> None:
+        """A plain scalar as key, the usual case: what keys mean is remembered."""
+        text = event.value
+        if text == "<<":
+            level.key, level.has_key = _MERGE, True
+            return
+        if text not in self._keys:
+            self._keys[text] = key_text(resolve(text))
+        self._set_key(level, self._keys[text], event)
+
+    def _key(self, level: _Level, value: Any, event: Any) -> None:
+        if isinstance(value, dict | list):
+            raise self._error(event, "a map key must be text")
+        self._set_key(level, key_text(value), event)
+
+    def _set_key(self, level: _Level, key: str | None, event: Any) -> None:
+        if key is None:
+            raise self._error(event, "a map key must be text, not null")
+        if key in level.container:
+            raise self._error(event, f"key {key!r} is set twice in one map")
+        level.key, level.has_key = key, True
+
+
+def _merge(level: _Level) -> None:
+    """Adds merged entries; the map's own keys win, then earlier sources."""
+    for merged in level.merges:
+        for source in merged if isinstance(merged, list) else [merged]:
+            if not isinstance(source, dict):
+                raise YamlError("<< must be given a map, or a list of maps", level.line)
+            for key, value in source.items():
+                level.container.setdefault(key, value)
+
+
+def _copied(value: Any) -> Any:
+    """A copy of a plain value, so that no two places of the result share maps or lists. Depth is bounded by now."""
+    if isinstance(value, dict):
+        return {key: _copied(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_copied(item) for item in value]
+    return value
+
+
+def _short(tag: str) -> str:
+    return "!!" + tag.removeprefix(_TAG) if tag.startswith(_TAG) else tag
