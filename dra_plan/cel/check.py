@@ -1,0 +1,56 @@
+"""Whether an expression may be a selector: parsing, types, validators and planning in the order Kubernetes has them."""
+
+from dra_plan.cel.ast import Checked, Expr
+from dra_plan.cel.deep import with_room
+from dra_plan.cel.environment import Environment
+from dra_plan.cel.errors import CelCompileError
+from dra_plan.cel.infer import Inferred, infer
+from dra_plan.cel.parse import parse
+from dra_plan.cel.planning import planning_error
+from dra_plan.cel.source import Fault, Source
+from dra_plan.cel.types import BOOL
+from dra_plan.cel.validators import validate
+
+
+def check(expression: str, environment: Environment) -> Checked:
+    """Return the expression with its types, or raise CelCompileError with the text that Kubernetes gives.
+
+    Expressions that are too long, do not parse, do not check, break a validator (homogeneous literals, durations,
+    timestamps, regular expressions, format strings), have another type than bool or an attribute's, or contain a
+    constant conversion that fails, are errors.
+    """
+    most = environment.most_bytes
+    if most is not None and len(expression.encode(errors="surrogatepass")) > most:
+        raise CelCompileError(f"Too long: may not be more than {most} bytes")
+    return with_room(lambda: _check(expression, environment))
+
+
+def _check(expression: str, environment: Environment) -> Checked:
+    root = _parsed(expression, environment)
+    inferred = infer(root, environment)
+    _refuse(expression, inferred.faults)
+    checked = _checked(expression, inferred)
+    _refuse(expression, validate(checked))
+    result = checked.result_type
+    if result not in (BOOL, environment.result_type):
+        raise CelCompileError(f"must evaluate to bool or the unknown type, not {result}")
+    problem = planning_error(checked)
+    if problem is not None:
+        raise CelCompileError(f"program instantiation failed: {problem}")
+    return checked
+
+
+def _parsed(expression: str, environment: Environment) -> Expr:
+    root, faults = parse(expression, environment.macros)
+    _refuse(expression, faults)
+    assert root is not None  # without faults there is an expression
+    return root
+
+
+def _refuse(expression: str, faults: list[Fault]) -> None:
+    if faults:
+        raise CelCompileError(f"compilation failed: {Source(expression).display(faults)}")
+
+
+def _checked(expression: str, inferred: Inferred) -> Checked:
+    return Checked(expression, inferred.root, inferred.types, inferred.overloads, inferred.idents)

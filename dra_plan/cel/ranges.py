@@ -1,0 +1,70 @@
+"""Ranges of sizes and costs with cel-go's arithmetic: unsigned 64-bit integers that stop at their maximum."""
+
+from __future__ import annotations
+
+import math
+
+from msgspec import Struct
+
+MOST = 2**64 - 1
+_TWO_TO_64 = 2.0**64
+
+STRING_FACTOR = 0.1
+"""Cost of traversing one character (cel-go common.StringTraversalCostFactor)."""
+
+REGEX_FACTOR = 0.25
+"""Cost of one character of a regular expression (cel-go common.RegexStringLengthCostFactor)."""
+
+
+def _scaled(number: int, factor: float) -> int:
+    """Return number times factor, rounded up, in cel-go's floating point."""
+    approximate = float(number)
+    if approximate > 0 and factor > 0 and approximate > _TWO_TO_64 / factor:
+        return MOST
+    product = math.ceil(approximate * factor)
+    return MOST if product >= _TWO_TO_64 else product
+
+
+class Range(Struct, frozen=True):
+    """A least and a most; sizes and costs alike."""
+
+    least: int
+    most: int
+
+    def plus(self, other: Range) -> Range:
+        """Return the sum."""
+        return Range(min(self.least + other.least, MOST), min(self.most + other.most, MOST))
+
+    def times(self, other: Range) -> Range:
+        """Return the product."""
+        return Range(min(self.least * other.least, MOST), min(self.most * other.most, MOST))
+
+    def scaled(self, factor: float) -> Range:
+        """Return the range times a cost factor, rounded up."""
+        return Range(_scaled(self.least, factor), _scaled(self.most, factor))
+
+    def union(self, other: Range) -> Range:
+        """Return the range that covers both."""
+        return Range(min(self.least, other.least), max(self.most, other.most))
+
+
+def fixed(number: int) -> Range:
+    """Return the range of one number."""
+    return Range(number, number)
+
+
+FREE, ONE, UNKNOWN = fixed(0), fixed(1), Range(0, MOST)
+
+
+class Entries(Struct, frozen=True):
+    """The sizes of a container's keys (or indices) and values; `kind` is list or map."""
+
+    kind: str
+    key: Range
+    value: Range
+
+    def union(self, other: Entries | None) -> Entries | None:
+        """Return the entry sizes that cover both, None when one is unknown."""
+        if other is None:
+            return None
+        return Entries(self.kind, self.key.union(other.key), self.value.union(other.value))

@@ -1,0 +1,76 @@
+"""What cel-go checks after the types: homogeneous literals, constant durations, timestamps, patterns, format strings."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from dra_plan.cel.ast import Call, Checked, Const, Expr, List, Map
+from dra_plan.cel.format_strings import format_faults
+from dra_plan.cel.planning import convert, pattern_error
+from dra_plan.cel.source import Fault
+from dra_plan.cel.types import Type
+from dra_plan.cel.unify import equivalent
+from dra_plan.cel.walk import children, nodes
+
+
+def validate(checked: Checked) -> list[Fault]:
+    """Return everything that the validators find wrong, in no particular order."""
+    return [*_mixed_literals(checked), *_bad_constants(checked), *format_faults(checked)]
+
+
+def _mixed_literals(checked: Checked) -> Iterator[Fault]:
+    """Yield elements, keys and values of another type than the first; arguments of `format` may be mixed."""
+    waiting = [checked.root]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Call) and node.function == "format":
+            continue
+        if isinstance(node, List):
+            optional = node.optional_indices
+            types = [_held(checked, part, optional=at in optional) for at, part in enumerate(node.elements)]
+            yield from list(_differing(node.elements, types))[:1]
+        elif isinstance(node, Map):
+            keys = tuple(entry.key for entry in node.entries)
+            values = tuple(entry.value for entry in node.entries)
+            yield from _differing(keys, [checked.types[key.id] for key in keys])
+            held = [_held(checked, entry.value, optional=entry.optional) for entry in node.entries]
+            yield from _differing(values, held)
+        waiting.extend(children(node))
+
+
+def _held(checked: Checked, expr: Expr, *, optional: bool) -> Type:
+    of = checked.types[expr.id]
+    return of.params[0] if optional and of.params else of
+
+
+def _differing(parts: Sequence[Expr], types: Sequence[Type]) -> Iterator[Fault]:
+    for part, of in zip(parts, types, strict=True):
+        if not equivalent(types[0], of):
+            yield Fault(part.offset, f"expected type '{types[0].describe()}' but found '{of.describe()}'")
+
+
+def _bad_constants(checked: Checked) -> Iterator[Fault]:
+    """Yield first arguments that are constants the function can't take.
+
+    cel-go looks at the first argument of `matches`, which is the pattern of s.matches(p) but the text of matches(s, p).
+    """
+    for node in nodes(checked.root):
+        if not isinstance(node, Call) or not node.args or node.function not in _CONSTANTS:
+            continue
+        first = node.args[0]
+        if isinstance(first, Const) and not _CONSTANTS[node.function](checked, node, first):
+            yield Fault(first.offset, f"invalid {node.function} argument")
+
+
+def _converts(checked: Checked, call: Call, constant: Const) -> bool:
+    return convert(checked.overloads[call.id], constant).problem is None
+
+
+def _compiles(_checked: Checked, _call: Call, constant: Const) -> bool:
+    assert isinstance(constant.value, str)
+    return pattern_error(constant.value) is None
+
+
+_CONSTANTS: dict[str, Callable[[Checked, Call, Const], bool]] = {
+    "duration": _converts,
+    "timestamp": _converts,
+    "matches": _compiles,
+}
