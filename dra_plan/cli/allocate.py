@@ -40,8 +40,9 @@ def allocate(
     """
     from dra_plan.cli import labels
     from dra_plan.cli.loading import load_inventory
-    from dra_plan.cli.printing import print_document
+    from dra_plan.cli.printing import print_document, print_warnings
     from dra_plan.cli.progress import progress_bar
+    from dra_plan.errors import InputError
     from dra_plan.output.allocation_table import FORMATS
     from dra_plan.output.formats import parse
 
@@ -67,12 +68,11 @@ def allocate(
             progress=advance,
         )
     document = plan.to_dict()
-    print_document(document, form)
     if not document["claimSets"] and not allow_empty:
-        from dra_plan.errors import UsageError
-
-        raise UsageError(
+        print_warnings(document)
+        raise InputError(
             "nothing to plan: the input has no pending claim, and no pod or workload that uses one"
             " (--allow-empty makes that a success)"
         )
+    print_document(document, form)
     return of_allocation_plan(document)

@@ -39,9 +39,11 @@ def _broken_pipe() -> Exit:
 
 
 def _fail(message: str, status: Exit) -> Exit:
+    """One line for each line of the message: each is a fault of its own."""
     from dra_plan.output.notices import printable
 
-    print(f"error: {printable(message)}", file=sys.stderr)
+    for line in message.split("\n"):
+        print(f"error: {printable(line)}", file=sys.stderr)
     return status
 
 

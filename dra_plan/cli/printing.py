@@ -22,10 +22,15 @@ def screen(stream: TextIO) -> Screen | None:
 
 def print_document(document: dict[str, Any], form: Format) -> None:
     """Warnings to standard error, then the document, whole, to standard output."""
+    print_warnings(document)
+    sys.stdout.write(form(document, screen(sys.stdout)))
+    sys.stdout.flush()
+
+
+def print_warnings(document: dict[str, Any]) -> None:
+    """The document's warnings, to standard error."""
     from dra_plan.output.notices import lines
 
     for line in lines(document["warnings"]):
         print(line, file=sys.stderr)
     sys.stderr.flush()
-    sys.stdout.write(form(document, screen(sys.stdout)))
-    sys.stdout.flush()

@@ -15,7 +15,7 @@ def table(document: dict[str, Any], screen: Screen | None) -> list[Table | str]:
     parts: list[Table | str] = []
     if document["claimSets"]:
         parts.append(_summary(document, screen))
-    parts += [part for part in (_examples(document), _refusals(document, screen)) if part.rows]
+    parts += [part for part in (_examples(document), _others(document, screen)) if part.rows]
     parts.append(text.target(document))
     return parts
 
@@ -53,9 +53,9 @@ def _devices(node: dict[str, Any]) -> Iterator[tuple[str, str, str, str]]:
             yield claim["name"], result["request"], text.device_name(result), text.consumed(result)
 
 
-def _refusals(document: dict[str, Any], screen: Screen | None) -> Table:
-    """Nodes that refuse, those with the same message in one row."""
-    made = Table(("CLAIM SET", "REFUSED", "WHY", "MESSAGE", "ON"), grouped=1, flexible=(3, 4))
+def _others(document: dict[str, Any], screen: Screen | None) -> Table:
+    """Nodes that do not fit, those with the same message in one row."""
+    made = Table(("CLAIM SET", "NODES", "OUTCOME", "MESSAGE", "ON"), grouped=1, flexible=(3, 4))
     for claim_set in document["claimSets"]:
         groups: dict[tuple[str, str], list[str]] = {}
         for node in claim_set["nodes"]:

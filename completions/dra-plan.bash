@@ -1,0 +1,10 @@
+_dra_plan_completion() {
+    local IFS=$'
+'
+    COMPREPLY=( $( env COMP_WORDS="${COMP_WORDS[*]}" \
+                   COMP_CWORD=$COMP_CWORD \
+                   _DRA_PLAN_COMPLETE=complete_bash $1 ) )
+    return 0
+}
+
+complete -o default -F _dra_plan_completion dra-plan

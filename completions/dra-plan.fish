@@ -1,0 +1,1 @@
+complete --command dra-plan --no-files --arguments "(env _DRA_PLAN_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=get-args _TYPER_COMPLETE_ARGS=(commandline -cp) dra-plan)" --condition "env _DRA_PLAN_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=is-args _TYPER_COMPLETE_ARGS=(commandline -cp) dra-plan"

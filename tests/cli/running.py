@@ -1,0 +1,72 @@
+"""The program as a user runs it."""
+
+import contextlib
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+from unittest.mock import patch
+
+from dra_plan.cli.main import run
+
+ROOT = Path(__file__).parents[2]
+INPUTS = Path(__file__).parent / "inputs"
+
+
+class Ran(NamedTuple):
+    """What a run left."""
+
+    status: int
+    out: str
+    err: str
+
+
+def environment(**more: str) -> dict[str, str]:
+    """The environment of every run: as wide as in the golden files, nothing that changes colours or completion."""
+    kept = {name: value for name, value in os.environ.items() if name in {"PATH", "HOME", "TMPDIR", "SYSTEMROOT"}}
+    return {**kept, "COLUMNS": "80", "PYTHONPATH": str(ROOT), **more}
+
+
+def dra_plan(*arguments: str, stdin: str = "", cwd: Path = ROOT, **env: str) -> Ran:
+    """Run the program; relative paths start at the project's root."""
+    done = subprocess.run(
+        [sys.executable, "-m", "dra_plan", *arguments],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        cwd=cwd,
+        env=environment(**env),
+        timeout=60,
+        check=False,
+    )
+    return Ran(done.returncode, done.stdout, done.stderr)
+
+
+def in_process(*arguments: str) -> Ran:
+    """As `dra_plan`, without a new process: quicker, for tests of many arguments."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+    with (
+        patch.object(sys, "argv", ["dra-plan", *arguments]),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        try:
+            run()
+        except SystemExit as left:
+            status = int(left.code or 0)
+        else:
+            status = 0
+    texts = []
+    for stream in (out, err):
+        stream.flush()
+        stream.seek(0)
+        texts.append(stream.read())
+    return Ran(status, *texts)
+
+
+def given(*names: str) -> list[str]:
+    """Paths of inputs."""
+    return [str(INPUTS / f"{name}.yaml") for name in names]

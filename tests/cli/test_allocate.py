@@ -1,0 +1,117 @@
+"""`dra-plan allocate`: where its output goes, and what its options choose."""
+
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from dra_plan.output import schemas
+
+from .running import INPUTS, ROOT, dra_plan, environment, given, in_process
+
+
+def plan(*arguments: str, stdin: str = "") -> dict[str, object]:
+    return json.loads(dra_plan("allocate", *arguments, "-o", "json", stdin=stdin).out)  # type: ignore[no-any-return]
+
+
+def planned(*arguments: str) -> list[str]:
+    return in_process("allocate", *arguments, "-o", "jsonpath={.claimSets[*].claims[*].name}").out.split()
+
+
+def test_document_meets_its_schema() -> None:
+    document = plan(*given("cluster", "fits", "too-many", "error"))
+    jsonschema.Draft202012Validator(schemas.load("AllocationPlan")).validate(document)
+
+
+def test_standard_input_and_files_are_the_same() -> None:
+    paths = given("cluster", "fits")
+    text = "\n---\n".join(Path(path).read_text() for path in paths)
+    for arguments in (["-"], ["-f", "-"], [paths[0], "-"]):
+        stdin = Path(paths[1]).read_text() if paths[0] in arguments else text
+        assert plan(*arguments, stdin=stdin) == plan(*paths)
+
+
+def test_filename_option_is_a_path() -> None:
+    first, second = given("cluster", "fits")
+    assert plan("-f", first, "--filename", second) == plan(first, second)
+
+
+def test_what_options_choose() -> None:
+    inputs = given("cluster", "fits", "too-many")
+    assert planned(*inputs) == ["fits", "too-many"]
+    assert planned(*inputs, "-l", "size=fits") == ["fits"]
+    assert planned(*inputs, "-l", "size notin (fits)") == ["too-many"]
+    assert planned(*inputs, "-n", "elsewhere", "--allow-empty") == []
+    assert planned(*inputs, "-n", "default") == ["fits", "too-many"]
+    together = in_process("allocate", *inputs, "--together", "-o", "jsonpath={.claimSets[0].claims[*].name}")
+    assert together.out == "fits too-many"
+
+
+def test_nodes_choose_what_is_planned() -> None:
+    names = "jsonpath={.claimSets[*].nodes[*].name}"
+    inputs = given("cluster", "fits")
+    assert in_process("allocate", *inputs, "-o", names).out == "node-a node-b"
+    assert in_process("allocate", *inputs, "--node", "node-b", "-o", names).out == "node-b"
+    assert in_process("allocate", *inputs, "--node", "node-b", "--node", "node-a", "-o", names).out == "node-a node-b"
+
+
+def test_warnings_go_to_standard_error(tmp_path: Path) -> None:
+    old = tmp_path / "old.yaml"
+    old.write_text((INPUTS / "fits.yaml").read_text().replace("k8s.io/v1", "k8s.io/v1beta2"))
+    ran = dra_plan("allocate", *given("cluster"), str(old), "-o", "json")
+    assert ran.status == 0
+    assert json.loads(ran.out)["warnings"][0]["code"] == "deprecated-api"
+    assert ran.err.startswith("warning: ")
+
+
+def test_kinds_that_are_not_used_are_counted() -> None:
+    extra = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n"
+    ran = dra_plan("allocate", *given("cluster", "fits"), "-", stdin=extra)
+    assert ran.status == 0
+    assert ran.err == "skipped, as planning does not use them: 1 ConfigMap\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no pseudo terminals")
+@pytest.mark.parametrize("env", [{}, {"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_on_a_terminal(env: dict[str, str]) -> None:
+    text = _on_terminal(["allocate", *given("cluster", "fits", "error")], {"TERM": "xterm", **env})
+    assert bool(re.search("\x1b\\[[0-9;]*m", text)) == (not env)
+    assert max(len(re.sub("\x1b\\[[0-9;]*m", "", line)) for line in text.split("\r\n")) <= 80
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no pseudo terminals")
+def test_a_terminal_gets_data_undecorated() -> None:
+    text = _on_terminal(["allocate", *given("cluster", "fits"), "-o", "json"], {"TERM": "xterm"})
+    assert json.loads(text)["kind"] == "AllocationPlan"
+
+
+def _on_terminal(arguments: list[str], env: dict[str, str]) -> str:
+    import pty
+    import subprocess
+
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dra_plan", *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=theirs,
+        stderr=subprocess.PIPE,
+        cwd=ROOT,
+        env=environment(**env),
+    )
+    os.close(theirs)
+    text = b""
+    while True:
+        try:
+            chunk = os.read(ours, 65536)
+        except OSError:  # Linux reports the end of a pseudo terminal as an error
+            break
+        if not chunk:
+            break
+        text += chunk
+    os.close(ours)
+    process.communicate(timeout=60)
+    return text.decode()

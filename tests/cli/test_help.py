@@ -1,0 +1,87 @@
+"""What --help prints, as golden files; and that it stays quick."""
+
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from dra_plan import __version__
+from dra_plan.cli.app import app
+
+from .running import ROOT, dra_plan, environment
+
+GOLDEN = Path(__file__).parent / "golden"
+COMMANDS = [command.callback.__name__ for command in app.registered_commands if command.callback]
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help(command: str, golden: object) -> None:
+    ran = dra_plan(*filter(None, [command]), "--help")
+    assert (ran.status, ran.err) == (0, "")
+    assert max(map(len, ran.out.splitlines())) <= 80
+    assert not re.search("[\x1b\u2500-\u257f]", ran.out)
+    golden(GOLDEN / f"help-{command or 'dra-plan'}.txt", ran.out)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+def test_short_help(flag: str) -> None:
+    assert dra_plan("allocate", flag).out == dra_plan("allocate", "--help").out
+
+
+def test_version() -> None:
+    assert dra_plan("--version") == (0, f"dra-plan {__version__}\n", "")
+
+
+def test_no_arguments_show_help() -> None:
+    ran = dra_plan()
+    assert "Commands:" in ran.out + ran.err
+    assert ran.status == 2
+
+
+@pytest.mark.parametrize("flag", ["--version", "--help"])
+def test_start_imports_nothing_heavy(flag: str) -> None:
+    """Deterministic stand-in for the start-up time; the time itself is measured below."""
+    heavy = [
+        "rich",
+        "yaml",
+        "jsonschema",
+        "re2",
+        "celpy",
+        "lark",
+        "msgspec",
+        "dra_plan.planner",
+        "dra_plan.manifests",
+        "dra_plan.allocator",
+    ]
+    program = (
+        "import sys; from dra_plan.cli.main import run\n"
+        f"sys.argv = ['dra-plan', {flag!r}]\n"
+        "try: run()\n"
+        "except SystemExit: pass\n"
+        f"print('HEAVY', [name for name in {heavy!r} if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, env=environment(), check=True
+    )
+    assert done.stdout.splitlines()[-1] == "HEAVY []"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("flag", ["--version", "--help"])
+def test_start_is_no_slower_than_a_small_typer_program(flag: str, tmp_path: Path) -> None:
+    """At most 0.05 s more than three lines of typer; best of ten, as other work on the machine only adds."""
+    small = tmp_path / "small.py"
+    small.write_text("import typer\ndef main(name: str) -> None: print(name)\ntyper.run(main)\n")
+
+    def best(*command: str) -> float:
+        times = []
+        for _ in range(10):
+            start = time.perf_counter()
+            subprocess.run([sys.executable, *command], capture_output=True, cwd=ROOT, env=environment(), check=True)
+            times.append(time.perf_counter() - start)
+        return min(times)
+
+    assert best("-m", "dra_plan", flag) <= best(str(small), "--help") + 0.05
