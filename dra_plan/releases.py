@@ -88,7 +88,7 @@ class Rules:
     """Pools are sorted by driver and name and slices by object name; otherwise they come in the order in which the
     slices are met, from a random start: the plan takes them from the first."""
     bound_slices_last: bool = False
-    """Within a pool, slices whose devices have binding conditions come after the others."""
+    """Slices whose devices have binding conditions are met after all others."""
     bound_pools_last: bool = True
     """Pools with binding conditions come after all others."""
     counts_all_slices: bool = True
@@ -99,6 +99,8 @@ class Rules:
     """Counter sets stand in slices of their own and hold for the pool; otherwise in, and for, the device's slice."""
     checks_counter_references: bool = True
     """Duplicate counter sets and dangling counter references make a pool invalid."""
+    unknown_effects_block: bool = False
+    """Every untolerated taint blocks; otherwise only those with effect NoSchedule or NoExecute."""
     resumes_scan: bool = True
     """A request's next device is sought after the previous one; otherwise from the beginning."""
     tolerations_in_result: bool = True
@@ -133,6 +135,7 @@ class Quirks:
     default_compared_by_form: bool = True
     whole_steps: bool = True
     all_alternative_loses_index: bool = False
+    capacity_refusal_ends_slice: bool = False
     losing_class_loses_implicit_name: bool = True
     absent_device_selector_matches_all: bool = True
     taint_rule_crashes: bool = True
@@ -178,6 +181,7 @@ DEFECTS = (
     Defect("Q22", "default_compared_by_form", 0, "the default of a request policy is compared with its notation"),
     Defect("Q23", "whole_steps", 140160, "steps of a capacity range are rounded up to whole units"),
     Defect("Q20", "all_alternative_loses_index", 0, "from its second device on, an All alternative is mistaken for the first alternative"),
+    Defect("C1", "capacity_refusal_ends_slice", 0, "a device refused for its capacity hides the rest of its slice from the request"),
     Defect("P11", "list_constraints_as_scalars", 0, "list attributes reach selectors but not constraints"),
     Defect("E1", "absent_device_selector_matches_all", 141620, "a taint rule without device selector taints every device"),
     Defect("E2", "losing_class_loses_implicit_name", 141103, "a class that loses its extended resource name loses its implicit name too"),
@@ -220,6 +224,7 @@ _RULES_134 = replace(
     skips_unusable_pools=False,
     counter_slices=False,
     checks_counter_references=False,
+    unknown_effects_block=True,
     tolerations_in_result=False,
 )
 _RULES_134_STABLE = replace(_RULES_134, distinct_attribute=False, binds_to_node=False)
@@ -247,10 +252,11 @@ _VARIANTS: dict[str, tuple[_Variant, ...]] = {
     ),
 }
 
+# C1 is our own number: seen in the outcomes of 1.34 only, gone in 1.35.
 _QUIRKS = {
     "1.36": Quirks(),
     "1.35": Quirks(all_alternative_loses_index=True, taint_rule_crashes=False),
-    "1.34": Quirks(all_alternative_loses_index=True, taint_rule_crashes=False, counter_slices_everywhere=False),
+    "1.34": Quirks(all_alternative_loses_index=True, capacity_refusal_ends_slice=True, taint_rule_crashes=False, counter_slices_everywhere=False),
 }
 
 

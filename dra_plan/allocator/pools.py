@@ -203,8 +203,13 @@ class PoolGatherer:
         if self._rules.ordered:
             pools.sort(key=lambda pool: pool.id)
         if self._rules.bound_pools_last:
-            pools.sort(key=lambda pool: pool.usable and any(slice_.binds for slice_ in pool.slices))
+            pools.sort(key=self._is_bound)
         return pools
+
+    def _is_bound(self, pool: Pool) -> bool:
+        """Whether the pool goes behind the others; the slices of a pool that is passed over are not looked at."""
+        seen = pool.usable or not self._rules.skips_unusable_pools
+        return seen and any(slice_.binds for slice_ in pool.slices)
 
     def _relevant(self, node: Node) -> dict[PoolID, list[PoolSlice]]:
         """The slices of the newest generation that the node sees, by pool."""
@@ -212,6 +217,8 @@ class PoolGatherer:
         candidates = [*self._local.get(node.metadata.name, ()), *self._shared]
         if not self._rules.ordered:
             candidates.sort(key=lambda slice_: slice_.position)
+        if self._rules.bound_slices_last:
+            candidates.sort(key=lambda slice_: slice_.binds)
         for slice_ in candidates:
             if not self._is_relevant(slice_, node):
                 continue
@@ -276,8 +283,6 @@ class PoolGatherer:
             pool.counter_slices = [slice_ for slice_ in everywhere if slice_.object.spec.shared_counters]
             slices = [slice_ for slice_ in slices if not slice_.object.spec.shared_counters]
             pool.elsewhere = [slice_ for slice_ in pool.elsewhere if not slice_.object.spec.shared_counters]
-        if self._rules.bound_slices_last:
-            slices.sort(key=lambda slice_: slice_.binds)
         pool.slices = slices
 
     def _check(self, pool: Pool) -> None:

@@ -19,7 +19,7 @@ from .counters import Counters
 from .errors import AllocationError, StepsExhaustedError
 from .identity import DeviceID
 from .ledger import Ledger
-from .pools import Pool, PoolDevice, device_is_on
+from .pools import Pool, PoolDevice, PoolSlice, device_is_on
 from .probe import Probe
 from .reasons import (
     BindingConditionsOff,
@@ -225,13 +225,19 @@ class Search:
     def _take_any(self, want: Want, option: int, slot: int, in_option: bool, start: int) -> int:
         """ExactCount: every device from the start position on, until one leads to a solution."""
         scan = self._scan
+        left_out: PoolSlice | None = None
         for position in range(start, len(scan)):
             device = scan[position]
             if not isinstance(device, PoolDevice):
                 raise AllocationError(f"pool {device.id.pool} is invalid: {device.invalid}")
+            if device.slice is left_out:
+                continue
             refusal = self._in_use(want, device) or self._match_refusal(want, device)
             if refusal is None and self._features.consumable_capacity:
                 refusal = self._capacity_refusal(want, device, self._demand(want, device))
+                if refusal is not None and self._quirks.capacity_refusal_ends_slice:
+                    self.sighted.add("capacity_refusal_ends_slice")
+                    left_out = device.slice
             mark = self.ledger.mark()
             if refusal is None:
                 refusal = self._take(want, device)
@@ -340,7 +346,7 @@ class Search:
             if refusal is not None:
                 return refusal
         if self._features.device_taints and device.taints:
-            untolerated = taints.first_untolerated(device.taints, want.tolerations)
+            untolerated = taints.first_untolerated(device.taints, want.tolerations, self._rules)
             if untolerated is not None:
                 self._leak_counters(device, pays, "rejection_leaks_counters")
                 return untolerated

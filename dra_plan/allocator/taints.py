@@ -6,11 +6,17 @@ from collections.abc import Sequence
 
 from dra_plan.api.resource import Device, DeviceTaint, DeviceTaintRule, DeviceTaintSelector, DeviceToleration
 
+from dra_plan.releases import Rules
+
 from .identity import PoolID
 from .reasons import NotTolerated
 
-BLOCKING = ("NoSchedule", "NoExecute")
-"""Effects that keep a device from requests; None and unknown ones only inform."""
+_BLOCKING = ("NoSchedule", "NoExecute")
+
+
+def blocks(taint: DeviceTaint, rules: Rules) -> bool:
+    """Whether the taint keeps requests away that do not tolerate it; effect None and unknown ones only inform."""
+    return rules.unknown_effects_block or taint.effect in _BLOCKING
 
 
 def tainted(device: Device, pool: PoolID, rules: Sequence[DeviceTaintRule]) -> Sequence[DeviceTaint]:
@@ -31,10 +37,12 @@ def _means(selector: DeviceTaintSelector | None, device: Device, pool: PoolID) -
     )
 
 
-def first_untolerated(taints: Sequence[DeviceTaint], tolerations: Sequence[DeviceToleration]) -> NotTolerated | None:
+def first_untolerated(
+    taints: Sequence[DeviceTaint], tolerations: Sequence[DeviceToleration], rules: Rules
+) -> NotTolerated | None:
     """The first blocking taint that no toleration covers, or None."""
     for taint in taints:
-        if taint.effect in BLOCKING and not any(tolerates(toleration, taint) for toleration in tolerations):
+        if blocks(taint, rules) and not any(tolerates(toleration, taint) for toleration in tolerations):
             return NotTolerated(taint.key, taint.value, taint.effect)
     return None
 

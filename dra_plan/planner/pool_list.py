@@ -17,7 +17,7 @@ from dra_plan import releases
 from dra_plan.allocator.counters import Counters
 from dra_plan.allocator.ledger import Ledger
 from dra_plan.allocator.pools import Pool, PoolDevice, PoolSlice, PoolState, device_is_on
-from dra_plan.allocator.taints import BLOCKING
+from dra_plan.allocator.taints import blocks
 from dra_plan.api import quantity
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
@@ -176,7 +176,9 @@ class _Left:
 
     def is_tainted(self, device: PoolDevice) -> bool:
         """Whether a taint keeps requests without toleration away."""
-        return self._cluster.target.features.device_taints and any(t.effect in BLOCKING for t in device.taints)
+        return self._cluster.target.features.device_taints and any(
+            blocks(taint, self._cluster.target.rules) for taint in device.taints
+        )
 
     def state(self, device: PoolDevice) -> tuple[str, str]:
         """Allocated, Shared (with something left), Unavailable with the reason, or Available."""
@@ -186,7 +188,7 @@ class _Left:
         if not pool.usable:
             return "Unavailable", f"pool is {pool.state.value.lower()}"
         if self.is_tainted(device):
-            taint = next(t for t in device.taints if t.effect in BLOCKING)
+            taint = next(taint for taint in device.taints if blocks(taint, self._cluster.target.rules))
             return "Unavailable", f"taint {taint.key}{'=' if taint.value else ''}{taint.value}:{taint.effect}"
         if device.id in state.shared:
             used_up = [name for name, left in self.capacity(device).items() if left <= 0]
