@@ -57,7 +57,7 @@ class Collector:
             if typed is None or (typed.kind.pod_spec and has_unset_claims(typed.value)):
                 self.add(found.plain(), found.place, found.inherited)
             else:
-                self._keep(typed.value, typed.kind, typed.version, found.place)
+                self._keep(typed.value, typed.kind, typed.version, found.origin_place)
 
     def _find_kind(self, item: Item) -> Kind | None:
         """The kind of an object; None, noted as fault or as skipped, if it isn't to be decoded."""
@@ -99,9 +99,8 @@ class Collector:
         if settled is not metadata:
             obj = replace(obj, metadata=settled)
         obj = defaults.apply(obj)
-        canonical = kind.canonical_version
-        if obj.api_version != canonical or obj.kind != kind.name:  # type: ignore[attr-defined]
-            obj = replace(obj, api_version=canonical, kind=kind.name)
+        if obj.api_version != kind.api_version or obj.kind != kind.name:  # type: ignore[attr-defined]
+            obj = replace(obj, api_version=kind.api_version, kind=kind.name)
         if version not in kind.current_versions:
             self.report.deprecated_version(f"{kind.group}/{version}", place.origin)
         key = (kind.name, settled.namespace, settled.name)

@@ -6,12 +6,12 @@ Works on decoded objects; returns the same object when there is nothing to fill 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
 from dra_plan.api.base import Object, QuantityText
-from dra_plan.api.core import Container, ContainerPort, Pod, PodSpec, ResourceRequirements
+from dra_plan.api.core import Container, ContainerPort, Pod, PodSpec, PodTemplateSpec, ResourceRequirements
 from dra_plan.api.resource import (
     DeviceClaim,
     DeviceRequest,
@@ -25,42 +25,34 @@ from dra_plan.api.resource import (
 from dra_plan.api.workloads import CronJob, Job, ReplicationController, Workload
 
 _T = TypeVar("_T")
+_Known = TypeVar("_Known", bound=Object)
 
 
-def apply(obj: Object) -> Object:
+def apply(obj: _Known) -> _Known:
     """The object with defaults set."""
-    match obj:
-        case ResourceClaim(spec=spec):
-            return obj if (new := _claim_spec(spec)) is spec else replace(obj, spec=new)
-        case ResourceClaimTemplate(spec=template):
-            new = _claim_spec(template.spec)
-            return obj if new is template.spec else replace(obj, spec=replace(template, spec=new))
-        case Pod(spec=spec):
-            return obj if (pod := _pod_spec(spec)) is spec else replace(obj, spec=pod)
-        case Workload() | ReplicationController() | Job():
-            return _templated(obj)
-        case CronJob(spec=spec):
-            job = _templated(spec.job_template)
-            return obj if job is spec.job_template else replace(obj, spec=replace(spec, job_template=job))
-    return obj
-
-
-def _templated(owner: _T) -> _T:
-    """Any object with `spec.template.spec`."""
-    spec = owner.spec  # type: ignore[attr-defined]
-    new = _pod_spec(spec.template.spec)
-    if new is spec.template.spec:
-        return owner
-    return replace(owner, spec=replace(spec, template=replace(spec.template, spec=new)))  # type: ignore[type-var]
+    default = _DEFAULTS.get(type(obj))
+    return default(obj) if default else obj
 
 
 def _each(values: list[_T], default: Callable[[_T], _T]) -> list[_T]:
     """The list with `default` applied, or the same list if that changes nothing."""
-    new = [default(value) for value in values]
-    return new if any(a is not b for a, b in zip(new, values, strict=True)) else values
+    for value in values:
+        if default(value) is not value:
+            return [default(each) for each in values]
+    return values
 
 
 # Claims
+
+
+def _claim(claim: ResourceClaim) -> ResourceClaim:
+    spec = _claim_spec(claim.spec)
+    return claim if spec is claim.spec else replace(claim, spec=spec)
+
+
+def _claim_template(template: ResourceClaimTemplate) -> ResourceClaimTemplate:
+    spec = _claim_spec(template.spec.spec)
+    return template if spec is template.spec.spec else replace(template, spec=replace(template.spec, spec=spec))
 
 
 def _claim_spec(spec: ResourceClaimSpec) -> ResourceClaimSpec:
@@ -95,7 +87,28 @@ def _toleration(toleration: DeviceToleration) -> DeviceToleration:
     return toleration if toleration.operator else replace(toleration, operator="Equal")
 
 
-# Pods
+# Pods and their templates
+
+
+def _pod(pod: Pod) -> Pod:
+    spec = _pod_spec(pod.spec)
+    return pod if spec is pod.spec else replace(pod, spec=spec)
+
+
+def _templated(owner: Any) -> Any:
+    """Any object with `spec.template.spec`."""
+    template: PodTemplateSpec = owner.spec.template
+    spec = _pod_spec(template.spec)
+    if spec is template.spec:
+        return owner
+    return replace(owner, spec=replace(owner.spec, template=replace(template, spec=spec)))
+
+
+def _cron_job(cron_job: CronJob) -> CronJob:
+    job = _templated(cron_job.spec.job_template)
+    if job is cron_job.spec.job_template:
+        return cron_job
+    return replace(cron_job, spec=replace(cron_job.spec, job_template=job))
 
 
 def _pod_spec(spec: PodSpec) -> PodSpec:
@@ -141,3 +154,14 @@ def _pod_resources(resources: ResourceRequirements, containers: list[Container])
         if name not in requested and (name in ("cpu", "memory") or name.startswith("hugepages-"))
     }
     return _limits_as_requests(resources, limits)
+
+
+_DEFAULTS: dict[type[Object], Callable[[Any], Any]] = {
+    ResourceClaim: _claim,
+    ResourceClaimTemplate: _claim_template,
+    Pod: _pod,
+    Workload: _templated,
+    ReplicationController: _templated,
+    Job: _templated,
+    CronJob: _cron_job,
+}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -32,11 +33,9 @@ class _Peek(msgspec.Struct, rename="camel"):
 _ENVELOPE = msgspec.json.Decoder(_Envelope)
 _ARRAY = msgspec.json.Decoder(list[msgspec.Raw])
 _PEEK = msgspec.json.Decoder(_Peek)
-
-
-@functools.cache
-def _decoder(kind: type[Object]) -> msgspec.json.Decoder[Object]:
-    return msgspec.json.Decoder(kind)
+_GAP = re.compile(rb"[ \t\r\n]*,?[ \t\r\n]*")
+_AFTER_BRACKET = re.compile(rb"\[[ \t\r\n]*\Z")
+_LONGEST_GAP = 256
 
 
 class Typed(NamedTuple):
@@ -47,31 +46,61 @@ class Typed(NamedTuple):
     version: str
 
 
-class JsonObject(NamedTuple):
+class _Target(NamedTuple):
+    """What objects of one header are decoded into."""
+
+    kind: Kind
+    version: str
+    decoder: msgspec.json.Decoder[Object]
+
+
+@functools.cache
+def _target(api_version: str | None, name: str | None) -> _Target | None:
+    """None for what is unknown, skipped, or to be converted first."""
+    kind = kinds.find(api_version, name) if api_version and name else None
+    if kind is None or api_version is None:
+        return None
+    version = kinds.split_version(api_version)[1]
+    if kind.versions.get(version, kind) is not None:
+        return None
+    return _Target(kind, version, msgspec.json.Decoder(kind.type))
+
+
+class JsonObject:
     """The text of one object, or of a whole document that has to be looked at more closely."""
 
-    text: Any
-    inherited: Header
-    place: Place
+    __slots__ = ("_document", "_line", "_steps", "_text", "inherited")
+
+    def __init__(self, text: Any, document: Place, line: int, steps: FieldPath, inherited: Header) -> None:
+        self._text = text
+        self._document = document
+        self._line = line
+        self._steps = steps
+        self.inherited = inherited
 
     def typed(self) -> Typed | None:
         """The object, if it is of a known kind and needs neither conversion nor repair."""
         try:
-            peek = _PEEK.decode(self.text)
-            api_version, name = peek.api_version or self.inherited.api_version, peek.kind or self.inherited.kind
-            kind = kinds.find(api_version, name) if api_version and name else None
-            if kind is None:
-                return None
-            version = kinds.split_version(api_version)[1]
-            if kind.versions.get(version, kind) is not None:
-                return None  # unknown, or to be converted
-            return Typed(_decoder(kind.type).decode(self.text), kind, version)
+            peek = _PEEK.decode(self._text)
+            target = _target(peek.api_version or self.inherited.api_version, peek.kind or self.inherited.kind)
+            return target and Typed(target.decoder.decode(self._text), target.kind, target.version)
         except NOT_DECODED:
             return None
 
     def plain(self) -> Any:
         """The text as plain value."""
-        return msgspec.json.decode(self.text)
+        return msgspec.json.decode(self._text)
+
+    @property
+    def origin_place(self) -> Place:
+        """Where the object starts; knows no other lines."""
+        return Place(self._document.source, self._document.document, self._line)
+
+    @property
+    def place(self) -> Place:
+        """The place of the object, with the lines of all its fields."""
+        finder = _JsonLines(self._text, self._line, len(self._steps))
+        return self.origin_place._replace(prefix=self._steps, find_lines=finder)
 
 
 class JsonObjects:
@@ -102,19 +131,25 @@ class JsonObjects:
         yield from self._each(items, steps, inherited)
 
     def _whole(self) -> JsonObject:
-        finder = _JsonLines(self._text, self._place.line, 0)
-        return JsonObject(self._text, NO_HEADER, self._place._replace(find_lines=finder))
+        return JsonObject(self._text, self._place, self._place.line, (), NO_HEADER)
 
     def _each(self, items: list[msgspec.Raw], steps: FieldPath, inherited: Header) -> Iterator[JsonObject]:
         position, line = self._begin, self._place.line
+        start = self._start_of_first(items)
         for index, item in enumerate(items):
-            # Items come in the order of the text, so each is found right after the one before it.
-            start = self._data.find(item, position)
             line += self._data.count(b"\n", position, start)
             position = start
-            prefix = (*self._place.prefix, *steps, index)
-            finder = _JsonLines(item, line, len(prefix))
-            yield JsonObject(item, inherited, self._place._replace(prefix=prefix, line=line, find_lines=finder))
+            yield JsonObject(item, self._place, line, (*steps, index), inherited)
+            gap = _GAP.match(self._data, start + len(memoryview(item)))
+            start = gap.end() if gap else start
+
+    def _start_of_first(self, items: list[msgspec.Raw]) -> int:
+        """Where the first item lies: raw values don't tell, but it is the first such text after a bracket."""
+        start = self._begin
+        while items and (start := self._data.find(items[0], start + 1)) > 0:
+            if _AFTER_BRACKET.search(self._data, max(self._begin, start - _LONGEST_GAP), start):
+                return start
+        return self._begin
 
 
 class _JsonLines:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dra_plan.api import core, resource, workloads
 from dra_plan.api.base import Object
@@ -29,11 +29,12 @@ class Kind:
     current_versions: tuple[str, ...] = ("v1",)
     """Versions that need no word of warning."""
 
-    @property
-    def canonical_version(self) -> str:
-        """The apiVersion after conversion."""
+    api_version: str = field(init=False)
+    """The apiVersion after conversion."""
+
+    def __post_init__(self) -> None:
         newest = next(iter(self.versions))
-        return f"{self.group}/{newest}" if self.group else newest
+        object.__setattr__(self, "api_version", f"{self.group}/{newest}" if self.group else newest)
 
     @property
     def known_versions(self) -> str:

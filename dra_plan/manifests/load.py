@@ -30,7 +30,7 @@ def load(
     objects without a name, objects given twice, or no object at all. Objects without a namespace get `namespace`.
     """
     collector = Collector(namespace=namespace, strict=True)
-    with _without_gc():
+    with _without_gc(freeze=True):
         for source in _sources(paths, collector.report.faults, recursive=recursive, stdin=stdin):
             for document in read_documents(source, collector.report.faults):
                 document.hand_to(collector)
@@ -83,12 +83,17 @@ def _nothing(paths: Sequence[PathLike]) -> Fault:
 
 
 @contextlib.contextmanager
-def _without_gc() -> Iterator[None]:
-    """Loading makes many objects and drops few, so collecting garbage meanwhile only costs time."""
+def _without_gc(*, freeze: bool = False) -> Iterator[None]:
+    """Loading makes many objects and drops few, so collecting garbage meanwhile only costs time.
+
+    With `freeze`, later collections leave out what is there by then: the cluster stays until the process ends.
+    """
     enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
+        if freeze:
+            gc.freeze()
         if enabled:
             gc.enable()

@@ -31,7 +31,8 @@ def of_yaml(text: str, first_line: int, document_line: int) -> Lines:
     while parser.check_event():
         event: Any = parser.get_event()
         if isinstance(event, DocumentStartEvent):
-            inside = first_line + event.start_mark.line == document_line
+            start: Any = event.start_mark
+            inside = first_line + start.line == document_line
         elif isinstance(event, DocumentEndEvent) and inside:
             break
         elif inside:
