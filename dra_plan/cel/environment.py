@@ -55,7 +55,7 @@ def environment(
 
 
 @cache
-def _environment(version: tuple[int, int], consumable: bool, lists: bool, rules: Rules) -> Environment:  # noqa: FBT001
+def _environment(version: tuple[int, int], consumable: bool, lists: bool, rules: Rules) -> Environment:
     lists = lists and version >= _LISTS_SINCE
     on = {_CONSUMABLE} if consumable else set()
     on |= {_LISTS} if lists else set()

@@ -290,9 +290,7 @@ def _union(sizes: Sequence[Range]) -> Range:
 
 def _is_bind(expr: Comprehension) -> bool:
     over, condition = expr.iter_range, expr.loop_condition
-    return (
-        isinstance(over, List) and not over.elements and isinstance(condition, Const) and condition.value is False
-    )
+    return isinstance(over, List) and not over.elements and isinstance(condition, Const) and condition.value is False
 
 
 def _written_size(expr: Expr) -> Range | None:

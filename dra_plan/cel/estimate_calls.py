@@ -64,7 +64,7 @@ def _fixed_cost(cost: Range) -> Rule:
 
 
 def _selector(_target: Operand | None, args: Arguments, _overload: str) -> CallEstimate | None:
-    """Parse a label or field selector: at least two characters for each requirement, which costs a list and a struct."""
+    """Parse a label or field selector: a requirement has two characters or more, and costs a list and a struct."""
     if len(args) != 1:
         return None
     size = _size(args[0])

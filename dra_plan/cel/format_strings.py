@@ -9,7 +9,20 @@ from dra_plan.cel.source import Fault
 from dra_plan.cel.walk import nodes
 
 _CLAUSE = re.compile(r"%(?:(%)|(?:\.([0-9]*))?(.)?)", re.DOTALL | re.ASCII)
-_FORMATTED = "list map int uint double bool string timestamp bytes duration type null".split()
+_FORMATTED = (
+    "list",
+    "map",
+    "int",
+    "uint",
+    "double",
+    "bool",
+    "string",
+    "timestamp",
+    "bytes",
+    "duration",
+    "type",
+    "null",
+)
 _TEXT = "strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps"
 _CLAUSES: dict[str, tuple[Sequence[str], str]] = {
     "s": (_FORMATTED, f"string clause can only be used on {_TEXT}"),
@@ -70,8 +83,8 @@ def _clause(found: re.Match[str]) -> str:
     if precision is not None and clause is None:
         raise _FormatError(f"{problem}error while parsing precision: could not find end of precision specifier")
     if precision == "":
-        parsing = 'strconv.Atoi: parsing "": invalid syntax'
-        raise _FormatError(f"{problem}error while parsing precision: error while converting precision to integer: {parsing}")
+        converting = 'error while converting precision to integer: strconv.Atoi: parsing "": invalid syntax'
+        raise _FormatError(f"{problem}error while parsing precision: {converting}")
     if clause not in _CLAUSES:
         raise _FormatError(f'{problem}unrecognized formatting clause "{clause}"')
     return clause

@@ -270,9 +270,7 @@ class _Inference:
         shown = [self.bindings.resolve(of, free_to_dyn=True).describe() for of in given]
         target = f"{shown.pop(0)}." if call.target is not None else ""
         signature = f"{target}({', '.join(shown)})"
-        self._fault(
-            call.offset, f"found no matching overload for '{call.function}' applied to '{signature}'"
-        )
+        self._fault(call.offset, f"found no matching overload for '{call.function}' applied to '{signature}'")
 
     # Literals
 

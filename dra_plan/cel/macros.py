@@ -180,7 +180,7 @@ def _sort_by(make: MacroBuilder, target: Target, args: Sequence[Expr]) -> Expr:
 
 
 def _members(table: Mapping[tuple[str, int], Expander]) -> Mapping[MacroKey, Expander]:
-    return MappingProxyType({MacroKey(name, arguments, member=True): expand for (name, arguments), expand in table.items()})
+    return MappingProxyType({MacroKey(*shape, member=True): expand for shape, expand in table.items()})
 
 
 STANDARD: Mapping[MacroKey, Expander] = MappingProxyType(

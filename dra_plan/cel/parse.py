@@ -1,39 +1,31 @@
 """Tokens to an expression with its macros expanded, by cel-go's grammar; whether it makes sense is for the check.
 
 The grammar is small and fixed, so it is written as functions: one for each level of binding, from loose to tight. The
-limits on depth are cel-go's, which counts the rules of its own grammar that are open at once (`_Depth`), and the
+limits on depth are cel-go's, which counts the rules of its own grammar that are open at once (`Depth`), and the
 nesting of operators afterwards (`_heights`).
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 
 from dra_plan.cel import literals
 from dra_plan.cel.ast import Call, Const, ConstKind, Entry, Expr, Field, Ident, List, Map, Message, Select
 from dra_plan.cel.builder import Builder, MacroBuilder, TooManyNodesError
+from dra_plan.cel.cursor import MOST_DEPTH, STARTS, Cursor, Depth, SyntaxFaultError
 from dra_plan.cel.lexer import END, Token, tokenize
 from dra_plan.cel.macros import Expander, MacroError, MacroKey
 from dra_plan.cel.source import Fault
 
 MOST_CODE_POINTS = 100_000
-MOST_DEPTH = 250
 
 _RESERVED = frozenset(
-    "as break const continue else for function if import let loop package namespace return var void while".split()
+    (
+        *("as", "break", "const", "continue", "else", "for", "function", "if", "import", "let"),
+        *("loop", "package", "namespace", "return", "var", "void", "while"),
+    )
 )
 _RELATIONS = {"<": "_<_", "<=": "_<=_", ">": "_>_", ">=": "_>=_", "==": "_==_", "!=": "_!=_", "in": "@in"}
 _SUMS = {"+": "_+_", "-": "_-_"}
 _PRODUCTS = {"*": "_*_", "/": "_/_", "%": "_%_"}
-_START = "[ { ( . - ! true false null NUM_FLOAT NUM_INT NUM_UINT STRING BYTES IDENTIFIER".split()
-_EXPECTED = "{" + ", ".join(word if word[0].isupper() else f"'{word}'" for word in _START) + "}"
-
-
-class _SyntaxFaultError(Exception):
-    """Ends parsing at the first place that the grammar does not allow."""
-
-    def __init__(self, offset: int | None, message: str) -> None:
-        super().__init__(message)
-        self.fault = Fault(offset, message)
 
 
 def parse(text: str, macros: Mapping[MacroKey, Expander]) -> tuple[Expr | None, list[Fault]]:
@@ -45,7 +37,7 @@ def parse(text: str, macros: Mapping[MacroKey, Expander]) -> tuple[Expr | None, 
     parser = _Parser(tokens, macros)
     try:
         expr = parser.whole()
-    except _SyntaxFaultError as error:
+    except SyntaxFaultError as error:
         return None, [*faults, *parser.faults, error.fault]
     except TooManyNodesError:
         return None, [Fault(None, "expression is too large after macro expansion")]
@@ -53,62 +45,13 @@ def parse(text: str, macros: Mapping[MacroKey, Expander]) -> tuple[Expr | None, 
     return (None if faults else expr), faults
 
 
-class _Depth:
-    """How many of each of cel-go's recursive grammar rules are open."""
-
-    def __init__(self) -> None:
-        self._open = {"expr": 0, "relation": 0, "calc": 0}
-
-    @contextmanager
-    def within(self, rule: str) -> Iterator[None]:
-        """Count one more open rule for the time of the block."""
-        self._open[rule] += 1
-        if self._open[rule] > MOST_DEPTH:
-            raise _SyntaxFaultError(None, f"expression recursion limit exceeded: {MOST_DEPTH}")
-        yield
-        self._open[rule] -= 1
-
-
-class _Parser:
+class _Parser(Cursor):
     def __init__(self, tokens: list[Token], macros: Mapping[MacroKey, Expander]) -> None:
-        self.faults: list[Fault] = []
-        self._tokens = tokens
-        self._at = 0
+        super().__init__(tokens)
         self._macros = macros
         self._builder = Builder()
-        self._depth = _Depth()
+        self._depth = Depth()
         self._heights: dict[int, int] = {}
-
-    # Tokens
-
-    @property
-    def _next(self) -> Token:
-        return self._tokens[self._at]
-
-    def _peek(self, ahead: int) -> str:
-        return self._tokens[min(self._at + ahead, len(self._tokens) - 1)].kind
-
-    def _take(self) -> Token:
-        token = self._tokens[self._at]
-        self._at += token.kind is not END
-        return token
-
-    def _taken(self, kind: str) -> bool:
-        """Take the next token if it is of the kind."""
-        if self._next.kind != kind:
-            return False
-        self._take()
-        return True
-
-    def _expect(self, kind: str) -> Token:
-        if self._next.kind != kind:
-            named = kind if kind[0].isupper() or kind is END else f"'{kind}'"
-            how = "extraneous" if kind is END else "mismatched"
-            raise self._syntax(f"{how} input '{self._next.text}' expecting {named}")
-        return self._take()
-
-    def _syntax(self, message: str) -> _SyntaxFaultError:
-        return _SyntaxFaultError(self._next.offset, f"Syntax error: {message}")
 
     # Nodes
 
@@ -116,7 +59,7 @@ class _Parser:
         """Note how deep the nodes nest that cel-go counts, and return the expression."""
         height = max((self._heights.get(part.id, 0) for part in parts if part is not None), default=0) + by
         if height > MOST_DEPTH:
-            raise _SyntaxFaultError(None, "max recursion depth exceeded")
+            raise SyntaxFaultError(None, "max recursion depth exceeded")
         if height:
             self._heights[expr.id] = height
         return expr
@@ -211,6 +154,8 @@ class _Parser:
             offset, count = self._next.offset, 0
             while self._taken(sign):
                 count += 1
+            if self._next.kind not in STARTS:
+                raise self._unexpected("extraneous")
             operand = self._member()
             return self._call(offset, function, operand, by=0) if count % 2 else operand
         return self._member()
@@ -232,10 +177,10 @@ class _Parser:
         """Parse what follows a dot: an optional field, a member call or a field."""
         optional = self._taken("?")
         name = self._next
-        if name.kind == "ESC_IDENTIFIER":
-            self._take()
-            return self._fault(name.offset, "unsupported syntax: '`'")
-        self._expect("IDENTIFIER")
+        if self._taken("ESC_IDENTIFIER"):
+            self._fault(name.offset, "unsupported syntax: '`'")
+        else:
+            self._expect("IDENTIFIER")
         if optional:
             return self._call(offset, "_?._", operand, Const(self._builder.id(), name.offset, name.text, "string"))
         if self._next.kind == "(":
@@ -371,9 +316,10 @@ class _Parser:
                 self._take()
                 return Const(self._builder.id(), offset, None, "null")
             case _:
-                deletable = self._peek(1) in _START and token.kind is not END
-                raise self._syntax(f"{'extraneous' if deletable else 'mismatched'} input '{token.text}' expecting {_EXPECTED}")
+                self._skip()
+                return self._unary()
         self._take()
         if value is None:
-            return self._fault(offset, f"invalid {kind} literal" if token.kind.startswith("NUM") else "unable to unescape string")
+            number = token.kind.startswith("NUM")
+            return self._fault(offset, f"invalid {kind} literal" if number else "unable to unescape string")
         return Const(self._builder.id(), offset, value, kind)

@@ -57,15 +57,13 @@ def convert(overloads: tuple[str, ...], operand: Const | Planned) -> Planned:
 
 def pattern_error(pattern: str) -> str | None:
     """Return what is wrong with a regular expression (RE2), None for a correct one."""
-    import re2
+    from dra_plan.cel.library.strings import compile_regex
+    from dra_plan.cel.values import Fault
 
-    options = re2.Options()
-    options.log_errors = False
     try:
-        re2.compile(pattern, options)
-    except re2.error as error:
-        reason = error.args[0] if error.args else error
-        return reason.decode() if isinstance(reason, bytes) else str(reason)
+        compile_regex(pattern)
+    except Fault as fault:
+        return str(fault)
     return None
 
 
@@ -110,4 +108,4 @@ def _check_pattern(operand: Planned) -> None:
     if operand.is_constant and isinstance(operand.value, str):
         problem = pattern_error(operand.value)
         if problem is not None:
-            raise _PlanningError(f"error parsing regexp: {problem}")
+            raise _PlanningError(problem)

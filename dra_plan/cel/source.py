@@ -5,7 +5,12 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-_LINE, _CARET, _WIDE_LINE, _WIDE_CARET = ".", "^", "\uff0e", "\uff3e"  # cel-go points with full-width signs at non-ASCII
+_LINE, _CARET, _WIDE_LINE, _WIDE_CARET = (
+    ".",
+    "^",
+    "\uff0e",
+    "\uff3e",
+)  # cel-go points with full-width signs at non-ASCII
 
 
 class Fault(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""What cel-go checks after the types: homogeneous literals, constant durations, timestamps, patterns, format strings."""
+"""What cel-go checks after the types: homogeneous literals, constant times and patterns, format strings."""
 
 from collections.abc import Callable, Iterator, Sequence
 

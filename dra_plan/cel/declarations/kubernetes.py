@@ -1,4 +1,4 @@
-"""Libraries of the Kubernetes API server that selectors can use: lists, regex, url, ip, cidr, quantity, semver, format."""
+"""Libraries of the Kubernetes API server: lists, regex, url, ip, cidr, quantity, semver, format, includes."""
 
 from dra_plan.cel.declarations.extensions import COMPARABLE
 from dra_plan.cel.declarations.overload import Library, Overload, member, plain
