@@ -9,6 +9,7 @@ language's libraries belongs here.
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
@@ -38,6 +39,34 @@ class Fatal(Exception):  # noqa: N818 - nothing of the language catches it
 def no_such_overload() -> Fault:
     """The error of an operation on values of the wrong types."""
     return Fault("no such overload")
+
+
+class _Work(threading.local):
+    left = 0
+
+
+_WORK = _Work()
+_MAX_WORK = 20_000_000
+
+
+def begin_work() -> None:
+    """Start an evaluation: everything that `spend` counts from here on belongs to it."""
+    _WORK.left = _MAX_WORK
+
+
+def spend(steps: int) -> None:
+    """Count steps that upstream's costs do not; raises Fatal when an evaluation takes more than it can be given.
+
+    Lists that share their parts let a short expression compare or flatten an exponential number of elements.
+    """
+    _WORK.left -= steps
+    if _WORK.left < 0:
+        raise cost_exceeded()
+
+
+def cost_exceeded() -> Fatal:
+    """The error of an evaluation that costs too much."""
+    return Fatal("operation cancelled: actual cost limit exceeded")
 
 
 class Uint(int):
@@ -247,7 +276,7 @@ def equal(left: Value, right: Value) -> Value:
     """`left == right`: True, False, or the Fault of types that upstream refuses to compare."""
     kind = type(left)
     if kind in _NUMBERS:
-        return type(right) in _NUMBERS and left == right
+        return _numbers_equal(left, right)
     if kind is str or kind is bool or kind is bytes or left is None:
         return type(right) is kind and left == right
     if right is None:
@@ -261,15 +290,26 @@ def equal(left: Value, right: Value) -> Value:
     return _opaque_equal(left, right)
 
 
+def _numbers_equal(left: Value, right: Value) -> bool:
+    kind, other = type(left), type(right)
+    if other not in _NUMBERS:
+        return False
+    if kind is float or other is float:
+        return float(left) == float(right)
+    return bool(left == right)
+
+
 def _lists_equal(left: list[Value], right: Value) -> bool:
     if type(right) is not list or len(left) != len(right):
         return False
+    spend(len(left) + 1)
     return all(equal(a, b) is not False for a, b in zip(left, right, strict=True))
 
 
 def _maps_equal(left: dict[Value, Value], right: Value) -> bool:
     if not isinstance(right, dict) or len(left) != len(right):
         return False
+    spend(len(left) + 1)
     for key, value in left.items():
         if key in right:
             other = right[key]
@@ -323,12 +363,12 @@ def compare(left: Value, right: Value) -> Value:
     if kind in _NUMBERS and other in _NUMBERS:
         if (kind is float and math.isnan(left)) or (other is float and math.isnan(right)):
             return Fault("NaN values cannot be ordered")
+        if kind is float or other is float:
+            left, right = float(left), float(right)
         return (left > right) - (left < right)
     if kind is not other or kind not in _ORDERED:
         return no_such_overload()
-    if kind is str:
-        # Go orders by UTF-8 bytes, which is the order of code points.
-        return (left > right) - (left < right)
+    # Go orders text by UTF-8 bytes, which is the order of code points.
     return (left > right) - (left < right)
 
 
@@ -354,4 +394,4 @@ def check_uint(number: int) -> Uint:
 def check_text(length: int) -> None:
     """Raise Fatal when a string or list of this length would be too long to hold."""
     if length > MAX_TEXT:
-        raise Fatal("operation cancelled: actual cost limit exceeded")
+        raise cost_exceeded()

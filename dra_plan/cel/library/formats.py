@@ -1,0 +1,164 @@
+"""The format library: named Kubernetes text formats with what is wrong with a text."""
+
+from __future__ import annotations
+
+import datetime
+import re
+
+from dra_plan.cel.library.base import overload
+from dra_plan.cel.library.urls import request_error
+from dra_plan.cel.values import NONE, NamedFormat, Optional, Value
+
+_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+_LABEL_1035 = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
+_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_NAME = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
+_UUID = re.compile(r"(?i:[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12})")
+_BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})")
+_DATETIME = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|([+-][0-9]{2}:[0-9]{2}))")
+
+_HINT = "regex used for validation is"
+_LABEL_PROBLEM = (
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with "
+    f"an alphanumeric character (e.g. 'my-name',  or '123-abc', {_HINT} '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
+)
+_SUBDOMAIN_PROBLEM = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and "
+    f"end with an alphanumeric character (e.g. 'example.com', {_HINT} "
+    "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+)
+_LABEL_1035_PROBLEM = (
+    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, "
+    "and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', "
+    f"{_HINT} '[a-z]([-a-z0-9]*[a-z0-9])?')"
+)
+_NAME_PROBLEM = (
+    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character "
+    f"(e.g. 'MyName',  or 'my.name',  or '123-abc', {_HINT} '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
+)
+_VALUE_PROBLEM = (
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and "
+    "end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', "
+    f"{_HINT} '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
+)
+
+
+def _too_long(text: str, most: int) -> list[str]:
+    length = len(text.encode())
+    return [f"must be no more than {most} {'byte' if most == 1 else 'bytes'}"] if length > most else []
+
+
+def _matched(text: str, pattern: re.Pattern[str], problem: str, most: int) -> list[str]:
+    return _too_long(text, most) + ([] if pattern.fullmatch(text) else [problem])
+
+
+def _as_prefix(text: str) -> str:
+    """A name prefix may end in a dash, which stands for what will follow it."""
+    return text[:-2] + "a" if len(text) > 1 and text.endswith("-") else text
+
+
+def _label(text: str) -> list[str]:
+    return _matched(text, _LABEL, _LABEL_PROBLEM, 63)
+
+
+def _label_1035(text: str) -> list[str]:
+    return _matched(text, _LABEL_1035, _LABEL_1035_PROBLEM, 63)
+
+
+def _subdomain(text: str) -> list[str]:
+    return _matched(text, _SUBDOMAIN, _SUBDOMAIN_PROBLEM, 253)
+
+
+def _label_value(text: str) -> list[str]:
+    return _too_long(text, 63) + ([] if not text or _NAME.fullmatch(text) else [_VALUE_PROBLEM])
+
+
+def _qualified_name(text: str) -> list[str]:
+    parts = text.split("/")
+    problems: list[str] = []
+    if len(parts) > 2:
+        return [
+            f"a qualified name {_NAME_PROBLEM} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
+        ]
+    name = parts[-1]
+    if len(parts) == 2:
+        if not parts[0]:
+            problems.append("prefix part must be non-empty")
+        else:
+            problems += [f"prefix part {problem}" for problem in _subdomain(parts[0])]
+    if not name:
+        problems.append("name part must be non-empty")
+    elif len(name.encode()) > 63:
+        problems.append("name part must be no more than 63 bytes")
+    if not _NAME.fullmatch(name):
+        problems.append(f"name part {_NAME_PROBLEM}")
+    return problems
+
+
+def _uri(text: str) -> list[str]:
+    problem = request_error(text)
+    return [] if problem is None else [problem]
+
+
+def _uuid(text: str) -> list[str]:
+    return [] if _UUID.fullmatch(text) else ["does not match the UUID format"]
+
+
+def _byte(text: str) -> list[str]:
+    return [] if _BASE64.fullmatch(text) else ["invalid base64"]
+
+
+def _is_date(text: str) -> bool:
+    try:
+        datetime.date(int(text[:4]), int(text[5:7]), int(text[8:]))
+    except ValueError:
+        return False
+    return re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text, re.ASCII) is not None
+
+
+def _date(text: str) -> list[str]:
+    return [] if _is_date(text) else ["invalid date"]
+
+
+def _datetime(text: str) -> list[str]:
+    parts = text.lower().split("t")
+    match = _DATETIME.fullmatch(parts[1]) if len(parts) > 1 else None
+    if match is None or not _is_date(parts[0]):
+        return ["invalid datetime"]
+    within = int(match[1]) <= 23 and int(match[2]) <= 59 and int(match[3]) <= 59
+    return [] if within else ["invalid datetime"]
+
+
+_FORMATS: dict[str, NamedFormat] = {
+    "dns1123Label": NamedFormat("DNS1123Label", _label, 30),
+    "dns1123Subdomain": NamedFormat("DNS1123Subdomain", _subdomain, 60),
+    "dns1035Label": NamedFormat("DNS1035Label", _label_1035, 30),
+    "qualifiedName": NamedFormat("QualifiedName", _qualified_name, 60),
+    "dns1123LabelPrefix": NamedFormat("DNS1123LabelPrefix", lambda text: _label(_as_prefix(text)), 30),
+    "dns1123SubdomainPrefix": NamedFormat("DNS1123SubdomainPrefix", lambda text: _subdomain(_as_prefix(text)), 60),
+    "dns1035LabelPrefix": NamedFormat("DNS1035LabelPrefix", lambda text: _label_1035(_as_prefix(text)), 30),
+    "labelValue": NamedFormat("LabelValue", _label_value, 40),
+    "uri": NamedFormat("URI", _uri, 1103),
+    "uuid": NamedFormat("uuid", _uuid, 70),
+    "byte": NamedFormat("byte", _byte, 84),
+    "date": NamedFormat("date", _date, 71),
+    "datetime": NamedFormat("datetime", _datetime, 71),
+}
+
+
+@overload("format-named", "string")
+def named(name: str) -> Optional:
+    """The format with this name, if there is one."""
+    found = _FORMATS.get(name)
+    return NONE if found is None else Optional(found)
+
+
+@overload("format-validate", "format", "string")
+def validate(form: NamedFormat, text: str) -> Value:
+    """What is wrong with the text, or none."""
+    problems = form.problems(text)
+    return Optional(list(problems)) if problems else NONE
+
+
+for _name, _format in _FORMATS.items():
+    overload(f"format.{_name}")(lambda form=_format: form)

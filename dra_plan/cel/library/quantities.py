@@ -1,0 +1,137 @@
+"""The quantity library.
+
+Upstream's functions work on a pointer to the amount, and some change what it points to: comparing with an amount kept
+as decimal makes the receiver one, and add and sub on a decimal write into it. Where an expression could see that,
+amounts are held in QuantityCell (see `interpret`); elsewhere they are plain and the functions have no effect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from dra_plan.api import quantity as api
+from dra_plan.api.quantity import Quantity, QuantityError
+from dra_plan.cel.library.base import overload
+from dra_plan.cel.values import ComputedQuantity, Fault, QuantityBox, QuantityCell, Value
+
+
+@overload("string_to_quantity", "string")
+def to_quantity(text: str) -> Quantity:
+    """The amount written so."""
+    try:
+        return api.parse_strict(text)
+    except QuantityError as error:
+        raise Fault(str(error)) from None
+
+
+@overload("is_quantity_string", "string")
+def is_quantity(text: str) -> bool:
+    """Whether the text is an amount."""
+    try:
+        api.parse_strict(text)
+    except QuantityError:
+        return False
+    return True
+
+
+def cell(amount: Quantity) -> QuantityCell:
+    """The amount as upstream holds it."""
+    return QuantityCell(QuantityBox(amount), computed=False)
+
+
+def amount_of(value: Value) -> Quantity:
+    """The amount of either kind of value."""
+    held: Quantity = value.amount.quantity if type(value) is QuantityCell else value
+    return held
+
+
+def _compare(left: Value, right: Value) -> int:
+    mine, theirs = amount_of(left), amount_of(right)
+    order = api.compare(mine, theirs)
+    if theirs.decimal and not mine.decimal and type(left) is QuantityCell:
+        left.amount = QuantityBox(api.to_decimal(mine))
+    return order
+
+
+def _arithmetic(left: Value, right: Quantity, operation: Callable[[Quantity, Quantity], Quantity]) -> Value:
+    mine = amount_of(left)
+    try:
+        result = operation(mine, right)
+    except QuantityError as error:
+        raise Fault(str(error)) from None
+    if type(left) is not QuantityCell:
+        return ComputedQuantity(result.nano, result.format, result.number, result.scale, result.decimal, result.written)
+    if not mine.decimal:
+        return QuantityCell(QuantityBox(result), computed=True)
+    # The receiver's decimal now has the result's value.
+    left.amount.quantity = result
+    return QuantityCell(left.amount, computed=True)
+
+
+@overload("quantity_sign", "quantity")
+def sign(value: Value) -> int:
+    """-1, 0 or 1."""
+    return amount_of(value).sign
+
+
+@overload("quantity_is_greater_than", "quantity", "quantity")
+def is_greater_than(left: Value, right: Value) -> bool:
+    """Whether the left amount is greater."""
+    return _compare(left, right) > 0
+
+
+@overload("quantity_is_less_than", "quantity", "quantity")
+def is_less_than(left: Value, right: Value) -> bool:
+    """Whether the left amount is smaller."""
+    return _compare(left, right) < 0
+
+
+@overload("quantity_compare_to", "quantity", "quantity")
+def compare_to(left: Value, right: Value) -> int:
+    """-1, 0 or 1."""
+    return _compare(left, right)
+
+
+@overload("quantity_get_float", "quantity")
+def as_approximate_float(value: Value) -> float:
+    """The amount as double."""
+    return amount_of(value).approximate_float
+
+
+@overload("quantity_get_int", "quantity")
+def as_integer(value: Value) -> int:
+    """The amount as int; raises Fault where `isInteger` is false."""
+    number = amount_of(value).as_int64
+    if number is None:
+        raise Fault("cannot convert value to integer")
+    return number
+
+
+@overload("quantity_is_integer", "quantity")
+def is_integer(value: Value) -> bool:
+    """Whether upstream can give the amount as int without arithmetic."""
+    return amount_of(value).as_int64 is not None
+
+
+@overload("quantity_add", "quantity", "quantity")
+def add(left: Value, right: Value) -> Value:
+    """The sum."""
+    return _arithmetic(left, amount_of(right), api.add)
+
+
+@overload("quantity_add_int", "quantity", "int")
+def add_int(left: Value, right: int) -> Value:
+    """The sum with a number of units."""
+    return _arithmetic(left, api.make(right, 0, "DecimalExponent"), api.add)
+
+
+@overload("quantity_sub", "quantity", "quantity")
+def subtract(left: Value, right: Value) -> Value:
+    """The difference."""
+    return _arithmetic(left, amount_of(right), api.subtract)
+
+
+@overload("quantity_sub_int", "quantity", "int")
+def subtract_int(left: Value, right: int) -> Value:
+    """The difference from a number of units."""
+    return _arithmetic(left, api.make(right, 0, "DecimalExponent"), api.subtract)
