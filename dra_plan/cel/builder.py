@@ -16,7 +16,7 @@ from dra_plan.cel.ast import (
     Select,
 )
 
-MOST_NODES = 200_000
+MOST_NODES = 50_000
 """Nodes of one expression after macro expansion; upstream has no limit, but optMap doubles its target each time."""
 
 
@@ -130,6 +130,4 @@ class MacroBuilder:
     def bind(self, name: str, value: Expr, result: Expr) -> Comprehension:
         """Return the fold over nothing that stands for a local variable."""
         nothing, never, step = self.list(), self.const(value=False, kind="bool"), self.ident(name)
-        return Comprehension(
-            self._builder.id(), self._offset, nothing, "#unused", "", name, value, never, step, result
-        )
+        return Comprehension(self._builder.id(), self._offset, nothing, "#unused", "", name, value, never, step, result)

@@ -1,7 +1,7 @@
 """The text of an expression, places in it, and the display of what is wrong there; knows no grammar."""
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -11,6 +11,7 @@ _LINE, _CARET, _WIDE_LINE, _WIDE_CARET = (
     "\uff0e",
     "\uff3e",
 )  # cel-go points with full-width signs at non-ASCII
+_MOST_SHOWN = 100
 
 
 class Fault(Struct, frozen=True):
@@ -38,10 +39,15 @@ class Source:
         end = self.text.find("\n", start)
         return self.text[start:] if end < 0 else self.text[start:end]
 
-    def display(self, faults: Iterable[Fault]) -> str:
-        """Return all faults as cel-go prints them: in text order, each with its line and a caret below it."""
-        ordered = sorted(faults, key=lambda fault: (-1, -1) if fault.offset is None else self.place(fault.offset))
-        return "\n".join(map(self._display, ordered))
+    def display(self, faults: Sequence[Fault]) -> str:
+        """Return the faults as cel-go prints them: in text order, each with its line and a caret below; 100 at most."""
+        shown = sorted(
+            faults[:_MOST_SHOWN], key=lambda fault: (-1, -1) if fault.offset is None else self.place(fault.offset)
+        )
+        lines = [self._display(fault) for fault in shown]
+        if len(faults) > _MOST_SHOWN:
+            lines.append(f"{len(faults) - _MOST_SHOWN} more errors were truncated")
+        return "\n".join(lines)
 
     def _display(self, fault: Fault) -> str:
         if fault.offset is None:
