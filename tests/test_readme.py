@@ -1,0 +1,77 @@
+"""Every example of the README is run, and prints what the README says."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import ROOT, environment
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"^```console\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+PYTHON = re.findall(r"^```python\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+
+
+def commands(example: str) -> list[tuple[str, str]]:
+    """(command, output) pairs of an example: a command follows `$ `, its output comes up to the next one."""
+    parts = re.split(r"^\$ (.*)\n", example, flags=re.MULTILINE)
+    assert not parts[0], "an example starts with a command"
+    return list(zip(parts[1::2], parts[2::2], strict=True))
+
+
+@pytest.fixture
+def programs(tmp_path: Path) -> Path:
+    """A folder with `dra-plan`, as an installation has it."""
+    program = tmp_path / "dra-plan"
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m dra_plan "$@"\n')
+    program.chmod(0o755)
+    return tmp_path
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda text: text.splitlines()[0][2:60])
+def test_example(example: str, programs: Path) -> None:
+    env = environment()
+    env["PATH"] = f"{programs}:{env['PATH']}"
+    for command, expected in commands(example):
+        done = subprocess.run(
+            ["bash", "-c", command],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            cwd=ROOT,
+            env=env,
+            timeout=60,
+            check=False,
+        )
+        assert done.stdout == expected, command
+
+
+@pytest.mark.parametrize("example", PYTHON, ids=lambda text: text.splitlines()[-1][:40])
+def test_python_example(example: str) -> None:
+    """What a comment after a call of print says is what it prints."""
+    said = re.findall(r"^print\(.*\)  # (.*)$", example, re.MULTILINE)
+    done = subprocess.run(
+        [sys.executable, "-c", example],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=environment(),
+        timeout=60,
+        check=True,
+    )
+    assert done.stdout.splitlines() == said
+    assert said
+
+
+def test_there_are_examples() -> None:
+    assert len(EXAMPLES) >= 5
+    assert PYTHON
+
+
+@pytest.mark.parametrize("target", re.findall(r"\]\((?!https?:|#)([^)#]+)", README))
+def test_links_lead_somewhere(target: str) -> None:
+    assert (ROOT / target).exists()
