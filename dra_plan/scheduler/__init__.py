@@ -1,0 +1,4 @@
+"""The scheduling framework of kube-scheduler: plugins, queue, cycle, and the simulation that joins them.
+
+Nothing here reads files or prints; devices are allocated by `dra_plan.allocator`.
+"""

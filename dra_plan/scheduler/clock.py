@@ -1,0 +1,45 @@
+"""Simulated time: it advances when the simulation says so, and nothing ever sleeps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+START = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
+"""Where the clock starts when no object carries a time."""
+
+
+def parse_time(text: str | None) -> float | None:
+    """Seconds since the epoch of an RFC 3339 time, or None if it is missing or malformed."""
+    if not text:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def format_time(seconds: float) -> str:
+    """RFC 3339 in UTC, whole seconds, as metav1.Time is written."""
+    return datetime.fromtimestamp(math.floor(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+class Clock:
+    """The time of the simulation, in seconds since the epoch."""
+
+    __slots__ = ("now",)
+
+    def __init__(self, now: float = START) -> None:
+        self.now = now
+
+    def advance_to(self, moment: float) -> None:
+        """Let time pass; it never runs backwards."""
+        self.now = max(self.now, moment)
+
+
+def latest(times: Iterable[str | None]) -> float:
+    """The latest of the given times, or START if none can be read: when the simulation begins."""
+    known = [moment for moment in map(parse_time, times) if moment is not None]
+    return max(known, default=START)

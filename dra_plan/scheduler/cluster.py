@@ -1,0 +1,246 @@
+"""The simulated cluster: the objects of the API server, and the scheduler's aggregates of nodes and pods.
+
+Every change goes through a method here, which keeps the aggregates true and tells the listener what happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from msgspec.structs import replace
+
+from ..api.core import Namespace, Node, Pod, PodDisruptionBudget, Service
+from ..api.inventory import Inventory
+from ..api.resource import AllocationResult, DeviceClass, ResourceClaim, ResourceSlice
+from ..api.workloads import AnyWorkload
+from ..releases import Target
+from .claimstore import ClaimStore
+from .dra.classnames import class_names
+from .events import Action, Event, Resource
+from .keys import pod_uid
+from .nodeinfo import NodeInfo, PodInfo
+from .nodetree import scheduling_order
+
+_NO_LABELS: Mapping[str, str] = {}
+_ENDED = ("Succeeded", "Failed")
+
+
+def ended(pod: Pod) -> bool:
+    """Whether the pod has finished: the scheduler does not watch it, and it holds nothing on its node."""
+    return pod.status.phase in _ENDED
+
+
+class Cluster:
+    """The state of one simulation. `nodes` is in scheduling order; `pods` holds every pod that was not deleted."""
+
+    def __init__(self, inventory: Inventory, pods: Iterable[Pod], claims: ClaimStore, target: Target) -> None:
+        self.target = target
+        self.listener: Callable[[Event], None] = lambda _event: None
+        self.revision = 0
+        self.node_revision = 0
+        self.classes: dict[str, DeviceClass] = {c.metadata.name: c for c in inventory.classes}
+        self.slices: list[ResourceSlice] = list(inventory.slices)
+        self.taint_rules = list(inventory.taint_rules)
+        self.templates = {(t.metadata.namespace, t.metadata.name): t for t in inventory.templates}
+        self.namespaces: dict[str, Namespace] = {n.metadata.name: n for n in inventory.namespaces}
+        self.services: list[Service] = list(inventory.services)
+        self.budgets: list[PodDisruptionBudget] = list(inventory.disruption_budgets)
+        self.workloads: list[AnyWorkload] = list(inventory.workloads)
+        self.claims = claims
+        self.nodes: dict[str, NodeInfo] = {}
+        self.pods: dict[str, Pod] = {}
+        self.infos: dict[str, PodInfo] = {}
+        self.deleted: list[Pod] = []
+        self._extended: dict[str, str] | None = None
+        self._pool_nodes: dict[str, tuple[str, ...] | None] | None = None
+        self._homeless: dict[str, dict[str, PodInfo]] = {}
+        self.set_nodes(inventory.nodes)
+        for pod in pods:
+            self._store(pod)
+
+    def emit(self, resource: Resource, action: Action, old: object, new: object) -> None:
+        """Tell the listener what happened."""
+        self.revision += 1
+        self.listener(Event(resource, action, old, new))
+
+    # Nodes
+
+    def set_nodes(self, nodes: Iterable[Node]) -> None:
+        """Make these the nodes of the cluster; pods stay where they are."""
+        self.node_revision += 1
+        old, self.nodes = self.nodes, {}
+        for node in scheduling_order(sorted(nodes, key=lambda n: n.metadata.name)):
+            name = node.metadata.name
+            info = old.pop(name, None)
+            if info is None:
+                info = NodeInfo(node)
+                for waiting in self._homeless.pop(name, {}).values():
+                    info.add(waiting)
+            elif info.node is not node:
+                info.set_node(node)
+            self.nodes[name] = info
+        for name, gone in old.items():
+            if gone.pods:
+                self._homeless[name] = dict(gone.pods)
+        self._pool_nodes = None
+
+    def namespace_labels(self, name: str) -> Mapping[str, str]:
+        """The labels of a namespace; unknown namespaces have only the name label that every namespace carries."""
+        known = self.namespaces.get(name)
+        if known is None:
+            return {"kubernetes.io/metadata.name": name}
+        return known.metadata.labels or _NO_LABELS
+
+    # Pods
+
+    def info(self, pod: Pod) -> PodInfo:
+        """The pod with what is derived from it, remembered."""
+        uid = pod_uid(pod)
+        found = self.infos.get(uid)
+        if found is None or found.pod is not pod:
+            found = self.infos[uid] = PodInfo(pod)
+        return found
+
+    def _store(self, pod: Pod) -> None:
+        self.pods[pod_uid(pod)] = pod
+        if pod.spec.node_name and not ended(pod):
+            self._place(self.info(pod), pod.spec.node_name)
+
+    def _place(self, info: PodInfo, node: str) -> None:
+        if node in self.nodes:
+            self.nodes[node].add(info)
+        else:
+            self._homeless.setdefault(node, {})[info.uid] = info
+
+    def _displace(self, uid: str, node: str) -> None:
+        if node in self.nodes:
+            self.nodes[node].remove(uid)
+        else:
+            self._homeless.get(node, {}).pop(uid, None)
+
+    def assume(self, info: PodInfo, node: str) -> None:
+        """Count the pod on the node although it is not bound yet."""
+        self._place(info, node)
+
+    def forget(self, info: PodInfo, node: str) -> None:
+        """Take an assumption back; upstream tells the queue as if an assigned pod were deleted."""
+        self._displace(info.uid, node)
+
+    def bind(self, pod: Pod, node: str) -> Pod:
+        """The pod, which was assumed, is bound to the node."""
+        uid = pod_uid(pod)
+        old = self.pods.get(uid, pod)
+        bound = replace(old, spec=replace(old.spec, node_name=node))
+        self._displace(uid, node)
+        self.pods[uid] = bound
+        self._place(self.info(bound), node)
+        self.emit(Resource.ASSIGNED_POD, Action.ADD, None, bound)
+        return bound
+
+    def update_pod(self, pod: Pod) -> None:
+        """Store a new version of a pod that is not on a node."""
+        self.pods[pod_uid(pod)] = pod
+
+    def add_pod(self, pod: Pod) -> None:
+        """A new pod."""
+        self._store(pod)
+        placed = bool(pod.spec.node_name)
+        self.emit(Resource.ASSIGNED_POD if placed else Resource.UNSCHEDULED_POD, Action.ADD, None, pod)
+
+    def delete_pod(self, pod: Pod) -> None:
+        """A pod is gone; nothing happens if it was gone before."""
+        old = self.pods.pop(pod_uid(pod), None)
+        if old is None:
+            return
+        self.deleted.append(old)
+        node = old.spec.node_name
+        if node:
+            self._displace(pod_uid(old), node)
+            self.emit(Resource.ASSIGNED_POD, Action.DELETE, old, None)
+        else:
+            self.emit(Resource.UNSCHEDULED_POD, Action.DELETE, old, None)
+
+    # Claims and devices
+
+    def extended_names(self) -> Mapping[str, str]:
+        """Extended resource name to the device class that serves it; empty with the gate off."""
+        if self._extended is None:
+            on = self.target.features.extended_resources
+            lost = self.target.quirks.losing_class_loses_implicit_name
+            self._extended = class_names(self.classes.values(), loser_loses_implicit=lost) if on else {}
+        return self._extended
+
+    def put_claim(self, claim: ResourceClaim) -> None:
+        """Create a claim or write a new version of it."""
+        old = self.claims.put(claim)
+        if old is None:
+            self._touch(claim)
+            self.emit(Resource.CLAIM, Action.ADD, None, claim)
+        else:
+            # what is in flight was accounted for when it took off
+            if self.claims.flying(claim.metadata.uid) is None and _allocation(old) != _allocation(claim):
+                self._touch(old)
+                self._touch(claim)
+            self.emit(Resource.CLAIM, Action.UPDATE_OTHER, old, claim)
+
+    def delete_claim(self, claim: ResourceClaim) -> None:
+        """A claim is gone."""
+        old = self.claims.remove(claim)
+        if old is not None:
+            self._touch(old)
+            self.emit(Resource.CLAIM, Action.DELETE, old, None)
+
+    def take_off(self, claim: ResourceClaim) -> None:
+        """A claim is being allocated."""
+        self.claims.take_off(claim)
+        self._touch(claim)
+
+    def land(self, uid: str) -> ResourceClaim | None:
+        """A claim is no longer being allocated."""
+        claim = self.claims.land(uid)
+        if claim is not None:
+            stored = self.claims.get(claim.metadata.namespace, claim.metadata.name)
+            if stored is None or _allocation(stored) is None:
+                self._touch(claim)
+        return claim
+
+    def _touch(self, claim: ResourceClaim) -> None:
+        """Answers about the nodes that can reach the claim's devices are no longer valid."""
+        allocation = _allocation(claim)
+        if allocation is None:
+            return
+        for pool in dict.fromkeys(result.pool for result in allocation.devices.results):
+            self.touch_pool(pool)
+
+    def touch_pool(self, pool: str) -> None:
+        """As `_touch`, for one pool. Pools are taken by name alone: upstream keeps counters by pool name."""
+        if self._pool_nodes is None:
+            self._pool_nodes = self._reach()
+        names = self._pool_nodes.get(pool, ())
+        for name in self.nodes if names is None else names:
+            info = self.nodes.get(name)
+            if info is not None:
+                info.touch()
+
+    def _reach(self) -> dict[str, tuple[str, ...] | None]:
+        """Pool name to the nodes that reach it; None for all."""
+        reach: dict[str, tuple[str, ...] | None] = {}
+        for slice_ in self.slices:
+            spec = slice_.spec
+            known = reach.get(spec.pool.name, ())
+            if not spec.node_name or known is None:
+                reach[spec.pool.name] = None
+            elif spec.node_name not in known:
+                reach[spec.pool.name] = (*known, spec.node_name)
+        return reach
+
+    def touch_all(self) -> None:
+        """No remembered answer is valid any more: slices, classes or rules changed."""
+        self._pool_nodes = None
+        self._extended = None
+        for info in self.nodes.values():
+            info.touch()
+
+
+def _allocation(claim: ResourceClaim) -> AllocationResult | None:
+    return claim.status.allocation if claim.status is not None else None

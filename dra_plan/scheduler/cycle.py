@@ -1,0 +1,250 @@
+"""One scheduling cycle: from the snapshot to a node that is assumed, reserved and permitted, or to a diagnosis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ..api.core import Pod
+from .cyclestate import CycleState
+from .extenders import Extender, ExtenderError
+from .framework import Diagnosis, NominatingInfo
+from .handle import Handle
+from .messages import NO_NODES, fit_error
+from .nodeinfo import NodeInfo
+from .runtime import Framework
+from .selection import best_of, nodes_to_find, winner
+from .status import Code, Status, error, succeeded, unresolvable, unschedulable
+
+EXTENDER = "Extender"
+_EXTENDER_SCALE = 10
+"""Extenders score 0 to 10, plugins 0 to 100."""
+
+
+@dataclass(slots=True)
+class CycleResult:
+    """What a cycle came to. Exactly one of `node` and `message` is set."""
+
+    node: str = ""
+    message: str = ""
+    failed_with_error: bool = False
+    rejected_by: frozenset[str] = frozenset()
+    pending: frozenset[str] = frozenset()
+    nomination: NominatingInfo | None = None
+    filtered: bool = False
+    """Whether nodes were examined; a cycle that ends before that takes next to no time."""
+    best: list[str] = field(default_factory=list)
+    diagnosis: Diagnosis | None = None
+    fatal: dict[str, str] = field(default_factory=dict)
+    """Nodes whose filters failed with an error, which ends the attempt whatever the other nodes say."""
+
+
+class Cycle:
+    """Runs cycles for one profile's framework; remembers where in the node list the next one starts."""
+
+    def __init__(self, handle: Handle, extenders: Sequence[Extender] = ()) -> None:
+        self._handle = handle
+        self._extenders = extenders
+        self._start = 0
+
+    def run(self, framework: Framework, state: CycleState, pod: Pod, percentage: int) -> CycleResult:
+        """Find a node and take it; what was taken is given back if a later step fails."""
+        nodes = list(self._handle.cluster.nodes.values())
+        if not nodes:
+            return CycleResult(message=NO_NODES, rejected_by=frozenset({"*"}))
+        result = CycleResult()
+        feasible = self._find(framework, state, pod, nodes, percentage, result)
+        if feasible is None:
+            return result
+        if not feasible:
+            self._post_filter(framework, state, pod, len(nodes), result)
+            return result
+        chosen = self._choose(framework, state, pod, feasible, result)
+        if chosen is not None:
+            self._take(framework, state, pod, chosen, result)
+        return result
+
+    # Filtering
+
+    def _find(
+        self, framework: Framework, state: CycleState, pod: Pod, nodes: list[NodeInfo], percentage: int, result: CycleResult
+    ) -> list[NodeInfo] | None:
+        """The nodes that fit; None after an error."""
+        allowed, status, restricting = framework.run_pre_filter(state, pod, nodes)
+        if status is not None and not succeeded(status):
+            if not status.rejected:
+                return self._fail(result, status)
+            statuses = {node.name: status for node in nodes}
+            result.diagnosis = Diagnosis(statuses, status.message, frozenset({status.plugin}))
+            return []
+        result.filtered = True
+        statuses: dict[str, Status] = {}
+        nominated = self._nominated(framework, state, pod)
+        if nominated is not None:
+            return [nominated]
+        examined = nodes
+        if allowed.node_names is not None:
+            examined = [node for node in nodes if node.name in allowed.node_names]
+            excluded = unresolvable(f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(restricting))}]").by(restricting[0])
+            statuses.update((node.name, excluded) for node in nodes if node.name not in allowed.node_names)
+        feasible = self._examine(framework, state, pod, examined, percentage, statuses, result)
+        if feasible is None:
+            return None
+        self._start = (self._start + len(feasible) + len(statuses) - (len(nodes) - len(examined))) % len(nodes)
+        if feasible:
+            feasible = self._extend(pod, feasible, statuses, result)
+            if feasible is None:
+                return None
+        result.diagnosis = Diagnosis(statuses, "", frozenset(s.plugin for s in statuses.values()))
+        return feasible
+
+    def _nominated(self, framework: Framework, state: CycleState, pod: Pod) -> NodeInfo | None:
+        """The nominated node if the pod fits it: then no other is looked at."""
+        uid = self._handle.cluster.info(pod).uid
+        name = self._handle.nominator.node_of(uid)
+        node = self._handle.cluster.nodes.get(name) if name else None
+        if node is None or not succeeded(framework.filter_nodes(state, pod)(node)):
+            return None
+        left = self._extend(pod, [node], {}, CycleResult())
+        return node if left else None
+
+    def _examine(
+        self,
+        framework: Framework,
+        state: CycleState,
+        pod: Pod,
+        nodes: list[NodeInfo],
+        percentage: int,
+        statuses: dict[str, Status],
+        result: CycleResult,
+    ) -> list[NodeInfo] | None:
+        enough = nodes_to_find(len(nodes), percentage)
+        if not self._extenders and not framework.points["score"]:
+            enough = 1
+        check = framework.filter_nodes(state, pod)
+        feasible: list[NodeInfo] = []
+        first: Status | None = None
+        start = self._start % len(nodes) if nodes else 0
+        for node in (*nodes[start:], *nodes[:start]):
+            status = check(node)
+            if status is None:
+                feasible.append(node)
+                if len(feasible) >= enough:
+                    break
+            elif status.code is Code.ERROR:
+                first = first or status
+                result.fatal[node.name] = status.message
+            else:
+                statuses[node.name] = status
+        if first is not None:
+            result.best = [node.name for node in feasible]
+            return self._fail(result, first)
+        return feasible
+
+    def _extend(
+        self, pod: Pod, nodes: list[NodeInfo], statuses: dict[str, Status], result: CycleResult
+    ) -> list[NodeInfo] | None:
+        """The nodes that the extenders leave; None after an error."""
+        for extender in self._extenders:
+            if not nodes:
+                break
+            if not extender.is_filter or not extender.is_interested(pod):
+                continue
+            try:
+                answer = extender.filter(pod, nodes)
+            except ExtenderError as problem:
+                if extender.ignorable:
+                    continue
+                return self._fail(result, error(str(problem)))
+            for name, reason in answer.unresolvable.items():
+                statuses[name] = unresolvable(reason).by(EXTENDER)
+            for name, reason in answer.failed.items():
+                if name not in answer.unresolvable:
+                    statuses[name] = unschedulable(reason).by(EXTENDER)
+            nodes = [node for node in nodes if node.name in answer.nodes]
+        return nodes
+
+    @staticmethod
+    def _fail(result: CycleResult, status: Status) -> None:
+        result.message, result.failed_with_error = status.message, True
+
+    def _post_filter(
+        self, framework: Framework, state: CycleState, pod: Pod, total: int, result: CycleResult
+    ) -> None:
+        diagnosis = result.diagnosis
+        assert diagnosis is not None
+        text = ""
+        if framework.points["postFilter"]:
+            result.nomination, status = framework.run_post_filter(state, pod, diagnosis.statuses)
+            text = status.message if status is not None else ""
+        result.rejected_by = frozenset(
+            s.plugin for s in diagnosis.statuses.values() if s.code is not Code.PENDING
+        ) - {""}
+        result.pending = frozenset(s.plugin for s in diagnosis.statuses.values() if s.code is Code.PENDING)
+        result.message = fit_error(total, diagnosis.statuses, pre_filter=diagnosis.pre_filter, post_filter=text)
+
+    # Scoring
+
+    def _choose(
+        self, framework: Framework, state: CycleState, pod: Pod, feasible: list[NodeInfo], result: CycleResult
+    ) -> NodeInfo | None:
+        """The node to take; None after an error."""
+        if len(feasible) == 1:
+            result.best = [feasible[0].name]
+            return feasible[0]
+        status = framework.run_pre_score(state, pod, feasible)
+        if status is not None:
+            self._fail(result, status)
+            return None
+        table = framework.run_score(state, pod, feasible)
+        if isinstance(table, Status):
+            self._fail(result, table)
+            return None
+        totals = [sum(column) for column in zip(*table.values(), strict=True)] if table else [0] * len(feasible)
+        self._prioritize(pod, feasible, totals)
+        names = [node.name for node in feasible]
+        result.best = best_of(names, totals)
+        if framework.tracer:
+            framework.tracer.scored(names, table, result.best)
+        return feasible[winner(totals)]
+
+    def _prioritize(self, pod: Pod, nodes: list[NodeInfo], totals: list[int]) -> None:
+        """Add the extenders' scores; one that can't be asked is left out, as upstream does."""
+        for extender in self._extenders:
+            if not extender.is_prioritizer or not extender.is_interested(pod):
+                continue
+            try:
+                scores = extender.prioritize(pod, nodes)
+            except ExtenderError:
+                continue
+            for index, node in enumerate(nodes):
+                totals[index] += scores.get(node.name, 0) * extender.weight * _EXTENDER_SCALE
+
+    # Taking
+
+    def _take(self, framework: Framework, state: CycleState, pod: Pod, node: NodeInfo, result: CycleResult) -> None:
+        cluster = self._handle.cluster
+        info = cluster.info(pod)
+        cluster.assume(info, node.name)
+        self._handle.nominator.clear(info.uid)
+        status = framework.run_reserve(state, pod, node.name)
+        if status is None:
+            status = framework.run_permit(state, pod, node.name)
+            if status is None or status.code is Code.WAIT:
+                result.node = node.name
+                return
+        framework.run_unreserve(state, pod, node.name)
+        cluster.forget(info, node.name)
+        describe_rejection(status, node.name, result)
+
+
+def describe_rejection(status: Status, node: str, result: CycleResult) -> None:
+    """A failure after a node was chosen: a rejection reads as if there were only that node."""
+    result.best = []
+    if status.rejected:
+        result.message = fit_error(1, {node: status})
+        result.rejected_by = frozenset({status.plugin}) - {""}
+    else:
+        result.message, result.failed_with_error = status.message, True
+
+

@@ -1,0 +1,53 @@
+"""The store in which the plugins of one scheduling cycle keep what they computed (v1alpha1: PluginContext)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class StateNotFoundError(KeyError):
+    """Nothing was written under the key; its text is the one that Kubernetes prints."""
+
+    def __str__(self) -> str:
+        return "not found"
+
+
+class CycleState:
+    """Values by key. A value with a `clone` method is cloned with the state, any other is shared.
+
+    `skip_filter` and `skip_score` name the plugins that answered Skip in PreFilter and PreScore.
+    """
+
+    __slots__ = ("_values", "skip_filter", "skip_score")
+
+    def __init__(self) -> None:
+        self._values: dict[str, Any] = {}
+        self.skip_filter: frozenset[str] = frozenset()
+        self.skip_score: frozenset[str] = frozenset()
+
+    def read(self, key: str) -> Any:
+        """The value under the key; StateNotFoundError if nothing was written."""
+        try:
+            return self._values[key]
+        except KeyError:
+            raise StateNotFoundError(key) from None
+
+    def get(self, key: str) -> Any:
+        """The value under the key, or None."""
+        return self._values.get(key)
+
+    def write(self, key: str, value: Any) -> None:
+        """Store a value, in place of an earlier one."""
+        self._values[key] = value
+
+    def delete(self, key: str) -> None:
+        """Forget the value under the key, if there is one."""
+        self._values.pop(key, None)
+
+    def clone(self) -> CycleState:
+        """A state that can be written to without the original noticing."""
+        other = CycleState()
+        other._values = {key: value.clone() if hasattr(value, "clone") else value for key, value in self._values.items()}
+        other.skip_filter = self.skip_filter
+        other.skip_score = self.skip_score
+        return other

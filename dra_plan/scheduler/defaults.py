@@ -1,0 +1,163 @@
+"""The plugins of the default profile, in multi-point order, and how each is made from its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from ..api.core import NodeAffinity as Affinity
+from ..api.core import TopologySpreadConstraint
+from ..errors import UsageError
+from .dra.plugin import DEFAULT_BINDING_TIMEOUT, DynamicResources
+from .handle import Handle
+from .plugins import names
+from .plugins.allocation import DEFAULT_RESOURCES, Strategy
+from .plugins.balanced import BalancedAllocation
+from .plugins.defaultbinder import DefaultBinder
+from .plugins.defaultpreemption import DefaultPreemption
+from .plugins.fit import NodeResourcesFit
+from .plugins.imagelocality import ImageLocality
+from .plugins.interpodaffinity import InterPodAffinity
+from .plugins.nodeaffinity import NodeAffinity
+from .plugins.nodename import NodeName, NodeUnschedulable
+from .plugins.nodeports import NodePorts
+from .plugins.prioritysort import PrioritySort
+from .plugins.schedulinggates import SchedulingGates
+from .plugins.spread import SYSTEM_DEFAULTS, PodTopologySpread
+from .plugins.tainttoleration import TaintToleration
+from .registry import Registry
+
+MULTI_POINT: tuple[tuple[str, int], ...] = (
+    (names.SCHEDULING_GATES, 0),
+    (names.PRIORITY_SORT, 0),
+    (names.NODE_UNSCHEDULABLE, 0),
+    (names.NODE_NAME, 0),
+    (names.TAINT_TOLERATION, 3),
+    (names.NODE_AFFINITY, 2),
+    (names.NODE_PORTS, 0),
+    (names.FIT, 1),
+    (names.VOLUME_RESTRICTIONS, 0),
+    (names.NODE_VOLUME_LIMITS, 0),
+    (names.VOLUME_BINDING, 0),
+    (names.VOLUME_ZONE, 0),
+    (names.SPREAD, 2),
+    (names.INTER_POD_AFFINITY, 2),
+    (names.DYNAMIC_RESOURCES, 2),
+    (names.DEFAULT_PREEMPTION, 0),
+    (names.BALANCED_ALLOCATION, 1),
+    (names.IMAGE_LOCALITY, 1),
+    (names.DEFAULT_BINDER, 0),
+    (names.NODE_DECLARED_FEATURES, 0),
+)
+"""(plugin, weight; 0 stands for 1). The list of an extension point is this list without those that don't take part."""
+
+Args = Mapping[str, Any]
+
+
+def _convert(value: Any, kind: Any, where: str) -> Any:
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as problem:
+        raise UsageError(f"{where}: {problem}") from None
+
+
+def _resources(listed: Any, where: str) -> tuple[tuple[str, int], ...]:
+    if not listed:
+        return DEFAULT_RESOURCES
+    entries = _convert(listed, list[dict[str, Any]], where)
+    return tuple((str(entry.get("name", "")), int(entry.get("weight") or 1)) for entry in entries)
+
+
+def _fit(args: Args, handle: Handle) -> NodeResourcesFit:
+    given = _convert(args.get("scoringStrategy") or {}, dict[str, Any], f"{names.FIT} scoringStrategy")
+    kind = given.get("type") or "LeastAllocated"
+    if kind not in ("LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"):
+        raise UsageError(f"{names.FIT}: unknown scoring strategy {kind!r}")
+    shape = (given.get("requestedToCapacityRatio") or {}).get("shape") or []
+    if kind == "RequestedToCapacityRatio" and not shape:
+        raise UsageError(f"{names.FIT}: RequestedToCapacityRatio needs at least one point of its shape")
+    strategy = Strategy(
+        kind=kind,
+        resources=_resources(given.get("resources"), f"{names.FIT} resources"),
+        shape=tuple((int(point.get("utilization") or 0), int(point.get("score") or 0)) for point in shape),
+    )
+    return NodeResourcesFit(
+        handle, strategy, args.get("ignoredResources") or (), args.get("ignoredResourceGroups") or ()
+    )
+
+
+def _balanced(args: Args, _handle: Handle) -> BalancedAllocation:
+    return BalancedAllocation(Strategy(resources=_resources(args.get("resources"), names.BALANCED_ALLOCATION)))
+
+
+def _affinity(args: Args, _handle: Handle) -> NodeAffinity:
+    added = args.get("addedAffinity")
+    return NodeAffinity(_convert(added, Affinity, f"{names.NODE_AFFINITY} addedAffinity") if added else None)
+
+
+def _spread(args: Args, handle: Handle) -> PodTopologySpread:
+    kind = args.get("defaultingType") or "System"
+    if kind not in ("System", "List"):
+        raise UsageError(f"{names.SPREAD}: unknown defaultingType {kind!r}")
+    listed = _convert(args.get("defaultConstraints") or [], list[TopologySpreadConstraint], names.SPREAD)
+    if kind == "System" and listed:
+        raise UsageError(f"{names.SPREAD}: defaultConstraints need defaultingType List")
+    return PodTopologySpread(handle, SYSTEM_DEFAULTS if kind == "System" else listed, system=kind == "System")
+
+
+def _inter_pod(args: Args, handle: Handle) -> InterPodAffinity:
+    weight = args.get("hardPodAffinityWeight")
+    ignore = bool(args.get("ignorePreferredTermsOfExistingPods"))
+    return InterPodAffinity(handle, 1 if weight is None else int(weight), ignore_preferred_of_existing=ignore)
+
+
+def _preemption(args: Args, handle: Handle) -> DefaultPreemption:
+    percentage, absolute = args.get("minCandidateNodesPercentage"), args.get("minCandidateNodesAbsolute")
+    return DefaultPreemption(handle, 10 if percentage is None else percentage, 100 if absolute is None else absolute)
+
+
+def seconds(text: Any, default: float) -> float:
+    """A Go duration (`1h30m`, `10s`, `500ms`) or a number of nanoseconds, in seconds."""
+    if text is None:
+        return default
+    if isinstance(text, int | float):
+        return float(text) / 1e9
+    import re
+
+    units = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
+    parts = re.findall(r"([0-9]+(?:\.[0-9]*)?)(ms|us|µs|ns|h|m|s)", str(text))
+    if "".join(number + unit for number, unit in parts) != str(text) or not parts:
+        if str(text) == "0":
+            return 0.0
+        raise UsageError(f"not a duration: {text!r}")
+    return sum(float(number) * units[unit] for number, unit in parts)
+
+
+def _dynamic(args: Args, handle: Handle) -> DynamicResources:
+    timeout = seconds(args.get("bindingTimeout"), DEFAULT_BINDING_TIMEOUT)
+    if timeout < 1:
+        raise UsageError(f"{names.DYNAMIC_RESOURCES}: bindingTimeout must be at least 1s")
+    return DynamicResources(handle, handle.compile_selector, binding_timeout=timeout, max_steps=handle.max_steps)
+
+
+def registry() -> Registry:
+    """The plugins of the tree."""
+    made = Registry()
+    made.register(names.SCHEDULING_GATES, lambda _args, _handle: SchedulingGates())
+    made.register(names.PRIORITY_SORT, lambda _args, _handle: PrioritySort())
+    made.register(names.NODE_UNSCHEDULABLE, lambda _args, _handle: NodeUnschedulable())
+    made.register(names.NODE_NAME, lambda _args, _handle: NodeName())
+    made.register(names.TAINT_TOLERATION, lambda _args, handle: TaintToleration(handle.target))
+    made.register(names.NODE_AFFINITY, _affinity)
+    made.register(names.NODE_PORTS, lambda _args, _handle: NodePorts())
+    made.register(names.FIT, _fit)
+    made.register(names.SPREAD, _spread)
+    made.register(names.INTER_POD_AFFINITY, _inter_pod)
+    made.register(names.DYNAMIC_RESOURCES, _dynamic)
+    made.register(names.DEFAULT_PREEMPTION, _preemption)
+    made.register(names.BALANCED_ALLOCATION, _balanced)
+    made.register(names.IMAGE_LOCALITY, lambda _args, handle: ImageLocality(handle))
+    made.register(names.DEFAULT_BINDER, lambda _args, handle: DefaultBinder(handle))
+    return made

@@ -1,0 +1,1 @@
+"""The DynamicResources plugin: claims of pods, extended resources backed by devices, binding."""

@@ -1,0 +1,63 @@
+"""Binding conditions: devices that drivers prepare before the pod may be bound (KEP-5007)."""
+
+from __future__ import annotations
+
+from ...api.resource import AllocatedDeviceStatus, Condition, DeviceRequestAllocationResult, ResourceClaim
+from ..claimstore import allocated
+from ..clock import parse_time
+
+
+def conditional_results(claim: ResourceClaim) -> list[DeviceRequestAllocationResult]:
+    """The claim's results that have conditions."""
+    if claim.status is None or claim.status.allocation is None:
+        return []
+    return [result for result in claim.status.allocation.devices.results if result.binding_conditions]
+
+
+def _reported(claim: ResourceClaim, result: DeviceRequestAllocationResult) -> AllocatedDeviceStatus | None:
+    devices = claim.status.devices if claim.status is not None else []
+    wanted = (result.driver, result.pool, result.device)
+    return next((d for d in devices if (d.driver, d.pool, d.device) == wanted), None)
+
+
+def _true(status: AllocatedDeviceStatus, name: str) -> Condition | None:
+    return next((c for c in status.conditions if c.type == name and c.status == "True"), None)
+
+
+def failure(claim: ResourceClaim) -> Condition | None:
+    """The first failure condition that is true, or None."""
+    for result in conditional_results(claim):
+        status = _reported(claim, result)
+        if status is None:
+            continue
+        for name in result.binding_failure_conditions:
+            found = _true(status, name)
+            if found is not None:
+                return found
+    return None
+
+
+def ready(claim: ResourceClaim) -> bool:
+    """Whether all conditions of all devices are true; a claim without conditions is ready."""
+    for result in conditional_results(claim):
+        status = _reported(claim, result)
+        if status is None or any(_true(status, name) is None for name in result.binding_conditions):
+            return False
+    return True
+
+
+def timed_out(claim: ResourceClaim, timeout: float, now: float) -> bool:
+    """Whether the allocation is older than the timeout."""
+    if not allocated(claim):
+        return False
+    assert claim.status is not None
+    assert claim.status.allocation is not None
+    since = parse_time(claim.status.allocation.allocation_timestamp)
+    return since is not None and since + timeout < now
+
+
+def usable(claim: ResourceClaim, timeout: float, now: float) -> bool:
+    """Whether a pod may still count on the claim's devices."""
+    if failure(claim) is not None:
+        return False
+    return ready(claim) or not timed_out(claim, timeout, now)

@@ -1,0 +1,45 @@
+"""What DynamicResources keeps during one cycle of one pod."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+
+from ...allocator import Allocator
+from ...api.resource import AllocationResult, ResourceClaim
+from ..claimstore import allocated
+
+Allocations = Sequence[AllocationResult]
+
+
+@dataclass
+class PodState:
+    """The pod's claims as PreFilter read them; empty if PreFilter rejected the pod.
+
+    `special` is the claim for extended resources, `served` the names that it may have to serve. `chosen` are the
+    results for the reserved node, for the pending claims in order, the special one last.
+    """
+
+    claims: list[ResourceClaim] = field(default_factory=list)
+    special: ResourceClaim | None = None
+    names: list[str] = field(default_factory=list)
+    key: Hashable = None
+    allocators: dict[tuple[str, ...], Allocator] = field(default_factory=dict)
+    chosen: Allocations | None = None
+    reserved: list[str] = field(default_factory=list)
+    """Uids of the claims that this pod put in flight."""
+
+    @property
+    def pending(self) -> list[ResourceClaim]:
+        """The user's claims without devices."""
+        return [claim for claim in self.claims if not allocated(claim)]
+
+    @property
+    def allocated(self) -> list[ResourceClaim]:
+        """The user's claims that have their devices."""
+        return [claim for claim in self.claims if allocated(claim)]
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to do."""
+        return not self.claims and self.special is None

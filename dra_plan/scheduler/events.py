@@ -1,0 +1,108 @@
+"""Cluster events, and which of them may make a rejected pod schedulable (queueing hints)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum, IntFlag
+from typing import Any
+
+from ..api.core import Pod
+
+
+class Action(IntFlag):
+    """What happened to an object; an update names what changed."""
+
+    ADD = 1
+    DELETE = 2
+    UPDATE_NODE_ALLOCATABLE = 4
+    UPDATE_NODE_LABEL = 8
+    UPDATE_NODE_TAINT = 16
+    UPDATE_NODE_DECLARED_FEATURE = 32
+    UPDATE_POD_LABEL = 64
+    UPDATE_POD_SCALE_DOWN = 128
+    UPDATE_POD_TOLERATION = 256
+    UPDATE_POD_SCHEDULING_GATES_ELIMINATED = 512
+    UPDATE_POD_GENERATED_RESOURCE_CLAIM = 1024
+    UPDATE_OTHER = 2048
+    UPDATE = 4 + 8 + 16 + 32 + 64 + 128 + 256 + 512 + 1024 + 2048
+    ALL = 1 + 2 + UPDATE
+
+
+class Resource(Enum):
+    """The kinds of objects that wake pods."""
+
+    NODE = "Node"
+    ASSIGNED_POD = "AssignedPod"
+    UNSCHEDULED_POD = "UnscheduledPod"
+    CLAIM = "ResourceClaim"
+    SLICE = "ResourceSlice"
+    CLASS = "DeviceClass"
+    NAMESPACE = "Namespace"
+    ALL = "*"
+
+
+class Hint(Enum):
+    """Whether an event is worth another attempt."""
+
+    SKIP = "QueueSkip"
+    QUEUE = "Queue"
+
+
+HintFunction = Callable[[Pod, Any, Any], Hint]
+"""(waiting pod, old object or None, new object or None) -> hint."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interest:
+    """A plugin's interest in an event (upstream: ClusterEventWithHint). Without a hint every such event queues."""
+
+    resource: Resource
+    action: Action
+    hint: HintFunction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened: the object before and after, and its name for the trace."""
+
+    resource: Resource
+    action: Action
+    old: Any = None
+    new: Any = None
+
+    @property
+    def label(self) -> str:
+        """As Kubernetes labels events: `AssignedPodDelete`, `NodeAdd`, `ResourceClaimUpdate`."""
+        if self.action is Action.ADD:
+            return f"{self.resource.value}Add"
+        if self.action is Action.DELETE:
+            return f"{self.resource.value}Delete"
+        return f"{self.resource.value}Update"
+
+    @property
+    def object_name(self) -> str:
+        """NAMESPACE/NAME of the object, or its name if it has no namespace."""
+        metadata = (self.new or self.old).metadata
+        return f"{metadata.namespace}/{metadata.name}" if metadata.namespace else str(metadata.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Wake:
+    """Why a waiting pod is tried again: for the trace."""
+
+    pod: str
+    event: str
+    object: str
+    plugin: str
+    to: str
+    time: float
+
+
+def wakes(interest: Interest, event: Event, pod: Pod) -> bool:
+    """Whether an event, through this interest, is worth another attempt of the pod."""
+    if interest.resource is not Resource.ALL and interest.resource is not event.resource:
+        return False
+    if not interest.action & event.action:
+        return False
+    return interest.hint is None or interest.hint(pod, event.old, event.new) is Hint.QUEUE

@@ -1,0 +1,73 @@
+"""What a plugin may reach: the snapshot of the cycle, waiting pods, nominations, objects and simulated time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ..allocator.allocator import DEFAULT_MAX_STEPS
+from ..allocator.requests import Compile
+from ..api.core import Pod
+from ..releases import Target
+from .clock import Clock
+from .cluster import Cluster
+from .cyclestate import CycleState
+from .nodeinfo import NodeInfo, PodInfo
+from .nominations import Nominator
+from .status import Status
+from .waiting import WaitingPod, WaitingPods
+
+if TYPE_CHECKING:
+    from .extenders import Extender
+
+
+class TrialFilter:
+    """The filters of the running profile, for plugins that try nodes themselves (preemption)."""
+
+    def filter_with_nominated(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
+        """Whether the pod fits the node, nominated pods considered."""
+        raise NotImplementedError
+
+    def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node: NodeInfo) -> Status | None:
+        """Tell all plugins that a pod was added on trial."""
+        raise NotImplementedError
+
+    def remove_pod(self, state: CycleState, pod: Pod, removed: PodInfo, node: NodeInfo) -> Status | None:
+        """Tell all plugins that a pod was removed on trial."""
+        raise NotImplementedError
+
+
+@dataclass
+class Handle:
+    """Given to every plugin when it is made."""
+
+    cluster: Cluster
+    clock: Clock
+    target: Target
+    nominator: Nominator
+    compile_selector: Compile
+    max_steps: int = DEFAULT_MAX_STEPS
+    waiting: WaitingPods = field(default_factory=WaitingPods)
+    extenders: Sequence[Extender] = ()
+    trial: TrialFilter = field(default_factory=TrialFilter)
+    later: Callable[[str, Callable[[], None]], None] = lambda _what, _do: None
+    """Do something asynchronously: it takes effect while the next pod is being scheduled."""
+
+    @property
+    def snapshot(self) -> Mapping[str, NodeInfo]:
+        """Nodes by name, in scheduling order; nothing changes them during a cycle."""
+        return self.cluster.nodes
+
+    def waiting_pods(self) -> list[WaitingPod]:
+        """The pods that wait at Permit."""
+        return list(self.waiting)
+
+    def waiting_pod(self, uid: str) -> WaitingPod | None:
+        """The waiting pod with this uid, or None."""
+        return self.waiting.get(uid)
+
+    def reject_waiting_pod(self, uid: str) -> bool:
+        """Reject a waiting pod; False if there is none with this uid."""
+        waiting = self.waiting.get(uid)
+        return waiting is not None and waiting.reject("", "removed")

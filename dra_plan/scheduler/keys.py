@@ -1,0 +1,19 @@
+"""How objects are told apart inside the simulation."""
+
+from __future__ import annotations
+
+from ..api.core import Pod
+from ..api.resource import ResourceClaim
+
+ClaimKey = tuple[str, str]
+"""(namespace, name) of a claim."""
+
+
+def claim_key(claim: ResourceClaim) -> ClaimKey:
+    """The claim's namespace and name."""
+    return claim.metadata.namespace, claim.metadata.name
+
+
+def pod_uid(pod: Pod) -> str:
+    """What identifies a pod: its uid, or its key if the manifest gives none."""
+    return pod.metadata.uid or pod.key

@@ -1,0 +1,150 @@
+"""What the scheduler knows of a node and of a pod: parsed once, aggregated as pods come and go."""
+
+from __future__ import annotations
+
+import itertools
+from functools import cached_property
+
+from ..api.core import Node, Pod
+from .affinityterms import AffinityTerms, parse_terms
+from .clock import parse_time
+from .podrequest import CPU, DEFAULT_MEMORY, DEFAULT_MILLI_CPU, MEMORY, PODS, Amounts, amounts, host_ports, pod_requests
+
+_versions = itertools.count(1)
+
+Port = tuple[str, str, int]
+
+
+class PodInfo:
+    """A pod with everything that scheduling derives from its specification."""
+
+    def __init__(self, pod: Pod) -> None:
+        self.pod = pod
+
+    @property
+    def uid(self) -> str:
+        """The pod's uid, or its key if it has none: what identifies it."""
+        return self.pod.metadata.uid or self.pod.key
+
+    @property
+    def priority(self) -> int:
+        """The priority, 0 if unset."""
+        return self.pod.spec.priority or 0
+
+    @property
+    def terminating(self) -> bool:
+        """Whether the pod is being deleted."""
+        return self.pod.metadata.deletion_timestamp is not None
+
+    @cached_property
+    def requests(self) -> Amounts:
+        """What the pod asks for."""
+        return pod_requests(self.pod)
+
+    @cached_property
+    def scored_requests(self) -> tuple[int, int]:
+        """(cpu, memory) that a placed pod counts for in scores, defaults filled in."""
+        found = pod_requests(self.pod, defaults=True)
+        return found.get(CPU, DEFAULT_MILLI_CPU), found.get(MEMORY, DEFAULT_MEMORY)
+
+    @cached_property
+    def ports(self) -> list[Port]:
+        """Host ports of containers and sidecars."""
+        spec = self.pod.spec
+        sidecars = [c for c in spec.init_containers if c.restart_policy == "Always"]
+        return host_ports((*sidecars, *spec.containers))
+
+    @cached_property
+    def terms(self) -> AffinityTerms:
+        """The pod's affinity rules, namespaces and label keys filled in."""
+        return parse_terms(self.pod)
+
+    @cached_property
+    def start_time(self) -> float:
+        """When the pod was started; a pod that was not started yet counts as started last."""
+        started = parse_time(self.pod.status.start_time)
+        return float("inf") if started is None else started
+
+
+class NodeInfo:
+    """A node, the pods on it and their sums. `version` changes whenever an answer about the node may change."""
+
+    __slots__ = ("affinity_pods", "allocatable", "anti_affinity_pods", "labels", "name", "node", "pods", "ports",
+                 "requested", "scored_cpu", "scored_memory", "version")  # fmt: skip
+
+    def __init__(self, node: Node) -> None:
+        self.pods: dict[str, PodInfo] = {}
+        self.requested: Amounts = {}
+        self.scored_cpu = 0
+        self.scored_memory = 0
+        self.ports: dict[Port, int] = {}
+        self.affinity_pods: dict[str, PodInfo] = {}
+        self.anti_affinity_pods: dict[str, PodInfo] = {}
+        self.set_node(node)
+
+    def set_node(self, node: Node) -> None:
+        """Take over a new version of the node object."""
+        self.node = node
+        self.name = node.metadata.name
+        self.labels: dict[str, str] = node.metadata.labels or {}
+        self.allocatable = amounts(node.status.allocatable or node.status.capacity)
+        self.touch()
+
+    def touch(self) -> None:
+        """Declare that remembered answers about this node are no longer valid."""
+        self.version = next(_versions)
+
+    @property
+    def allowed_pods(self) -> int:
+        """How many pods the node takes; none if it does not say."""
+        return self.allocatable.get(PODS, 0)
+
+    def add(self, info: PodInfo) -> None:
+        """Count a pod in."""
+        self.pods[info.uid] = info
+        self._count(info, 1)
+
+    def remove(self, uid: str) -> PodInfo | None:
+        """Count a pod out; None if it is not on the node."""
+        info = self.pods.pop(uid, None)
+        if info is not None:
+            self._count(info, -1)
+        return info
+
+    def _count(self, info: PodInfo, sign: int) -> None:
+        for name, value in info.requests.items():
+            self.requested[name] = self.requested.get(name, 0) + sign * value
+        cpu, memory = info.scored_requests
+        self.scored_cpu += sign * cpu
+        self.scored_memory += sign * memory
+        for port in info.ports:
+            left = self.ports.get(port, 0) + sign
+            if left:
+                self.ports[port] = left
+            else:
+                del self.ports[port]
+        self._index(self.affinity_pods, info, sign, info.terms.any)
+        self._index(self.anti_affinity_pods, info, sign, bool(info.terms.required_anti))
+        self.touch()
+
+    @staticmethod
+    def _index(index: dict[str, PodInfo], info: PodInfo, sign: int, belongs: bool) -> None:
+        if not belongs:
+            return
+        if sign > 0:
+            index[info.uid] = info
+        else:
+            index.pop(info.uid, None)
+
+    def clone(self) -> NodeInfo:
+        """A copy for a trial: changes to it are not seen by the original. Its version is its own."""
+        other = object.__new__(NodeInfo)
+        other.node, other.name, other.labels, other.allocatable = self.node, self.name, self.labels, self.allocatable
+        other.pods = dict(self.pods)
+        other.requested = dict(self.requested)
+        other.scored_cpu, other.scored_memory = self.scored_cpu, self.scored_memory
+        other.ports = dict(self.ports)
+        other.affinity_pods = dict(self.affinity_pods)
+        other.anti_affinity_pods = dict(self.anti_affinity_pods)
+        other.touch()
+        return other

@@ -1,0 +1,78 @@
+"""What the user should know beside the bindings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..api.notice import Notice
+from .scheduler import PodRecord
+
+if TYPE_CHECKING:
+    from .simulate import Simulation
+
+_CHECKED_VOLUMES = ("persistentVolumeClaim", "ephemeral", "csi", "gcePersistentDisk", "awsElasticBlockStore", "rbd", "iscsi")
+
+
+def collect(simulation: Simulation, records: Sequence[PodRecord]) -> list[Notice]:
+    """All notices, in a fixed order."""
+    found = list(simulation.target.notices)
+    found += _volumes(records)
+    found += _choices(records)
+    found += _fatal(records)
+    found += _devices(simulation)
+    return found
+
+
+def _volumes(records: Sequence[PodRecord]) -> list[Notice]:
+    found = []
+    for record in records:
+        used = sorted({kind for volume in record.pod.spec.volumes for kind in _CHECKED_VOLUMES if volume.get(kind)})
+        if used and not record.pod.spec.node_name:
+            text = f"volumes ({', '.join(used)}) may restrict the nodes; they are not evaluated"
+            found.append(Notice("volumes-not-evaluated", text, f"Pod {record.pod.key}"))
+    return found
+
+
+def _choices(records: Sequence[PodRecord]) -> list[Notice]:
+    return [
+        Notice(
+            "several-best-nodes",
+            f"{len(record.best)} nodes score highest ({', '.join(record.best[:5])}{', ...' if len(record.best) > 5 else ''}); "
+            f"{record.node} comes first in node order, in a cluster timing may decide otherwise",
+            f"Pod {record.pod.key}",
+        )
+        for record in records
+        if record.node and len(record.best) > 1
+    ]
+
+
+def _fatal(records: Sequence[PodRecord]) -> list[Notice]:
+    return [
+        Notice(
+            "error-on-some-nodes",
+            f"an error on {', '.join(record.fatal)} ends the attempt; without it {', '.join(record.best)} would fit",
+            f"Pod {record.pod.key}",
+        )
+        for record in records
+        if record.fatal and record.best and not record.node
+    ]
+
+
+def _devices(simulation: Simulation) -> list[Notice]:
+    found = []
+    for plugin in simulation.dynamic_resources:
+        for claim, user in plugin.lost_reservations:
+            text = (
+                f"the reservation of {user} is overwritten: the scheduler was recorded with an API that keeps the last "
+                "write; a real API server detects the conflict and keeps both (as with repaired quirks)"
+            )
+            found.append(Notice("lost-reservation", text, f"ResourceClaim {claim}"))
+        for pod, claims in plugin.deallocations:
+            if len(claims) > 1:
+                text = f"one of {', '.join(claims)} is deallocated at random; here it is the first"
+                found.append(Notice("random-deallocation", text, f"Pod {pod}"))
+        for pod, nodes in plugin.undecided.items():
+            text = f"the step budget ran out on {', '.join(dict.fromkeys(nodes))}: neither yes nor no"
+            found.append(Notice("undecided", text, f"Pod {pod}"))
+    return found

@@ -1,0 +1,129 @@
+"""DefaultPreemption: makes room by evicting less important pods; in the simulation they are gone at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ...api.core import Pod
+from ..cyclestate import CycleState
+from ..events import Action, Hint, Interest, Resource
+from ..framework import EnqueueExtensions, NominatingInfo, PostFilterPlugin, PreEnqueuePlugin
+from ..handle import Handle
+from ..messages import NOT_HELPFUL, fit_error
+from ..nodeinfo import PodInfo
+from ..preemption import Candidate, best_candidate, dry_run
+from ..status import Code, Status, error, unresolvable, unschedulable
+from . import names
+
+_EVICTED = "PreemptionByScheduler"
+
+
+class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
+    """Evicts asynchronously: victims disappear while the next pod is being scheduled."""
+
+    name = names.DEFAULT_PREEMPTION
+
+    def __init__(self, handle: Handle, least_percentage: int = 10, least_absolute: int = 100) -> None:
+        self._handle = handle
+        self._least_percentage = least_percentage
+        self._least_absolute = least_absolute
+        self._preempting: set[str] = set()
+        self.evictions: list[tuple[Pod, Pod, str]] = []
+        """(preemptor, victim, node), in the order of their decision."""
+
+    def pre_enqueue(self, pod: Pod) -> Status | None:
+        """A pod waits until its victims are gone."""
+        if self._handle.cluster.info(pod).uid in self._preempting:
+            return unresolvable("waiting for the preemption for this pod to be finished")
+        return None
+
+    def post_filter(
+        self, state: CycleState, pod: Pod, statuses: Mapping[str, Status]
+    ) -> tuple[NominatingInfo | None, Status | None]:
+        """Success if there is a node to make room on, which is then nominated."""
+        result, status = self._preempt(state, pod, statuses)
+        if status is not None and status.message:
+            status = Status(status.code, f"preemption: {status.message}")
+        return result, status
+
+    def _preempt(
+        self, state: CycleState, pod: Pod, statuses: Mapping[str, Status]
+    ) -> tuple[NominatingInfo | None, Status | None]:
+        refusal = self._ineligible(pod, statuses)
+        if refusal:
+            return None, unschedulable(refusal)
+        cluster = self._handle.cluster
+        curable = [
+            node
+            for node in cluster.nodes.values()
+            if node.name in statuses and statuses[node.name].code is Code.UNSCHEDULABLE
+        ]
+        wanted = min(max(len(curable) * self._least_percentage // 100, self._least_absolute), len(curable))
+        candidates, failed = dry_run(self._handle, state, pod, curable, wanted)
+        broken = next((s for s in failed.values() if s.code is Code.ERROR), None)
+        if broken is not None and not candidates:
+            return None, error(broken.message)
+        if not candidates:
+            others = len(cluster.nodes) - len(failed)
+            absent = {f"\x00{index}": unresolvable(NOT_HELPFUL) for index in range(others)}
+            return NominatingInfo(""), unschedulable(fit_error(len(cluster.nodes), {**failed, **absent}))
+        for extender in self._handle.extenders:
+            if extender.supports_preemption and extender.is_interested(pod):
+                candidates = extender.process_preemption(pod, candidates, cluster)
+                if not candidates:
+                    return None, unschedulable("no candidate node for preemption")
+        chosen = best_candidate(candidates)
+        self._evict(chosen, cluster.info(pod))
+        return NominatingInfo(chosen.node), None
+
+    def _ineligible(self, pod: Pod, statuses: Mapping[str, Status]) -> str:
+        """Why the pod may not preempt, or ""."""
+        if pod.spec.preemption_policy == "Never":
+            return "not eligible due to preemptionPolicy=Never."
+        info = self._handle.cluster.info(pod)
+        nominated = self._handle.nominator.node_of(info.uid) or pod.status.nominated_node_name
+        node = self._handle.cluster.nodes.get(nominated)
+        if node is None:
+            return ""
+        status = statuses.get(nominated)
+        if status is not None and status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+            return ""
+        for other in node.pods.values():
+            if other.priority < info.priority and other.terminating and _evicted(other.pod):
+                return "not eligible due to a terminating pod on the nominated node."
+        return ""
+
+    def _evict(self, chosen: Candidate, preemptor: PodInfo) -> None:
+        """Delete the victims later; the last one's deletion finds the pod ready to be tried again."""
+        self.evictions += [(preemptor.pod, victim.pod, chosen.node) for victim in chosen.victims]
+        victims = [victim for victim in chosen.victims if not victim.terminating]
+        if not victims:
+            return
+        self._preempting.add(preemptor.uid)
+
+        def carry_out() -> None:
+            for other in self._handle.nominator.on(chosen.node):
+                if other.priority < preemptor.priority:
+                    self._handle.nominator.clear(other.uid)
+            for victim in victims[:-1]:
+                self._remove(victim)
+            # once the last victim is gone nothing keeps the pod out of the queue
+            self._preempting.discard(preemptor.uid)
+            self._remove(victims[-1])
+
+        self._handle.later(f"evict {', '.join(v.pod.key for v in victims)}", carry_out)
+
+    def _remove(self, victim: PodInfo) -> None:
+        waiting = self._handle.waiting.get(victim.uid)
+        if waiting is not None:
+            waiting.preempt(self.name, "preempted")
+        else:
+            self._handle.cluster.delete_pod(victim.pod)
+
+    def events_to_register(self) -> Sequence[Interest]:
+        """Deleted pods open the gate; whether that is a reason to try again, other plugins say."""
+        return [Interest(Resource.ASSIGNED_POD, Action.DELETE, lambda _pod, _old, _new: Hint.SKIP)]
+
+
+def _evicted(pod: Pod) -> bool:
+    return any(c.type == "DisruptionTarget" and c.status == "True" and c.reason == _EVICTED for c in pod.status.conditions)

@@ -1,0 +1,228 @@
+"""InterPodAffinity: near to some pods, away from others; the rules of pods already placed count too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...api.core import Node, Pod
+from ..affinityterms import AffinityTerms, Term
+from ..cyclestate import CycleState
+from ..events import Action, Hint, Interest, Resource
+from ..framework import (
+    MAX_NODE_SCORE,
+    EnqueueExtensions,
+    FilterPlugin,
+    PreFilterExtensions,
+    PreFilterPlugin,
+    PreFilterResult,
+    PreScorePlugin,
+    ScorePlugin,
+)
+from ..handle import Handle
+from ..nodeinfo import NodeInfo, PodInfo
+from ..status import SKIP, Status, unresolvable, unschedulable
+from . import names
+
+_NOT_NEAR = unresolvable("node(s) didn't match pod affinity rules")
+_NOT_AWAY = unschedulable("node(s) didn't match pod anti-affinity rules")
+_UNWELCOME = unschedulable("node(s) didn't satisfy existing pods anti-affinity rules")
+
+Counts = dict[tuple[str, str], int]
+"""(topology key, value) to a number of pods."""
+
+
+@dataclass
+class _FilterState:
+    """How many pods match, per topology value: the pod's own terms, and existing pods' anti-affinity against it."""
+
+    terms: AffinityTerms
+    near: Counts
+    away: Counts
+    existing: Counts
+
+    def clone(self) -> _FilterState:
+        return _FilterState(self.terms, dict(self.near), dict(self.away), dict(self.existing))
+
+
+def _bump(counts: Counts, node: NodeInfo, key: str, by: int) -> None:
+    value = node.labels.get(key)
+    if value is None:
+        return
+    total = counts.get((key, value), 0) + by
+    if total:
+        counts[key, value] = total
+    else:
+        counts.pop((key, value), None)
+
+
+class InterPodAffinity(
+    PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensions, PreFilterExtensions
+):
+    """Required terms filter, preferred terms score."""
+
+    name = names.INTER_POD_AFFINITY
+
+    def __init__(self, handle: Handle, hard_weight: int = 1, *, ignore_preferred_of_existing: bool = False) -> None:
+        self._handle = handle
+        self._hard_weight = hard_weight
+        self._ignore_existing = ignore_preferred_of_existing
+
+    def _matches(self, term: Term, pod: Pod) -> bool:
+        return term.matches(pod, self._handle.cluster.namespace_labels)
+
+    def _all_match(self, terms: Sequence[Term], pod: Pod) -> bool:
+        return bool(terms) and all(self._matches(term, pod) for term in terms)
+
+    # Filter
+
+    def pre_filter(
+        self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
+    ) -> tuple[PreFilterResult | None, Status | None]:
+        """Count matching pods in every domain; skip if no rule concerns the pod."""
+        terms = self._handle.cluster.info(pod).terms
+        counted = _FilterState(terms, {}, {}, {})
+        own = bool(terms.required or terms.required_anti)
+        for node in nodes:
+            for info in (node.pods if own else node.anti_affinity_pods).values():
+                self._count(counted, pod, info, node, 1)
+        if not counted.existing and not own:
+            return None, SKIP
+        state.write(self.name, counted)
+        return None, None
+
+    def _count(self, counted: _FilterState, pod: Pod, other: PodInfo, node: NodeInfo, by: int) -> None:
+        for term in other.terms.required_anti:
+            if self._matches(term, pod):
+                _bump(counted.existing, node, term.topology_key, by)
+        if self._all_match(counted.terms.required, other.pod):
+            for term in counted.terms.required:
+                _bump(counted.near, node, term.topology_key, by)
+        for term in counted.terms.required_anti:
+            if self._matches(term, other.pod):
+                _bump(counted.away, node, term.topology_key, by)
+
+    def pre_filter_extensions(self) -> PreFilterExtensions | None:
+        """Counts follow pods that are added or removed on trial."""
+        return self
+
+    def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node: NodeInfo) -> Status | None:
+        """One more."""
+        self._count(state.read(self.name), pod, added, node, 1)
+        return None
+
+    def remove_pod(self, state: CycleState, pod: Pod, removed: PodInfo, node: NodeInfo) -> Status | None:
+        """One less."""
+        self._count(state.read(self.name), pod, removed, node, -1)
+        return None
+
+    def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
+        """Affinity, then anti-affinity, then what existing pods don't want near."""
+        counted: _FilterState = state.read(self.name)
+        if not self._near(counted, pod, node):
+            return _NOT_NEAR
+        if counted.away and any(
+            counted.away.get((term.topology_key, node.labels[term.topology_key]), 0) > 0
+            for term in counted.terms.required_anti
+            if term.topology_key in node.labels
+        ):
+            return _NOT_AWAY
+        if counted.existing and any(counted.existing.get(label, 0) > 0 for label in node.labels.items()):
+            return _UNWELCOME
+        return None
+
+    def _near(self, counted: _FilterState, pod: Pod, node: NodeInfo) -> bool:
+        met = True
+        for term in counted.terms.required:
+            value = node.labels.get(term.topology_key)
+            if value is None:
+                return False
+            if counted.near.get((term.topology_key, value), 0) <= 0:
+                met = False
+        # the first pod of a group that wants to be together may go anywhere
+        return met or (not counted.near and self._all_match(counted.terms.required, pod))
+
+    # Score
+
+    def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
+        """Weigh every domain; skip if no rule concerns the pod."""
+        terms = self._handle.cluster.info(pod).terms
+        own = bool(terms.preferred or terms.preferred_anti)
+        if self._ignore_existing and not own:
+            return SKIP
+        weights: Counts = {}
+        for node in self._handle.snapshot.values():
+            if not node.labels:
+                continue
+            for info in (node.pods if own else node.affinity_pods).values():
+                self._weigh(weights, terms, pod, info, node)
+        if not weights:
+            return SKIP
+        state.write(f"{self.name}/score", weights)
+        return None
+
+    def _weigh(self, weights: Counts, terms: AffinityTerms, pod: Pod, other: PodInfo, node: NodeInfo) -> None:
+        theirs = other.terms
+        groups = [(terms.preferred, other.pod, 1), (terms.preferred_anti, other.pod, -1)]
+        if not self._ignore_existing:
+            groups += [(theirs.preferred, pod, 1), (theirs.preferred_anti, pod, -1)]
+        for listed, whom, sign in groups:
+            for term in listed:
+                self._weigh_term(weights, term, whom, node, sign * term.weight)
+        if self._hard_weight > 0:
+            for term in theirs.required:
+                self._weigh_term(weights, term, pod, node, self._hard_weight)
+
+    def _weigh_term(self, weights: Counts, term: Term, whom: Pod, node: NodeInfo, by: int) -> None:
+        value = node.labels.get(term.topology_key)
+        if value is not None and self._matches(term, whom):
+            weights[term.topology_key, value] = weights.get((term.topology_key, value), 0) + by
+
+    def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
+        """The sum of the weights of the node's domains."""
+        weights: Counts = state.read(f"{self.name}/score")
+        return sum(weight for (key, value), weight in weights.items() if node.labels.get(key) == value)
+
+    def normalize(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], scores: list[int]) -> Status | None:
+        """From the least (0) to the most wanted (100)."""
+        least, most = min(scores), max(scores)
+        span = most - least
+        scores[:] = [int(MAX_NODE_SCORE * ((score - least) / span)) if span else 0 for score in scores]
+        return None
+
+    # Events
+
+    def events_to_register(self) -> Sequence[Interest]:
+        """Pods that a rule concerns, and nodes with the topology labels."""
+        return [
+            Interest(
+                Resource.ASSIGNED_POD, Action.ADD | Action.DELETE | Action.UPDATE_POD_LABEL, self._after_pod
+            ),
+            Interest(Resource.NODE, Action.ADD | Action.UPDATE_NODE_LABEL, self._after_node),
+        ]
+
+    def _after_pod(self, pod: Pod, old: Pod | None, new: Pod | None) -> Hint:
+        terms = self._handle.cluster.info(pod).terms
+
+        def wanted(other: Pod | None) -> bool:
+            return other is not None and self._all_match(terms.required, other)
+
+        def unwanted(other: Pod | None) -> bool:
+            if other is None:
+                return False
+            theirs = PodInfo(other).terms.required_anti
+            return any(self._matches(t, other) for t in terms.required_anti) or any(self._matches(t, pod) for t in theirs)
+
+        if wanted(new) and not wanted(old):
+            return Hint.QUEUE
+        return Hint.QUEUE if unwanted(old) and not unwanted(new) else Hint.SKIP
+
+    def _after_node(self, pod: Pod, old: Node | None, new: Node | None) -> Hint:
+        terms = self._handle.cluster.info(pod).terms
+        before = (old.metadata.labels or {}) if old is not None else {}
+        after = (new.metadata.labels or {}) if new is not None else {}
+        keys = [term.topology_key for term in (*terms.required, *terms.required_anti)]
+        if not keys:
+            return Hint.QUEUE
+        changed = any(after.get(key) != before.get(key) for key in keys if key in after or key in before)
+        return Hint.QUEUE if changed else Hint.SKIP

@@ -1,0 +1,64 @@
+"""NodeName and NodeUnschedulable: the two checks that look at a single field of the node."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+from ...api.core import Node, Pod, Taint
+from ..cyclestate import CycleState
+from ..events import Action, Hint, Interest, Resource
+from ..framework import EnqueueExtensions, FilterPlugin
+from ..nodeinfo import NodeInfo
+from ..status import Status, unresolvable
+from . import names
+from .tainttoleration import tolerated
+
+_UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
+
+
+class NodeName(FilterPlugin, EnqueueExtensions):
+    """A pod that names its node fits only there."""
+
+    name = names.NODE_NAME
+    _wrong = unresolvable("node(s) didn't match the requested node name")
+
+    def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
+        """Reject other nodes."""
+        return self._wrong if pod.spec.node_name and pod.spec.node_name != node.name else None
+
+    def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
+        """The node name wanted."""
+        return pod.spec.node_name
+
+    def events_to_register(self) -> Sequence[Interest]:
+        """New nodes."""
+        return [Interest(Resource.NODE, Action.ADD)]
+
+
+class NodeUnschedulable(FilterPlugin, EnqueueExtensions):
+    """Cordoned nodes take only pods that tolerate it."""
+
+    name = names.NODE_UNSCHEDULABLE
+    _cordoned = unresolvable("node(s) were unschedulable")
+
+    def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
+        """Reject cordoned nodes."""
+        if not node.node.spec.unschedulable or tolerated(_UNSCHEDULABLE, pod.spec.tolerations):
+            return None
+        return self._cordoned
+
+    def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
+        """Whether the pod tolerates it."""
+        return tolerated(_UNSCHEDULABLE, pod.spec.tolerations)
+
+    def events_to_register(self) -> Sequence[Interest]:
+        """Nodes that come or are uncordoned."""
+        return [
+            Interest(Resource.NODE, Action.ADD | Action.UPDATE_NODE_TAINT, self._uncordoned),
+            Interest(Resource.UNSCHEDULED_POD, Action.UPDATE_POD_TOLERATION),
+        ]
+
+    def _uncordoned(self, pod: Pod, old: Node | None, new: Node | None) -> Hint:
+        if new is None or new.spec.unschedulable:
+            return Hint.SKIP
+        return Hint.QUEUE if old is None or old.spec.unschedulable else Hint.SKIP

@@ -1,0 +1,17 @@
+"""PrioritySort: higher priority first, then whoever has waited longer."""
+
+from __future__ import annotations
+
+from ..framework import QueueSortPlugin
+from ..queue import QueuedPod
+from . import names
+
+
+class PrioritySort(QueueSortPlugin):
+    """Orders the active queue; the queue itself breaks ties by time."""
+
+    name = names.PRIORITY_SORT
+
+    def sort_key(self, item: QueuedPod) -> tuple[float, ...]:
+        """Descending priority."""
+        return (-item.info.priority,)

@@ -1,0 +1,331 @@
+"""PodTopologySpread: keeps the pods that a selector names evenly spread over the values of a node label."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ...api.core import Node, Pod, TopologySpreadConstraint
+from ...api.meta import LabelSelector, LabelSelectorRequirement
+from ...api.selectors import labels_match
+from ...api.workloads import ReplicationController, Workload
+from ..affinityterms import with_label_keys
+from ..cluster import Cluster
+from ..cyclestate import CycleState
+from ..events import Action, Hint, Interest, Resource
+from ..framework import (
+    MAX_NODE_SCORE,
+    EnqueueExtensions,
+    FilterPlugin,
+    PreFilterExtensions,
+    PreFilterPlugin,
+    PreFilterResult,
+    PreScorePlugin,
+    ScorePlugin,
+)
+from ..handle import Handle
+from ..nodeinfo import NodeInfo, PodInfo
+from ..status import SKIP, Status, unresolvable, unschedulable
+from . import names
+from .nodeaffinity import matches as matches_affinity
+from .tainttoleration import untolerated
+
+_HOSTNAME = "kubernetes.io/hostname"
+_TEXT = "node(s) didn't match pod topology spread constraints"
+_UNEVEN = unschedulable(_TEXT)
+_UNLABELLED = unresolvable(f"{_TEXT} (missing required label)")
+
+SYSTEM_DEFAULTS = (
+    TopologySpreadConstraint(max_skew=3, topology_key=_HOSTNAME, when_unsatisfiable="ScheduleAnyway"),
+    TopologySpreadConstraint(
+        max_skew=5, topology_key="topology.kubernetes.io/zone", when_unsatisfiable="ScheduleAnyway"
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """One constraint of a pod, ready for counting."""
+
+    key: str
+    selector: LabelSelector | None
+    max_skew: int
+    min_domains: int
+    honor_affinity: bool
+    honor_taints: bool
+
+    def counts(self, pod: Pod, node: NodeInfo) -> bool:
+        """Whether the node's pods are counted for this pod."""
+        if self.honor_affinity and not matches_affinity(pod, node.name, node.labels):
+            return False
+        return not self.honor_taints or untolerated(node.node.spec.taints, pod.spec.tolerations) is None
+
+    def selects(self, pod: Pod, namespace: str) -> bool:
+        """Whether a pod is one of those that are spread."""
+        return pod.metadata.namespace == namespace and labels_match(self.selector, pod.metadata.labels)
+
+    def count(self, node: NodeInfo, namespace: str) -> int:
+        """How many pods on the node are spread by this constraint; those being deleted don't count."""
+        return sum(
+            not info.terminating and self.selects(info.pod, namespace) for info in node.pods.values()
+        )
+
+
+def constraints_of(pod: Pod, listed: Sequence[TopologySpreadConstraint], when: str) -> list[Constraint]:
+    """The constraints with the given action, label keys filled in."""
+    return [
+        Constraint(
+            key=c.topology_key,
+            selector=with_label_keys(c.label_selector, pod, c.match_label_keys),
+            max_skew=c.max_skew,
+            min_domains=c.min_domains or 1,
+            honor_affinity=(c.node_affinity_policy or "Honor") == "Honor",
+            honor_taints=c.node_taints_policy == "Honor",
+        )
+        for c in listed
+        if c.when_unsatisfiable == when
+    ]
+
+
+def default_selector(pod: Pod, cluster: Cluster) -> LabelSelector | None:
+    """What selects the pod's like: services that select it and its owning controller; None if nothing does."""
+    labels = pod.metadata.labels or {}
+    wanted: dict[str, str] = {}
+    for service in cluster.services:
+        selector = service.spec.selector
+        same = service.metadata.namespace == pod.metadata.namespace
+        if same and selector and all(labels.get(key) == value for key, value in selector.items()):
+            wanted.update(selector)
+    expressions: list[LabelSelectorRequirement] = []
+    owner = pod.metadata.controller
+    if owner is not None:
+        for workload in cluster.workloads:
+            if (workload.kind, workload.metadata.namespace, workload.metadata.name) != (
+                owner.kind,
+                pod.metadata.namespace,
+                owner.name,
+            ):
+                continue
+            if isinstance(workload, ReplicationController):
+                wanted.update(workload.spec.selector)
+            elif isinstance(workload, Workload) and workload.spec.selector is not None:
+                wanted.update(workload.spec.selector.match_labels or {})
+                expressions += workload.spec.selector.match_expressions or []
+    if not wanted and not expressions:
+        return None
+    return LabelSelector(match_labels=wanted, match_expressions=expressions)
+
+
+@dataclass
+class _FilterState:
+    """Counts per constraint and label value, among the nodes that count."""
+
+    constraints: list[Constraint]
+    totals: list[dict[str, int]]
+
+    def clone(self) -> _FilterState:
+        return _FilterState(self.constraints, [dict(values) for values in self.totals])
+
+    def least(self, index: int) -> int:
+        """The smallest count; 0 if there are fewer domains than wanted."""
+        values = self.totals[index]
+        if len(values) < self.constraints[index].min_domains:
+            return 0
+        return min(values.values(), default=0)
+
+
+@dataclass
+class _ScoreState:
+    """Counts per constraint and label value, their weights, and the nodes that lack a label."""
+
+    constraints: list[Constraint]
+    totals: list[dict[str, int]] = field(default_factory=list)
+    weights: list[float] = field(default_factory=list)
+    ignored: set[str] = field(default_factory=set)
+
+
+class PodTopologySpread(
+    PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensions, PreFilterExtensions
+):
+    """DoNotSchedule constraints filter, ScheduleAnyway constraints score."""
+
+    name = names.SPREAD
+
+    def __init__(
+        self, handle: Handle, defaults: Sequence[TopologySpreadConstraint] = SYSTEM_DEFAULTS, *, system: bool = True
+    ) -> None:
+        self._handle = handle
+        self._defaults = list(defaults)
+        self._system = system
+
+    def _constraints(self, pod: Pod, when: str) -> list[Constraint]:
+        own = pod.spec.topology_spread_constraints
+        if own:
+            return constraints_of(pod, own, when)
+        listed = [c for c in self._defaults if c.when_unsatisfiable == when]
+        if not listed:
+            return []
+        selector = default_selector(pod, self._handle.cluster)
+        if selector is None:
+            return []
+        return [
+            Constraint(c.topology_key, selector, c.max_skew, c.min_domains or 1, honor_affinity=True, honor_taints=False)
+            for c in listed
+        ]
+
+    # Filter
+
+    def pre_filter(
+        self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
+    ) -> tuple[PreFilterResult | None, Status | None]:
+        """Count the pods in every domain."""
+        constraints = self._constraints(pod, "DoNotSchedule")
+        if not constraints:
+            return None, SKIP
+        totals: list[dict[str, int]] = [{} for _ in constraints]
+        for node in nodes:
+            if not _has_all(node.labels, constraints):
+                continue
+            for constraint, values in zip(constraints, totals, strict=True):
+                if constraint.counts(pod, node):
+                    value = node.labels[constraint.key]
+                    values[value] = values.get(value, 0) + constraint.count(node, pod.metadata.namespace)
+        state.write(self.name, _FilterState(constraints, totals))
+        return None, None
+
+    def pre_filter_extensions(self) -> PreFilterExtensions | None:
+        """Counts follow pods that are added or removed on trial."""
+        return self
+
+    def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node: NodeInfo) -> Status | None:
+        """One more."""
+        self._shift(state, pod, added, node, 1)
+        return None
+
+    def remove_pod(self, state: CycleState, pod: Pod, removed: PodInfo, node: NodeInfo) -> Status | None:
+        """One less."""
+        self._shift(state, pod, removed, node, -1)
+        return None
+
+    def _shift(self, state: CycleState, pod: Pod, other: PodInfo, node: NodeInfo, by: int) -> None:
+        counted: _FilterState = state.read(self.name)
+        if not _has_all(node.labels, counted.constraints):
+            return
+        for constraint, values in zip(counted.constraints, counted.totals, strict=True):
+            if constraint.selects(other.pod, pod.metadata.namespace) and constraint.counts(pod, node):
+                value = node.labels[constraint.key]
+                values[value] = values.get(value, 0) + by
+
+    def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
+        """Reject nodes that would make it too uneven, or lack the label."""
+        counted: _FilterState = state.read(self.name)
+        for index, constraint in enumerate(counted.constraints):
+            value = node.labels.get(constraint.key)
+            if value is None:
+                return _UNLABELLED
+            itself = labels_match(constraint.selector, pod.metadata.labels)
+            if counted.totals[index].get(value, 0) + itself - counted.least(index) > constraint.max_skew:
+                return _UNEVEN
+        return None
+
+    # Score
+
+    def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
+        """Count the pods in the domains of the nodes that passed."""
+        constraints = self._constraints(pod, "ScheduleAnyway")
+        if not constraints:
+            return SKIP
+        # the system's defaults are lenient with nodes that lack a label
+        all_labels = bool(pod.spec.topology_spread_constraints) or not self._system
+        scored = _ScoreState(constraints, [{} for _ in constraints])
+        for node in nodes:
+            if all_labels and not _has_all(node.labels, constraints):
+                scored.ignored.add(node.name)
+                continue
+            for constraint, values in zip(constraints, scored.totals, strict=True):
+                if constraint.key != _HOSTNAME:
+                    values.setdefault(node.labels.get(constraint.key, ""), 0)
+        self._count_domains(scored, pod, all_labels)
+        for constraint, values in zip(constraints, scored.totals, strict=True):
+            size = len(nodes) - len(scored.ignored) if constraint.key == _HOSTNAME else len(values)
+            scored.weights.append(math.log(size + 2))
+        state.write(f"{self.name}/score", scored)
+        return None
+
+    def _count_domains(self, scored: _ScoreState, pod: Pod, all_labels: bool) -> None:
+        for node in self._handle.snapshot.values():
+            if all_labels and not _has_all(node.labels, scored.constraints):
+                continue
+            for constraint, values in zip(scored.constraints, scored.totals, strict=True):
+                value = node.labels.get(constraint.key)
+                if value in values and constraint.counts(pod, node):
+                    values[value] += constraint.count(node, pod.metadata.namespace)
+
+    def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
+        """The larger, the more of its like the pod would meet."""
+        scored: _ScoreState = state.read(f"{self.name}/score")
+        if node.name in scored.ignored:
+            return 0
+        total = 0.0
+        for constraint, values, weight in zip(scored.constraints, scored.totals, scored.weights, strict=True):
+            value = node.labels.get(constraint.key)
+            if value is None:
+                continue
+            by_node = constraint.key == _HOSTNAME
+            met = constraint.count(node, pod.metadata.namespace) if by_node else values.get(value, 0)
+            total += met * weight + (constraint.max_skew - 1)
+        return math.floor(total + 0.5)
+
+    def normalize(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], scores: list[int]) -> Status | None:
+        """The emptiest domains score highest."""
+        ignored = state.read(f"{self.name}/score").ignored
+        known = [score for node, score in zip(nodes, scores, strict=True) if node.name not in ignored]
+        most, least = max(known, default=0), min(known, default=0)
+        for index, node in enumerate(nodes):
+            if node.name in ignored:
+                scores[index] = 0
+            elif most == 0:
+                scores[index] = MAX_NODE_SCORE
+            else:
+                scores[index] = MAX_NODE_SCORE * (most + least - scores[index]) // most
+        return None
+
+    # Events
+
+    def events_to_register(self) -> Sequence[Interest]:
+        """Pods of the same kind that come, go or change, and nodes with the labels."""
+        return [
+            Interest(
+                Resource.ASSIGNED_POD, Action.ADD | Action.DELETE | Action.UPDATE_POD_LABEL, self._after_pod
+            ),
+            Interest(
+                Resource.NODE,
+                Action.ADD | Action.DELETE | Action.UPDATE_NODE_LABEL | Action.UPDATE_NODE_TAINT,
+                self._after_node,
+            ),
+        ]
+
+    def _after_pod(self, pod: Pod, old: Pod | None, new: Pod | None) -> Hint:
+        constraints = self._constraints(pod, "DoNotSchedule")
+
+        def counted(other: Pod | None) -> list[bool]:
+            return [other is not None and c.selects(other, pod.metadata.namespace) for c in constraints]
+
+        return Hint.QUEUE if counted(old) != counted(new) else Hint.SKIP
+
+    def _after_node(self, pod: Pod, old: Node | None, new: Node | None) -> Hint:
+        constraints = self._constraints(pod, "DoNotSchedule")
+
+        def place(node: Node | None) -> list[str | None]:
+            labels = (node.metadata.labels or {}) if node is not None else {}
+            return [labels.get(c.key) for c in constraints] if _has_all(labels, constraints) else []
+
+        before, after = place(old), place(new)
+        if old is not None and new is not None:
+            return Hint.QUEUE if before != after or old.spec.taints != new.spec.taints else Hint.SKIP
+        return Hint.QUEUE if before or after else Hint.SKIP
+
+
+def _has_all(labels: Mapping[str, str], constraints: Sequence[Constraint]) -> bool:
+    return all(constraint.key in labels for constraint in constraints)

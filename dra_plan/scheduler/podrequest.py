@@ -1,0 +1,133 @@
+"""What a pod asks of a node: cpu in thousandths, everything else in units, both rounded up.
+
+The rules of `k8s.io/component-helpers/resource` for init containers, sidecars, overhead, pod-level resources and
+pods that are being resized.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from ..api.base import QuantityText
+from ..api.core import Container, ContainerStatus, Pod
+from ..api.quantity import parse
+
+CPU = "cpu"
+MEMORY = "memory"
+EPHEMERAL = "ephemeral-storage"
+PODS = "pods"
+
+DEFAULT_MILLI_CPU = 100
+DEFAULT_MEMORY = 200 * 1024 * 1024
+_DEFAULTS = {CPU: DEFAULT_MILLI_CPU * 10**6, MEMORY: DEFAULT_MEMORY * 10**9}
+"""What scoring assumes of a container that does not say, in billionths."""
+
+Amounts = dict[str, int]
+"""Resource name to amount; cpu in thousandths."""
+
+_CORE = frozenset({CPU, MEMORY, EPHEMERAL})
+_INT64 = 2**63 - 1
+
+
+def is_extended(name: str) -> bool:
+    """Whether the name is that of an extended resource: it has a domain that is not Kubernetes' own."""
+    return "/" in name and "kubernetes.io/" not in name and not name.startswith("requests.")
+
+
+def is_scalar(name: str) -> bool:
+    """Whether nodes are compared by this resource, beside cpu, memory and ephemeral storage."""
+    return "/" in name and not name.startswith("requests.") or name.startswith(("hugepages-", "attachable-volumes-"))
+
+
+def amount(name: str, nano: int) -> int:
+    """Billionths as the whole number that Kubernetes compares."""
+    value = -(-nano // 10**6) if name == CPU else -(-nano // 10**9)
+    return min(value, _INT64)
+
+
+def amounts(listed: Mapping[str, QuantityText]) -> Amounts:
+    """The comparable part of a resource list, with `pods` if it is there."""
+    return _comparable({name: parse(text).nano for name, text in listed.items()})
+
+
+def pod_requests(pod: Pod, *, pod_level: bool = True, defaults: bool = False) -> Amounts:
+    """The aggregated request of a pod. `defaults` fills in what scoring assumes where cpu or memory is not set."""
+    total = _aggregate(pod, _DEFAULTS if defaults else {})
+    if pod_level and pod.spec.resources is not None:
+        # pod-level requests replace the sum, whether smaller or larger
+        for name, text in pod.spec.resources.requests.items():
+            if name in (CPU, MEMORY) or name.startswith("hugepages-"):
+                total[name] = parse(text).nano
+    for name, text in pod.spec.overhead.items():
+        total[name] = total.get(name, 0) + parse(text).nano
+    return _comparable(total)
+
+
+def _comparable(nano: Mapping[str, int]) -> Amounts:
+    return {name: amount(name, value) for name, value in nano.items() if name in _CORE or name == PODS or is_scalar(name)}
+
+
+def _aggregate(pod: Pod, defaults: Mapping[str, int]) -> dict[str, int]:
+    """Containers and sidecars together, or the peak of the init phase where that is larger; in billionths."""
+    statuses = {s.name: s for s in (*pod.status.container_statuses, *pod.status.init_container_statuses)}
+    infeasible = any(c.type == "PodResizePending" and c.reason == "Infeasible" for c in pod.status.conditions)
+    total: dict[str, int] = {}
+    for container in pod.spec.containers:
+        _add(total, _requests(container, statuses.get(container.name), infeasible, defaults))
+    sidecars: dict[str, int] = {}
+    peak: dict[str, int] = {}
+    for container in pod.spec.init_containers:
+        if container.restart_policy == "Always":
+            wanted = _requests(container, statuses.get(container.name), infeasible, defaults)
+            _add(total, wanted)
+            _add(sidecars, wanted)
+            _raise(peak, sidecars)
+        else:
+            alone = _requests(container, None, infeasible, defaults)
+            _add(alone, sidecars)
+            _raise(peak, alone)
+    _raise(total, peak)
+    return total
+
+
+def _requests(
+    container: Container, status: ContainerStatus | None, infeasible: bool, defaults: Mapping[str, int]
+) -> dict[str, int]:
+    wanted = {name: parse(text).nano for name, text in container.resources.requests.items()}
+    if status is not None:
+        wanted = _resized(wanted, status, infeasible)
+    for name, value in defaults.items():
+        wanted.setdefault(name, value)
+    return wanted
+
+
+def _resized(wanted: dict[str, int], status: ContainerStatus, infeasible: bool) -> dict[str, int]:
+    """The largest of specified, allocated and running; an infeasible resize does not count as specified."""
+    running = status.resources.requests if status.resources is not None else {}
+    if not running and not status.allocated_resources:
+        return wanted
+    largest = {} if infeasible else dict(wanted)
+    for listed in (running, status.allocated_resources):
+        _raise(largest, {name: parse(text).nano for name, text in listed.items()})
+    return largest
+
+
+def _add(total: dict[str, int], more: Mapping[str, int]) -> None:
+    for name, value in more.items():
+        total[name] = total.get(name, 0) + value
+
+
+def _raise(total: dict[str, int], other: Mapping[str, int]) -> None:
+    for name, value in other.items():
+        if value > total.get(name, -1):
+            total[name] = value
+
+
+def host_ports(containers: Iterable[Container]) -> list[tuple[str, str, int]]:
+    """The (protocol, address, port) triples that containers take on their node; no address means all."""
+    return [
+        (port.protocol or "TCP", port.host_ip or "0.0.0.0", port.host_port)
+        for container in containers
+        for port in container.ports
+        if port.host_port > 0
+    ]

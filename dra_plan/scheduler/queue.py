@@ -1,0 +1,244 @@
+"""The scheduling queue: active, backing off, unschedulable and gated pods, and what moves them.
+
+Simulated: a pod never waits for the wall clock. While the active queue is empty, rejected pods in backoff are taken
+early, as kube-scheduler does since 1.33; pods that failed with an error wait their time, which then simply passes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from ..api.core import Pod
+from .clock import Clock
+from .events import Event, Interest, Wake, wakes
+from .framework import EnqueueExtensions
+from .nodeinfo import PodInfo
+from .runtime import Framework
+
+INITIAL_BACKOFF = 1.0
+MOST_BACKOFF = 10.0
+
+
+@dataclass(eq=False)
+class QueuedPod:
+    """A pod in the queue and its history. `timestamp` is when it entered the queue, or when it failed last."""
+
+    info: PodInfo
+    framework: Framework
+    timestamp: float
+    order: int = 0
+    """Breaks ties of the timestamp: the order of arrival."""
+    attempts: int = 0
+    rejections: int = 0
+    errors: int = 0
+    rejected_by: set[str] = field(default_factory=set)
+    pending: set[str] = field(default_factory=set)
+    gated_by: str = ""
+    gate_message: str = ""
+    backoff_until: float = 0.0
+    replay: list[Event] = field(default_factory=list)
+    """What happened while the pod was being scheduled or bound."""
+
+    @property
+    def pod(self) -> Pod:
+        """The pod."""
+        return self.info.pod
+
+    @property
+    def uid(self) -> str:
+        """The pod's uid."""
+        return self.info.uid
+
+
+class SchedulingQueue:
+    """All pods that are not bound. `on_wake` is told why a pod is tried again."""
+
+    def __init__(self, clock: Clock, on_wake: Callable[[Wake], None] = lambda _wake: None) -> None:
+        self._clock = clock
+        self._on_wake = on_wake
+        self._arrivals = 0
+        self._active: dict[str, QueuedPod] = {}
+        self._backoff: dict[str, QueuedPod] = {}
+        self._error_backoff: dict[str, QueuedPod] = {}
+        self._unschedulable: dict[str, QueuedPod] = {}
+        self._in_flight: dict[str, QueuedPod] = {}
+        self._interests: dict[int, dict[str, list[Interest] | None]] = {}
+
+    # What is where
+
+    def find(self, uid: str) -> QueuedPod | None:
+        """The queued pod with this uid, wherever it is."""
+        for place in (self._active, self._backoff, self._error_backoff, self._unschedulable, self._in_flight):
+            if uid in place:
+                return place[uid]
+        return None
+
+    @property
+    def gated(self) -> list[QueuedPod]:
+        """The pods that never entered the active queue, or were kept from entering it again."""
+        return [item for item in self._unschedulable.values() if item.gated_by]
+
+    @property
+    def erring(self) -> list[QueuedPod]:
+        """The pods whose last attempt ended in an error, by the end of their backoff."""
+        return sorted(self._error_backoff.values(), key=lambda item: (item.backoff_until, self._key(item)))
+
+    def _key(self, item: QueuedPod) -> tuple[float, ...]:
+        return (*item.framework.queue_sort.sort_key(item), item.timestamp, item.order)
+
+    # In and out
+
+    def add(self, info: PodInfo, framework: Framework) -> QueuedPod:
+        """A new pod; it becomes active unless a PreEnqueue plugin gates it."""
+        self._arrivals += 1
+        item = QueuedPod(info, framework, self._clock.now, self._arrivals)
+        self._enter(item, self._active)
+        return item
+
+    def pop(self) -> QueuedPod | None:
+        """The next pod to try: the first active one, else the first that is backing off, else None."""
+        self._flush_backoff()
+        place = self._active
+        if not place:
+            place = self._backoff
+            if not place:
+                return None
+            item = min(place.values(), key=lambda i: (math.floor(i.backoff_until), self._key(i)))
+        else:
+            item = min(place.values(), key=self._key)
+        del place[item.uid]
+        item.attempts += 1
+        item.rejected_by = set()
+        item.pending = set()
+        item.gated_by = item.gate_message = ""
+        item.replay = []
+        self._in_flight[item.uid] = item
+        return item
+
+    def _flush_backoff(self) -> None:
+        for place in (self._backoff, self._error_backoff):
+            for uid in [uid for uid, item in place.items() if item.backoff_until <= self._clock.now]:
+                self._enter(place.pop(uid), self._active)
+
+    def release_errors(self, items: Iterable[QueuedPod]) -> None:
+        """Let these pods, which failed with an error, try again; time passes until the first may."""
+        for item in items:
+            self._clock.advance_to(item.backoff_until)
+            self._error_backoff.pop(item.uid, None)
+            self._enter(item, self._active)
+
+    def done(self, uid: str) -> None:
+        """The pod is bound or gone."""
+        for place in (self._in_flight, self._active, self._backoff, self._error_backoff, self._unschedulable):
+            place.pop(uid, None)
+
+    def _enter(self, item: QueuedPod, place: dict[str, QueuedPod]) -> bool:
+        """Move to a place unless PreEnqueue refuses."""
+        refusal = item.framework.run_pre_enqueue(item.pod, item.gated_by)
+        if refusal is not None:
+            item.gated_by, item.gate_message = refusal.plugin, refusal.message
+            item.rejected_by.add(refusal.plugin)
+            self._unschedulable[item.uid] = item
+            return False
+        item.gated_by = item.gate_message = ""
+        place[item.uid] = item
+        return True
+
+    # After an attempt
+
+    def put_back(self, item: QueuedPod, *, failed_with_error: bool) -> None:
+        """The attempt failed: errors go to backoff, rejections wait for an event; events seen meanwhile count."""
+        self._in_flight.pop(item.uid, None)
+        self._arrivals += 1
+        item.timestamp, item.order = self._clock.now, self._arrivals
+        if failed_with_error:
+            item.errors += 1
+        else:
+            item.rejections += 1
+            item.errors = 0
+        item.backoff_until = self._backoff_end(item)
+        replay, item.replay = item.replay, []
+        if failed_with_error or not (item.rejected_by or item.pending):
+            self._enter(item, self._error_backoff if failed_with_error else self._backoff)
+            return
+        for event in replay:
+            if self._wake(item, event):
+                return
+        self._unschedulable[item.uid] = item
+
+    def _backoff_end(self, item: QueuedPod) -> float:
+        """1 s, doubled with every failure up to 10 s; ends on a whole second."""
+        count = item.errors or item.rejections
+        seconds = min(INITIAL_BACKOFF * 2 ** (count - 1), MOST_BACKOFF) if count else 0.0
+        return math.floor(item.timestamp + seconds)
+
+    # Events
+
+    def handle(self, event: Event) -> None:
+        """Pods that an event may have made schedulable are tried again."""
+        for item in self._in_flight.values():
+            item.replay.append(event)
+        for item in sorted(self._unschedulable.values(), key=lambda i: i.order):
+            if item.gated_by and not self._concerns(item, item.gated_by, event):
+                continue
+            del self._unschedulable[item.uid]
+            if not self._wake(item, event):
+                self._unschedulable[item.uid] = item
+
+    def update(self, info: PodInfo, event: Event | None) -> None:
+        """A waiting pod was changed; it is tried again if the change may help."""
+        item = self.find(info.uid)
+        if item is None:
+            return
+        item.info = info
+        if event is not None and item.uid in self._unschedulable:
+            del self._unschedulable[item.uid]
+            if not self._wake(item, event):
+                self._unschedulable[item.uid] = item
+
+    def activate(self, uid: str) -> None:
+        """Make a waiting pod active at once."""
+        for place in (self._unschedulable, self._backoff, self._error_backoff):
+            item = place.pop(uid, None)
+            if item is not None:
+                self._enter(item, self._active)
+
+    def _wake(self, item: QueuedPod, event: Event) -> bool:
+        """Whether the event took the pod out of the unschedulable ones."""
+        plugin = self._interested(item, event)
+        if plugin is None:
+            return False
+        ready = plugin in item.pending or item.backoff_until <= self._clock.now
+        entered = self._enter(item, self._active if ready else self._backoff)
+        to = "active" if ready else "backoff"
+        if entered:
+            self._on_wake(Wake(item.pod.key, event.label, event.object_name, plugin, to, self._clock.now))
+        return True
+
+    def _interested(self, item: QueuedPod, event: Event) -> str | None:
+        """The first plugin that rejected the pod and takes the event as a reason to try again."""
+        for name in (*sorted(item.pending), *sorted(item.rejected_by)):
+            interests = self._registered(item.framework).get(name)
+            if interests is None or any(wakes(interest, event, item.pod) for interest in interests):
+                return name
+        return None
+
+    def _concerns(self, item: QueuedPod, name: str, event: Event) -> bool:
+        interests = self._registered(item.framework).get(name)
+        return interests is None or any(
+            interest.resource in (event.resource, interest.resource.ALL) and interest.action & event.action
+            for interest in interests
+        )
+
+    def _registered(self, framework: Framework) -> dict[str, list[Interest] | None]:
+        """Plugin name to its interests; None (or absent) for a plugin that declares none: any event will do."""
+        found = self._interests.get(id(framework))
+        if found is None:
+            found = {
+                plugin.name: list(plugin.events_to_register()) if isinstance(plugin, EnqueueExtensions) else None
+                for plugin in framework.all_plugins()
+            }
+            self._interests[id(framework)] = found
+        return found

@@ -1,0 +1,218 @@
+"""The whole simulation: an input goes in, bindings, allocations and messages come out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..allocator.allocator import DEFAULT_MAX_STEPS
+from ..allocator.requests import Compile
+from ..api.inventory import Inventory
+from ..api.notice import Notice
+from ..api.resource import ResourceClaim
+from ..errors import UsageError
+from ..releases import Target
+from . import config as configuration
+from . import defaults, notices
+from .admission import Admission
+from .claimstore import ClaimStore
+from .clock import Clock, latest
+from .cluster import Cluster
+from .cycle import Cycle
+from .dra.plugin import DynamicResources
+from .extenders import Extender
+from .framework import Plugin
+from .handle import Handle
+from .nominations import Nominator
+from .plugins.defaultpreemption import DefaultPreemption
+from .plugins.names import NOT_EVALUATED
+from .queue import SchedulingQueue
+from .registry import Registry
+from .runtime import Framework
+from .scheduler import PodRecord, Scheduler
+from .then import advance
+from .trace import Tracer
+
+ENTRY_POINTS = "dra_plan.scheduler_plugins"
+
+
+@dataclass(frozen=True)
+class Eviction:
+    """A pod that has to go for another one."""
+
+    victim: str
+    preemptor: str
+    node: str
+
+
+@dataclass
+class Outcome:
+    """What became of every pod and claim. `pods` are in the order in which the scheduler saw them."""
+
+    target: Target
+    pods: list[PodRecord]
+    claims: list[ResourceClaim]
+    evictions: list[Eviction] = field(default_factory=list)
+    not_evaluated: tuple[str, ...] = NOT_EVALUATED
+    notices: list[Notice] = field(default_factory=list)
+    tracer: Tracer | None = None
+
+    @property
+    def unbound(self) -> list[PodRecord]:
+        """The pods without a node."""
+        return [record for record in self.pods if not record.node]
+
+
+def simulate(
+    inventory: Inventory,
+    *,
+    target: Target,
+    compile_selector: Compile,
+    config: Mapping[str, Any] | None = None,
+    extenders: Sequence[Extender] | None = None,
+    plugins: Registry | None = None,
+    then: Iterable[Inventory] = (),
+    trace: bool = False,
+    max_steps: int = DEFAULT_MAX_STEPS,
+) -> Outcome:
+    """Put every pod of the input through the scheduler, until nothing moves any more.
+
+    `config` is a decoded KubeSchedulerConfiguration, `plugins` are factories beside those of installed packages,
+    `extenders` stand for those of the configuration, `then` are later states of the same cluster. The input is not
+    changed, and the same input gives the same outcome.
+    """
+    return Simulation(
+        inventory,
+        target=target,
+        compile_selector=compile_selector,
+        config=config,
+        extenders=extenders,
+        plugins=plugins,
+        trace=trace,
+        max_steps=max_steps,
+    ).run(then)
+
+
+class Simulation:
+    """One simulation, with its parts in reach: for tests and for programs that look inside."""
+
+    def __init__(
+        self,
+        inventory: Inventory,
+        *,
+        target: Target,
+        compile_selector: Compile,
+        config: Mapping[str, Any] | None = None,
+        extenders: Sequence[Extender] | None = None,
+        plugins: Registry | None = None,
+        trace: bool = False,
+        max_steps: int = DEFAULT_MAX_STEPS,
+    ) -> None:
+        self.inventory = inventory
+        self.target = target
+        self.config = configuration.read(config)
+        self.tracer = Tracer() if trace else None
+        admission = Admission(inventory)
+        self.pods, claims = admission.claims(admission.pods())
+        store = ClaimStore(claims, consumable_capacity=target.features.consumable_capacity)
+        self.cluster = Cluster(inventory, self.pods, store, target)
+        self.clock = Clock(latest(_times(inventory)))
+        self.handle = Handle(
+            self.cluster, self.clock, target, Nominator(), compile_selector, max_steps, extenders=extenders or ()
+        )
+        if self.config.extenders and extenders is None:
+            raise UsageError("the configuration has extenders; they are contacted only with --allow-extenders")
+        registry = _registry(self.config, plugins)
+        self.frameworks = {p.scheduler_name: self._framework(p, registry) for p in self.config.profiles}
+        default = self.config.percentage_of_nodes_to_score or 0
+        percentages = {
+            p.scheduler_name: default if p.percentage_of_nodes_to_score is None else p.percentage_of_nodes_to_score
+            for p in self.config.profiles
+        }
+        queue = SchedulingQueue(self.clock, self.tracer.wakes.append if self.tracer else lambda _wake: None)
+        cycle = Cycle(self.handle, self.handle.extenders)
+        self.scheduler = Scheduler(self.handle, self.frameworks, queue, cycle, percentages, self.tracer)
+
+    def _framework(self, profile: configuration.Profile, registry: Registry) -> Framework:
+        arguments = configuration.arguments(profile)
+        made: dict[str, Plugin] = {}
+        for name in configuration.plugin_names(profile):
+            if name not in registry:
+                raise UsageError(f"profile {profile.scheduler_name}: no plugin named {name} exists")
+            made[name] = registry[name](arguments.get(name, {}), self.handle)
+        points, weights = configuration.arrange(profile, made)
+        framework = Framework(profile.scheduler_name, points, weights, self.handle, self.tracer)
+        self.handle.trial = framework
+        return framework
+
+    def run(self, then: Iterable[Inventory] = ()) -> Outcome:
+        """Schedule everything, then again after each later state of the cluster."""
+        for pod in self.pods:
+            if pod.spec.node_name or pod.status.phase in ("Succeeded", "Failed"):
+                self.scheduler.record(pod).node = pod.spec.node_name
+            else:
+                self.scheduler.enqueue(pod)
+        self.scheduler.run()
+        before = self.inventory
+        for after in then:
+            advance(self, before, after)
+            self.scheduler.run()
+            before = after
+        return self._outcome()
+
+    def plugins_of(self, kind: type[Plugin]) -> list[Any]:
+        """All plugins of a class, over the profiles."""
+        found = (plugin for framework in self.frameworks.values() for plugin in framework.all_plugins())
+        return [plugin for plugin in found if isinstance(plugin, kind)]
+
+    def _outcome(self) -> Outcome:
+        evictions = [
+            Eviction(victim.key, preemptor.key, node)
+            for plugin in self.plugins_of(DefaultPreemption)
+            for preemptor, victim, node in plugin.evictions
+        ]
+        gates = {item.uid: item for item in self.scheduler.queue.gated}
+        for uid, record in self.scheduler.records.items():
+            if uid in gates and not record.message:
+                record.waiting = gates[uid].gate_message
+        known = [self.scheduler.record(pod) for pod in self.cluster.pods.values()]
+        records = [record for record in self.scheduler.records.values() if record in known]
+        return Outcome(
+            target=self.target,
+            pods=records,
+            claims=list(self.cluster.claims),
+            evictions=evictions,
+            notices=notices.collect(self, records),
+            tracer=self.tracer,
+        )
+
+    @property
+    def dynamic_resources(self) -> list[DynamicResources]:
+        """The DynamicResources plugin of each profile that has it."""
+        return self.plugins_of(DynamicResources)
+
+
+def _registry(config: configuration.Configuration, extra: Registry | None) -> Registry:
+    """The plugins of the tree, those given, and those of installed packages that the configuration names."""
+    registry = defaults.registry()
+    if extra:
+        registry.merge(extra)
+    wanted = {name for profile in config.profiles for name in configuration.plugin_names(profile)}
+    if wanted - registry.keys():
+        from importlib.metadata import entry_points
+
+        for entry in entry_points(group=ENTRY_POINTS):
+            if entry.name in wanted and entry.name not in registry:
+                registry.register(entry.name, entry.load())
+    return registry
+
+
+def _times(inventory: Inventory) -> Iterable[str | None]:
+    for pod in inventory.pods:
+        yield pod.metadata.creation_timestamp
+        yield pod.status.start_time
+    for claim in inventory.claims:
+        yield claim.metadata.creation_timestamp
+        if claim.status is not None and claim.status.allocation is not None:
+            yield claim.status.allocation.allocation_timestamp

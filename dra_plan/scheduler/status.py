@@ -1,0 +1,85 @@
+"""What a plugin answers: a code with reasons. A plain None means Success, as a nil status does upstream."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Code(IntEnum):
+    """Kubernetes' status codes; the first framework (v1alpha1) knew them up to SKIP."""
+
+    SUCCESS = 0
+    ERROR = 1
+    UNSCHEDULABLE = 2
+    UNSCHEDULABLE_AND_UNRESOLVABLE = 3
+    WAIT = 4
+    SKIP = 5
+    PENDING = 6
+
+
+_REJECTIONS = frozenset({Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.PENDING})
+
+
+class Status:
+    """A code, its reasons, and the name of the plugin that gave it (filled in by the framework)."""
+
+    __slots__ = ("code", "plugin", "reasons")
+
+    def __init__(self, code: Code, *reasons: str, plugin: str = "") -> None:
+        self.code = code
+        self.reasons = reasons
+        self.plugin = plugin
+
+    def __repr__(self) -> str:
+        return f"Status({self.code.name}, {self.message!r}, plugin={self.plugin!r})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Status):
+            return NotImplemented
+        return (self.code, self.reasons, self.plugin) == (other.code, other.reasons, other.plugin)
+
+    def __hash__(self) -> int:
+        return hash((self.code, self.reasons, self.plugin))
+
+    @property
+    def message(self) -> str:
+        """All reasons, joined as Kubernetes joins them."""
+        return ", ".join(self.reasons)
+
+    @property
+    def rejected(self) -> bool:
+        """Whether the pod can't go on, without anything being broken."""
+        return self.code in _REJECTIONS
+
+    def by(self, plugin: str) -> Status:
+        """The same status with the plugin's name, unless it has one already."""
+        return self if self.plugin else Status(self.code, *self.reasons, plugin=plugin)
+
+
+def error(message: str) -> Status:
+    """An Error status."""
+    return Status(Code.ERROR, message)
+
+
+def unschedulable(*reasons: str) -> Status:
+    """A rejection that preemption may cure."""
+    return Status(Code.UNSCHEDULABLE, *reasons)
+
+
+def unresolvable(*reasons: str) -> Status:
+    """A rejection that preemption can't cure."""
+    return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, *reasons)
+
+
+SKIP = Status(Code.SKIP)
+"""Nothing to do for this pod; the plugin's Filter (or Score) is left out."""
+
+
+def succeeded(status: Status | None) -> bool:
+    """Whether a status means Success."""
+    return status is None or status.code is Code.SUCCESS
+
+
+def is_skip(status: Status | None) -> bool:
+    """Whether a status means Skip."""
+    return status is not None and status.code is Code.SKIP

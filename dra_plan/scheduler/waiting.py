@@ -1,0 +1,101 @@
+"""Pods that a Permit plugin made wait."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ..api.core import Pod
+from .status import Status, unschedulable
+
+
+def duration(seconds: float) -> str:
+    """A duration as Go prints it: `10s`, `1m30s`, `15m0s`, `500ms`."""
+    if seconds < 1:
+        return f"{seconds * 1000:g}ms" if seconds else "0s"
+    whole, rest = divmod(seconds, 60)
+    hours, minutes = divmod(int(whole), 60)
+    text = f"{rest:g}s"
+    if hours:
+        return f"{hours}h{minutes}m{text}"
+    return f"{minutes}m{text}" if minutes else text
+
+
+class WaitingPod:
+    """A pod that waits for one or more plugins, each with a deadline of its own.
+
+    Decided as soon as one plugin rejects it, or all have allowed it; the earliest deadline rejects it too.
+    """
+
+    def __init__(self, pod: Pod, node: str, now: float, waits: Mapping[str, float]) -> None:
+        self.pod = pod
+        self.node = node
+        self._waits = dict(waits)
+        self._deadlines = {plugin: now + seconds for plugin, seconds in waits.items()}
+        self._verdict: Status | None = None
+
+    @property
+    def pending_plugins(self) -> list[str]:
+        """The plugins that have not allowed the pod yet."""
+        return sorted(self._deadlines)
+
+    @property
+    def deadline(self) -> float:
+        """When the pod is rejected if nothing happens."""
+        return min(self._deadlines.values(), default=float("inf"))
+
+    @property
+    def decided(self) -> bool:
+        """Whether the waiting is over."""
+        return self._verdict is not None or not self._deadlines
+
+    @property
+    def verdict(self) -> Status | None:
+        """None if the pod was allowed, the rejection otherwise; meaningful once decided."""
+        return self._verdict
+
+    def allow(self, plugin: str) -> None:
+        """One plugin has nothing against the pod any more; no effect once it is decided."""
+        self._deadlines.pop(plugin, None)
+
+    def reject(self, plugin: str, message: str) -> bool:
+        """Reject the pod in the plugin's name; False if it was decided already."""
+        if self.decided:
+            return False
+        self._verdict = unschedulable(message).by(plugin)
+        return True
+
+    def preempt(self, plugin: str, message: str) -> bool:
+        """Reject the pod because a more important one needs its place."""
+        return self.reject(plugin, message)
+
+    def expire(self, now: float) -> None:
+        """Reject the pod if a deadline has passed; the earliest plugin gives the reason."""
+        if self.decided or now < self.deadline:
+            return
+        plugin = min(self._deadlines, key=lambda name: (self._deadlines[name], name))
+        self.reject(plugin, f"rejected due to timeout after waiting {duration(self._waits[plugin])} at plugin {plugin}")
+
+
+class WaitingPods:
+    """All waiting pods, by uid, in the order in which they began to wait."""
+
+    def __init__(self) -> None:
+        self._pods: dict[str, WaitingPod] = {}
+
+    def __iter__(self) -> Iterator[WaitingPod]:
+        return iter(list(self._pods.values()))
+
+    def __len__(self) -> int:
+        return len(self._pods)
+
+    def add(self, uid: str, pod: WaitingPod) -> None:
+        """A pod begins to wait."""
+        self._pods[uid] = pod
+
+    def get(self, uid: str) -> WaitingPod | None:
+        """The waiting pod with this uid, or None."""
+        return self._pods.get(uid)
+
+    def remove(self, uid: str) -> None:
+        """A pod no longer waits."""
+        self._pods.pop(uid, None)
