@@ -230,7 +230,8 @@ _RULES_134 = replace(
 _RULES_134_STABLE = replace(_RULES_134, distinct_attribute=False, binds_to_node=False)
 
 
-def _bound_last(rules: Rules) -> Rules:
+def _experimental(rules: Rules) -> Rules:
+    """What the experimental variants of 1.34 and 1.35 do otherwise than the other two."""
     return replace(rules, bound_slices_last=True, bound_pools_last=True)
 
 
@@ -243,12 +244,12 @@ _VARIANTS: dict[str, tuple[_Variant, ...]] = {
     "1.35": (
         _Variant("stable", frozenset(), _RULES_135_STABLE),
         _Variant("incubating", _FOUR, _RULES_135),
-        _Variant("experimental", _OPTIONAL, _bound_last(_RULES_135)),
+        _Variant("experimental", _OPTIONAL, _experimental(_RULES_135)),
     ),
     "1.34": (
         _Variant("stable", frozenset(), _RULES_134_STABLE),
         _Variant("incubating", _FOUR, _RULES_134),
-        _Variant("experimental", _OPTIONAL, _bound_last(_RULES_134)),
+        _Variant("experimental", _OPTIONAL, _experimental(_RULES_134)),
     ),
 }
 
