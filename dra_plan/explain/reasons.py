@@ -1,0 +1,176 @@
+"""The stable codes of reasons, and what each reason says besides: from the allocator's values to plain data.
+
+`docs/reasons.md` describes every code; a test compares the two. No sentence is made here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from dra_plan.allocator import reasons as r
+from dra_plan.api import quantity
+
+
+class PoolUnusable(NamedTuple):
+    """The device's pool is not looked at: `state` is incomplete, invalid or obsolete."""
+
+    state: str
+
+
+class SelectorFailed(NamedTuple):
+    """A selector of the class, or of the request (None), can't be evaluated on the device."""
+
+    class_name: str | None
+    position: int
+    expression: str
+    message: str
+
+
+Refusal = r.DeviceReason | PoolUnusable | SelectorFailed
+"""Why a device does not serve a request."""
+
+Data = dict[str, Any]
+
+
+class Code(NamedTuple):
+    """A code, the step of the funnel it belongs to, and how to get its data from a reason."""
+
+    name: str
+    step: str
+    data: Callable[[Any], Data]
+    key: Callable[[Any], tuple[object, ...]]
+    """What reasons of one kind must agree on to be counted together."""
+
+
+def amount(nano: int) -> str:
+    """Nano-units as Kubernetes would write them, in binary form when that is the shorter one."""
+    decimal = quantity.make(nano, -9, "DecimalSI").text
+    binary = quantity.make(nano, -9, "BinarySI").text
+    return binary if len(binary) < len(decimal) else decimal
+
+
+def plain(value: object) -> object:
+    """A constraint's value as data: sets sorted, unknown types as null."""
+    if isinstance(value, frozenset):
+        return sorted(value, key=lambda item: (str(type(item)), item))
+    return value
+
+
+def _selector(reason: r.SelectorRefused | SelectorFailed) -> Data:
+    data: Data = {"selector": reason.position, "expression": reason.expression}
+    if reason.class_name is not None:
+        data["class"] = reason.class_name
+    if isinstance(reason, SelectorFailed):
+        data["error"] = reason.message
+    return data
+
+
+def _constraint(reason: r.AttributeMissing | r.AttributeDiffers | r.AttributeRepeats) -> Data:
+    return {"constraint": reason.constraint, "attribute": reason.attribute}
+
+
+def _nothing(_: object) -> Data:
+    return {}
+
+
+def _no_key(_: object) -> tuple[object, ...]:
+    return ()
+
+
+def _all(reason: tuple[object, ...]) -> tuple[object, ...]:
+    return tuple(reason)
+
+
+_CODES: dict[type, Code] = {
+    PoolUnusable: Code("pool-unusable", "pool", lambda x: {"state": x.state}, _all),
+    r.InUse: Code("in-use", "in-use", _nothing, _no_key),
+    r.BindingConditionsOff: Code("binding-conditions-off", "feature", _nothing, _no_key),
+    SelectorFailed: Code("selector-error", "selector", _selector, lambda x: (x.class_name, x.position, x.message)),
+    r.SelectorRefused: Code("selector-false", "selector", _selector, _all),
+    r.OtherNode: Code("other-node", "node", _nothing, _no_key),
+    r.CapacityMissing: Code("capacity-missing", "capacity", lambda x: {"capacity": x.name}, _all),
+    r.PolicyViolated: Code(
+        "capacity-policy", "capacity", lambda x: {"capacity": x.name, "amount": x.amount}, lambda x: (x.name,)
+    ),
+    r.CapacityShort: Code(
+        "capacity-short",
+        "capacity",
+        lambda x: {"capacity": x.name, "need": amount(x.need), "left": amount(x.left)},
+        lambda x: (x.name,),
+    ),
+    r.CountersOff: Code("counters-off", "feature", _nothing, _no_key),
+    r.CounterShort: Code(
+        "counter-short",
+        "counter",
+        lambda x: {
+            "counterSet": x.counter_set,
+            "counter": x.counter,
+            "need": amount(x.need),
+            "left": amount(x.left),
+        },
+        lambda x: (x.counter_set, x.counter),
+    ),
+    r.NotTolerated: Code(
+        "not-tolerated", "taint", lambda x: {"taint": {"key": x.key, "value": x.value, "effect": x.effect}}, _all
+    ),
+    r.AttributeMissing: Code("attribute-missing", "constraint", _constraint, _all),
+    r.AttributeDiffers: Code(
+        "attribute-differs",
+        "constraint",
+        lambda x: {**_constraint(x), "offered": plain(x.offered), "pinned": plain(x.pinned)},
+        lambda x: (x.constraint, x.attribute),
+    ),
+    r.AttributeRepeats: Code(
+        "attribute-repeats",
+        "constraint",
+        lambda x: {**_constraint(x), "offered": plain(x.offered)},
+        lambda x: (x.constraint, x.attribute),
+    ),
+}
+
+DEVICE_CODES = tuple(code.name for code in _CODES.values())
+"""Codes of reasons that concern one device."""
+
+OTHER_CODES = (
+    "no-devices",
+    "pool-incomplete",
+    "pool-invalid",
+    "pool-obsolete",
+    "too-few-devices",
+    "all-not-free",
+    "nothing-matches",
+    "too-many-devices",
+    "not-together",
+    "claim-elsewhere",
+    "upstream-defect",
+    "undecided",
+    "claim-set-error",
+    "class-missing",
+    "class-not-named",
+    "feature-off",
+    "count-mode",
+    "request-empty",
+    "constraint-unknown",
+    "all-and-broken-pool",
+    "all-and-constraint",
+    "invalid-pools",
+    "invalid-pool",
+    "node-selector-terms",
+    "node-selector-invalid",
+    "selector-compile",
+    "selector-runtime",
+    "error",
+)
+"""Codes of reasons that concern a node, a request, or the whole set."""
+
+
+def code(reason: Refusal) -> Code:
+    """The code of a device's reason."""
+    return _CODES[type(reason)]
+
+
+def group_key(reason: Refusal) -> tuple[object, ...]:
+    """What devices must agree on to be counted in one line: the code and what it is about, without the numbers."""
+    entry = _CODES[type(reason)]
+    return (entry.name, *entry.key(reason))

@@ -1,0 +1,207 @@
+"""Everything that an answer for one node depends on, as a value: change a part of it and ask the allocator again.
+
+The planner's cluster enters as a `World`; nothing here knows how it was made. Finding reasons, blocking sets and
+suggestions is other files' work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from dra_plan.allocator import (
+    AllocatedState,
+    AllocationError,
+    Allocator,
+    NodeOutcome,
+    Outcome,
+    Pool,
+    PoolGatherer,
+    PoolID,
+    Probe,
+)
+from dra_plan.allocator.allocator import DEFAULT_MAX_STEPS
+from dra_plan.allocator.requests import ClaimRequests, RequestReader, Selector
+from dra_plan.api.core import Node
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.resource import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice
+from dra_plan.releases import Target
+
+
+class World(Protocol):
+    """What is needed of a cluster as one target sees it."""
+
+    inventory: Inventory
+    target: Target
+    classes: dict[str, DeviceClass]
+    state: AllocatedState
+    gatherer: PoolGatherer
+    taint_rules: Sequence[DeviceTaintRule]
+
+    def compile(self, expression: str) -> Selector:
+        """The selector as the scheduler compiles it."""
+
+    def repaired(self, *quirks: str) -> World:
+        """The same cluster without the named defects; without any name, without all."""
+
+
+class Budget:
+    """Search steps that may still be spent. Counted in steps, so that answers do not depend on the machine."""
+
+    __slots__ = ("each", "left")
+
+    def __init__(self, total: int, each: int) -> None:
+        self.left = total
+        self.each = each
+
+    @property
+    def spent(self) -> bool:
+        """Whether nothing is left."""
+        return self.left <= 0
+
+
+@dataclass(slots=True, kw_only=True)
+class Scene:
+    """One node, the claims to place on it, and all that decides about them. Never changed; `with_...` make others."""
+
+    node: Node
+    claims: tuple[ResourceClaim, ...]
+    world: World
+    allocated: tuple[ResourceClaim, ...]
+    """The allocated claims that matter here: those that have devices in a pool of this node."""
+    classes: Mapping[str, DeviceClass]
+    gatherer: PoolGatherer
+    target: Target
+    state: AllocatedState
+    max_steps: int = DEFAULT_MAX_STEPS
+    _ready: list[ClaimRequests] = field(default_factory=list)
+
+    def ask(self, budget: Budget | None = None, probe: Probe | None = None) -> NodeOutcome:
+        """The allocator's answer. With a budget, its steps are paid from it and it may end as Undecided sooner."""
+        steps = self.max_steps if budget is None else max(1, min(self.max_steps, budget.each, budget.left))
+        allocator = Allocator(
+            self.claims, self.gatherer, self.classes, self.state, self.target, self.world.compile, max_steps=steps
+        )
+        answer = allocator.allocate(self.node, probe)
+        if budget is not None:
+            budget.left -= answer.steps + 1
+        return answer
+
+    def fits(self, budget: Budget) -> bool | None:
+        """Whether all claims fit; None if the budget ended first. An error of any kind is no fit."""
+        if budget.spent:
+            return None
+        outcome = self.ask(budget).outcome
+        return None if outcome is Outcome.UNDECIDED else outcome is Outcome.FITS
+
+    def ready(self) -> list[ClaimRequests]:
+        """The claims as the search sees them."""
+        if not self._ready:
+            target = self.target
+            reader = RequestReader(self.classes, target.features, target.rules, target.quirks, self.world.compile)
+            self._ready = [reader.read(index, claim) for index, claim in enumerate(self.claims)]
+        return self._ready
+
+    def slices(self) -> list[ResourceSlice]:
+        """The slices of every pool that the node sees anything of."""
+        return [slice_.object for pool in self.pool_ids() for slice_ in self.gatherer.slices[pool]]
+
+    def pool_ids(self) -> list[PoolID]:
+        """The pools that the node sees anything of, usable or not."""
+        return pool_ids(self.gatherer, self.node)
+
+    def _changed(self, **parts: object) -> Scene:
+        values = {name: getattr(self, name) for name in _PARTS}
+        return Scene(**{**values, **parts})
+
+    def with_claims(self, claims: Iterable[ResourceClaim]) -> Scene:
+        """Other claims to place."""
+        return self._changed(claims=tuple(claims))
+
+    def with_classes(self, classes: Mapping[str, DeviceClass]) -> Scene:
+        """Other device classes."""
+        return self._changed(classes=classes)
+
+    def with_node(self, node: Node) -> Scene:
+        """The node with other labels; its name must be the same."""
+        return self._changed(node=node)
+
+    def with_steps(self, max_steps: int) -> Scene:
+        """Another limit for each search."""
+        return self._changed(max_steps=max_steps)
+
+    def without_allocated(self, keys: Iterable[str]) -> Scene:
+        """The claims of those names (NAMESPACE/NAME) give their devices back."""
+        gone = set(keys)
+        kept = tuple(claim for claim in self.allocated if claim.key not in gone)
+        return self._changed(allocated=kept, state=self._state_of(kept))
+
+    def with_slices(self, slices: Iterable[ResourceSlice]) -> Scene:
+        """Other slices: these are all that exist."""
+        target = self.target
+        gatherer = PoolGatherer(slices, target.features, target.rules, target.quirks, self.world.taint_rules)
+        return self._changed(gatherer=gatherer)
+
+    def repaired(self, *quirks: str) -> Scene:
+        """The same without the named defects; without any name, without all."""
+        world = self.world.repaired(*quirks)
+        gatherer = PoolGatherer(
+            self.slices(), world.target.features, world.target.rules, world.target.quirks, world.taint_rules
+        )
+        return self._changed(world=world, target=world.target, gatherer=gatherer)
+
+    def _state_of(self, claims: Iterable[ResourceClaim]) -> AllocatedState:
+        return AllocatedState.of(claims, consumable_capacity=self.target.features.consumable_capacity)
+
+
+def pool_ids(gatherer: PoolGatherer, node: Node) -> list[PoolID]:
+    """The pools that a node sees anything of; none where a node selector can't be read."""
+    obsolete: list[Pool] = []
+    try:
+        pools = gatherer.gather(node, obsolete=obsolete)
+    except AllocationError:
+        return []
+    return [pool.id for pool in (*pools, *obsolete)]
+
+
+_PARTS = ("node", "claims", "world", "allocated", "classes", "gatherer", "target", "state", "max_steps")
+
+
+class Stage:
+    """Sets scenes: the same world and claims on any node."""
+
+    def __init__(self, world: World, claims: Sequence[ResourceClaim], max_steps: int | None = None) -> None:
+        self.world, self.claims = world, tuple(claims)
+        self._max_steps = DEFAULT_MAX_STEPS if max_steps is None else max_steps
+        self._holders: dict[PoolID, dict[str, ResourceClaim]] | None = None
+
+    def scene(self, node: Node) -> Scene:
+        """The claims on this node, in the world as it is."""
+        world = self.world
+        holders: dict[str, ResourceClaim] = {}
+        for pool in pool_ids(world.gatherer, node):
+            holders.update(self.holders(pool))
+        return Scene(
+            node=node,
+            claims=self.claims,
+            world=world,
+            allocated=tuple(holders.values()),
+            classes=world.classes,
+            gatherer=world.gatherer,
+            target=world.target,
+            state=world.state,
+            max_steps=self._max_steps,
+        )
+
+    def holders(self, pool: PoolID) -> Mapping[str, ResourceClaim]:
+        """The allocated claims that have devices in a pool, by NAMESPACE/NAME."""
+        if self._holders is None:
+            self._holders = {}
+            for claim in self.world.inventory.claims:
+                if claim.status is None or claim.status.allocation is None:
+                    continue
+                for result in claim.status.allocation.devices.results:
+                    of_pool = self._holders.setdefault(PoolID(result.driver, result.pool), {})
+                    of_pool[claim.key] = claim
+        return self._holders.get(pool, {})

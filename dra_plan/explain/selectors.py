@@ -1,0 +1,169 @@
+"""Why a selector is false: the part that decides, and what the devices have instead of what it wants."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from dra_plan.allocator import PoolDevice
+from dra_plan.allocator.requests import Compile
+from dra_plan.api.resource import Device, DeviceAttribute
+
+from .clauses import Reference, clauses, compared_type, references
+from .near import nearest
+
+_TYPES = (
+    ("int", "int_value"),
+    ("bool", "bool_value"),
+    ("string", "string_value"),
+    ("version", "version_value"),
+    ("ints", "int_values"),
+    ("bools", "bool_values"),
+    ("strings", "string_values"),
+    ("versions", "version_values"),
+)
+
+
+@dataclass(slots=True)
+class Found:
+    """What the devices have under one name of a clause.
+
+    `values` counts (type, value) over the devices that have it; `missing` counts those that do not. `problem` is
+    missing, wrong-domain, wrong-type or None; `hint` is the name, domain or type meant perhaps.
+    """
+
+    reference: Reference
+    values: Counter[tuple[str, Any]]
+    missing: int
+    problem: str | None = None
+    hint: str | None = None
+
+
+@dataclass(slots=True)
+class Finding:
+    """A part of a selector that is false, or fails, for `count` of the devices, and what they have."""
+
+    clause: str
+    count: int
+    found: list[Found] = field(default_factory=list)
+    error: str | None = None
+    first: PoolDevice | None = None
+
+
+class Publications:
+    """Which attributes and capacities the devices at hand publish, for did-you-mean."""
+
+    def __init__(self, devices: Iterable[PoolDevice]) -> None:
+        self.domains: dict[str, dict[str, None]] = {"attribute": {}, "capacity": {}}
+        self.names: dict[tuple[str, str], dict[str, None]] = {}
+        self.drivers: dict[str, None] = {}
+        for device in devices:
+            self.drivers[device.id.driver] = None
+            for kind, table in (("attribute", device.device.attributes), ("capacity", device.device.capacity)):
+                for full in table:
+                    domain, name = qualified(full, device.id.driver)
+                    self.domains[kind][domain] = None
+                    self.names.setdefault((kind, domain), {})[name] = None
+
+    def homes(self, kind: str, name: str) -> list[str]:
+        """The domains in which a name is published, sorted."""
+        return sorted(domain for (of, domain), names in self.names.items() if of == kind and name in names)
+
+
+def qualified(name: str, driver: str) -> tuple[str, str]:
+    """Domain and identifier; a bare name belongs to the driver's domain."""
+    domain, _, identifier = name.rpartition("/")
+    return domain or driver, identifier
+
+
+def findings(
+    expression: str, devices: Sequence[PoolDevice], compile_: Compile, publications: Publications
+) -> list[Finding]:
+    """The parts of the selector that decide for these devices, each with its devices counted, the commonest first."""
+    parts = clauses(expression)
+    grouped: dict[tuple[str, str | None], list[PoolDevice]] = {}
+    for device in devices:
+        grouped.setdefault(_decisive(parts, device, compile_), []).append(device)
+    made = [
+        Finding(
+            clause=clause,
+            count=len(members),
+            found=[_found(reference, clause, members, publications) for reference in references(clause)],
+            error=error,
+            first=members[0],
+        )
+        for (clause, error), members in grouped.items()
+    ]
+    return sorted(made, key=lambda finding: -finding.count)
+
+
+def _decisive(parts: Sequence[str], device: PoolDevice, compile_: Compile) -> tuple[str, str | None]:
+    """The first part that is false for the device; else the first that fails on it; else the last."""
+    failed: tuple[str, str | None] | None = None
+    for part in parts:
+        try:
+            if not compile_(part).matches(device.device, device.id.driver):
+                return part, None
+        except ValueError as error:
+            failed = failed or (part, str(error))
+    return failed or (parts[-1], None)
+
+
+def _found(reference: Reference, clause: str, devices: Sequence[PoolDevice], publications: Publications) -> Found:
+    values = Counter(value for device in devices if (value := look_up(device, reference)) is not None)
+    made = Found(reference, values, len(devices) - sum(values.values()))
+    if not values:
+        made.problem, made.hint = _absence(reference, publications)
+        return made
+    wanted = compared_type(clause)
+    types = {kind for kind, _ in values}
+    if wanted is not None and len(references(clause)) == 1 and wanted not in types and reference.kind == "attribute":
+        made.problem, made.hint = "wrong-type", wanted
+    return made
+
+
+def _absence(reference: Reference, publications: Publications) -> tuple[str, str | None]:
+    """Why nothing has it: the domain, or the name in it, is published nowhere at hand."""
+    if reference.kind == "domain":
+        return "missing", nearest(reference.domain, publications.domains["attribute"])
+    homes = publications.homes(reference.kind, reference.name)
+    if reference.domain not in homes and homes:
+        return "wrong-domain", nearest(reference.domain, homes) or homes[0]
+    names = publications.names.get((reference.kind, reference.domain), {})
+    if names:
+        return "missing", nearest(reference.name, names)
+    return "missing", nearest(reference.domain, publications.domains[reference.kind])
+
+
+def look_up(device: PoolDevice, reference: Reference) -> tuple[str, Any] | None:
+    """Type and value of what the reference names on the device, or None."""
+    if reference.kind == "driver":
+        return "string", device.id.driver
+    if reference.kind == "domain":
+        has = any(qualified(name, device.id.driver)[0] == reference.domain for name in device.device.attributes)
+        return ("bool", True) if has else None
+    name = _key(device.device, device.id.driver, reference)
+    if name is None:
+        return None
+    if reference.kind == "capacity":
+        return "quantity", str(device.device.capacity[name].value)
+    return attribute_value(device.device.attributes[name])
+
+
+def _key(device: Device, driver: str, reference: Reference) -> str | None:
+    table: Any = device.attributes if reference.kind == "attribute" else device.capacity
+    full = f"{reference.domain}/{reference.name}"
+    if full in table:
+        return full
+    return reference.name if reference.domain == driver and reference.name in table else None
+
+
+def attribute_value(attribute: DeviceAttribute) -> tuple[str, Any]:
+    """Type and value of an attribute; lists as tuples."""
+    for kind, slot in _TYPES:
+        value = getattr(attribute, slot)
+        if value is not None:
+            return kind, tuple(value) if isinstance(value, list) else value
+    return "unknown", None
