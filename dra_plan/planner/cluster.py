@@ -24,9 +24,8 @@ class Cluster:
         self.classes = {device_class.metadata.name: device_class for device_class in inventory.classes}
         consumable = target.features.consumable_capacity
         self.state = AllocatedState.of(inventory.claims, consumable_capacity=consumable)
-        self.gatherer = PoolGatherer(
-            inventory.slices, target.features, target.rules, target.quirks, _taint_rules(inventory, target)
-        )
+        self.taint_rules = _taint_rules(inventory, target)
+        self.gatherer = PoolGatherer(inventory.slices, target.features, target.rules, target.quirks, self.taint_rules)
         self._repaired: dict[tuple[str, ...], Cluster] = {}
 
     def allocator(
