@@ -10,7 +10,8 @@ import pytest
 
 from tests.cli.running import ROOT, environment
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README_FILE = ROOT / "README.md"
+README = README_FILE.read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```console\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
 PYTHON = re.findall(r"^```python\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
 
@@ -31,23 +32,33 @@ def programs(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda text: text.splitlines()[0][2:60])
-def test_example(example: str, programs: Path) -> None:
+def run(command: str, programs: Path) -> str:
+    """What a command prints, on standard output and standard error together."""
     env = environment()
     env["PATH"] = f"{programs}:{env['PATH']}"
-    for command, expected in commands(example):
-        done = subprocess.run(
-            ["bash", "-c", command],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-            text=True,
-            cwd=ROOT,
-            env=env,
-            timeout=60,
-            check=False,
-        )
-        assert done.stdout == expected, command
+    done = subprocess.run(
+        ["bash", "-c", command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        cwd=ROOT,
+        env=env,
+        timeout=60,
+        check=False,
+    )
+    return done.stdout
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda text: text.splitlines()[0][2:60])
+def test_example(example: str, programs: Path, request: pytest.FixtureRequest) -> None:
+    printed = [(command, run(command, programs)) for command, _ in commands(example)]
+    if request.config.getoption("update_snapshots"):
+            text = README_FILE.read_text(encoding="utf-8")
+        new = "".join(f"$ {command}\n{output}" for command, output in printed)
+        README_FILE.write_text(text.replace(example, new), encoding="utf-8")
+        return
+    assert printed == commands(example)
 
 
 @pytest.mark.parametrize("example", PYTHON, ids=lambda text: text.splitlines()[-1][:40])
