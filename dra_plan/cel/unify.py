@@ -153,5 +153,3 @@ def equivalent(first: Type, second: Type) -> bool:
     first, second = _unwrapped(first), _unwrapped(second)
     same = first.kind == second.kind and first.name == second.name and len(first.params) == len(second.params)
     return same and all(map(equivalent, first.params, second.params))
-
-
