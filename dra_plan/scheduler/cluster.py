@@ -103,7 +103,7 @@ class Cluster:
 
     def _store(self, pod: Pod) -> None:
         self.pods[pod_uid(pod)] = pod
-        if pod.spec.node_name and not ended(pod):
+        if pod.spec.node_name:
             self._place(self.info(pod), pod.spec.node_name)
 
     def _place(self, info: PodInfo, node: str) -> None:

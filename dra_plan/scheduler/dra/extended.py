@@ -128,7 +128,7 @@ def _reuse(
 
 
 def _request(name: str, device_class: str, count: int) -> DeviceRequest:
-    return DeviceRequest(name=name, exactly=ExactDeviceRequest(device_class_name=device_class, count=count))
+    return DeviceRequest(name=name, exactly=ExactDeviceRequest(device_class_name=device_class, allocation_mode="ExactCount", count=count))
 
 
 def special_spec(requests: list[DeviceRequest]) -> ResourceClaimSpec:
