@@ -50,17 +50,18 @@ def environment(
     missing gate is off.
     """
     major, minor = kubernetes_version.split(".")[:2]
+    version = (int(major), int(minor))
+    known = ((_CONSUMABLE, _CONSUMABLE_SINCE), (_LISTS, _LISTS_SINCE))
     gates = feature_gates or {}
-    return _environment((int(major), int(minor)), bool(gates.get(_CONSUMABLE)), bool(gates.get(_LISTS)), rules)
+    on = frozenset(gate for gate, since in known if gates.get(gate) and version >= since)
+    return _environment(version, on, rules)
 
 
 @cache
-def _environment(version: tuple[int, int], consumable: bool, lists: bool, rules: Rules) -> Environment:
-    lists = lists and version >= _LISTS_SINCE
-    on = {_CONSUMABLE} if consumable else set()
-    on |= {_LISTS} if lists else set()
+def _environment(version: tuple[int, int], on: frozenset[str], rules: Rules) -> Environment:
+    """Return the environment for a version and the gates that are on and that it knows."""
     libraries = [library for library in LIBRARIES if _applies(library, version, on, rules)]
-    multiple = version >= _CONSUMABLE_SINCE and (rules == "stored" or consumable)
+    multiple = version >= _CONSUMABLE_SINCE and (rules == "stored" or _CONSUMABLE in on)
     types = {name: of for library in libraries for name, of in library.types.items()}
     types |= {name: message.type for name, message in MESSAGES.items()}
     return Environment(
@@ -68,12 +69,12 @@ def _environment(version: tuple[int, int], consumable: bool, lists: bool, rules:
         macros={key: expand for library in libraries for key, expand in library.macros.items()},
         types=types | {DEVICE.name: DEVICE},
         messages=MESSAGES,
-        device=device(lists=lists, multiple_allocations=multiple),
+        device=device(lists=_LISTS in on, multiple_allocations=multiple),
         most_bytes=_MOST_BYTES if rules == "new" else None,
     )
 
 
-def _applies(library: Library, version: tuple[int, int], on: set[str], rules: Rules) -> bool:
+def _applies(library: Library, version: tuple[int, int], on: frozenset[str], rules: Rules) -> bool:
     if rules == "stored":
         return version >= library.known_since
     if library.gate is not None:
