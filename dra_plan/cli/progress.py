@@ -57,7 +57,7 @@ class _Bar:
             TextColumn("planning"),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("nodes"),
+            TextColumn("node checks"),
             TimeRemainingColumn(),
         )
         progress = Progress(*columns, console=Console(stderr=True), transient=True)
