@@ -31,13 +31,17 @@ def ended(pod: Pod) -> bool:
 
 
 class Cluster:
-    """The state of one simulation. `nodes` is in scheduling order; `pods` holds every pod that was not deleted."""
+    """The state of one simulation. `nodes` is in scheduling order; `pods` holds every pod that was not deleted.
+
+    `affinity_pods` counts the placed pods with affinity rules.
+    """
 
     def __init__(self, inventory: Inventory, pods: Iterable[Pod], claims: ClaimStore, target: Target) -> None:
         self.target = target
         self.listener: Callable[[Event], None] = lambda _event: None
         self.revision = 0
         self.node_revision = 0
+        self.affinity_pods = 0
         self.classes: dict[str, DeviceClass] = {c.metadata.name: c for c in inventory.classes}
         self.slices: list[ResourceSlice] = list(inventory.slices)
         self.taint_rules = list(inventory.taint_rules)
@@ -107,16 +111,16 @@ class Cluster:
             self._place(self.info(pod), pod.spec.node_name)
 
     def _place(self, info: PodInfo, node: str) -> None:
+        self.affinity_pods += info.terms.any
         if node in self.nodes:
             self.nodes[node].add(info)
         else:
             self._homeless.setdefault(node, {})[info.uid] = info
 
     def _displace(self, uid: str, node: str) -> None:
-        if node in self.nodes:
-            self.nodes[node].remove(uid)
-        else:
-            self._homeless.get(node, {}).pop(uid, None)
+        info = self.nodes[node].remove(uid) if node in self.nodes else self._homeless.get(node, {}).pop(uid, None)
+        if info is not None:
+            self.affinity_pods -= info.terms.any
 
     def assume(self, info: PodInfo, node: str) -> None:
         """Count the pod on the node although it is not bound yet."""

@@ -179,8 +179,6 @@ def arrange(profile: Profile, plugins: Mapping[str, Plugin]) -> tuple[dict[str, 
         points[point] = [plugins[entry.name] for entry in ordered]
         if point == "score":
             weights = {entry.name: entry.weight or 1 for entry in ordered}
-    if len(points["queueSort"]) != 1:
-        raise UsageError(f"profile {profile.scheduler_name}: exactly one queueSort plugin is needed")
     if not points["bind"]:
         raise UsageError(f"profile {profile.scheduler_name}: at least one bind plugin is needed")
     return points, weights

@@ -6,6 +6,7 @@ early, as kube-scheduler does since 1.33; pods that failed with an error wait th
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -52,6 +53,49 @@ class QueuedPod:
         return self.info.uid
 
 
+class _Heap:
+    """Pods by uid, the one with the smallest key first. Keys are fixed when a pod is put in."""
+
+    def __init__(self) -> None:
+        self._items: dict[str, tuple[tuple[float, ...], QueuedPod]] = {}
+        self._heap: list[tuple[tuple[float, ...], str]] = []
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __contains__(self, uid: str) -> bool:
+        return uid in self._items
+
+    def values(self) -> list[QueuedPod]:
+        """The pods, by key."""
+        return [item for _, item in sorted(self._items.values(), key=lambda entry: entry[0])]
+
+    def get(self, uid: str) -> QueuedPod | None:
+        """The pod with this uid, or None."""
+        entry = self._items.get(uid)
+        return entry[1] if entry is not None else None
+
+    def put(self, item: QueuedPod, key: tuple[float, ...]) -> None:
+        """Add a pod."""
+        self._items[item.uid] = (key, item)
+        heapq.heappush(self._heap, (key, item.uid))
+
+    def remove(self, uid: str) -> QueuedPod | None:
+        """Take a pod out, wherever it is; its place in the heap is found empty later."""
+        entry = self._items.pop(uid, None)
+        return entry[1] if entry is not None else None
+
+    def first(self) -> QueuedPod | None:
+        """The pod with the smallest key, which stays; None if there is none."""
+        while self._heap:
+            key, uid = self._heap[0]
+            entry = self._items.get(uid)
+            if entry is not None and entry[0] == key:
+                return entry[1]
+            heapq.heappop(self._heap)
+        return None
+
+
 class SchedulingQueue:
     """All pods that are not bound. `on_wake` is told why a pod is tried again."""
 
@@ -59,9 +103,9 @@ class SchedulingQueue:
         self._clock = clock
         self._on_wake = on_wake
         self._arrivals = 0
-        self._active: dict[str, QueuedPod] = {}
-        self._backoff: dict[str, QueuedPod] = {}
-        self._error_backoff: dict[str, QueuedPod] = {}
+        self._active = _Heap()
+        self._backoff = _Heap()
+        self._error_backoff = _Heap()
         self._unschedulable: dict[str, QueuedPod] = {}
         self._in_flight: dict[str, QueuedPod] = {}
         self._interests: dict[int, dict[str, list[Interest] | None]] = {}
@@ -70,10 +114,11 @@ class SchedulingQueue:
 
     def find(self, uid: str) -> QueuedPod | None:
         """The queued pod with this uid, wherever it is."""
-        for place in (self._active, self._backoff, self._error_backoff, self._unschedulable, self._in_flight):
-            if uid in place:
-                return place[uid]
-        return None
+        for place in (self._active, self._backoff, self._error_backoff):
+            item = place.get(uid)
+            if item is not None:
+                return item
+        return self._unschedulable.get(uid) or self._in_flight.get(uid)
 
     @property
     def gated(self) -> list[QueuedPod]:
@@ -83,10 +128,12 @@ class SchedulingQueue:
     @property
     def erring(self) -> list[QueuedPod]:
         """The pods whose last attempt ended in an error, by the end of their backoff."""
-        return sorted(self._error_backoff.values(), key=lambda item: (item.backoff_until, self._key(item)))
+        return self._error_backoff.values()
 
-    def _key(self, item: QueuedPod) -> tuple[float, ...]:
-        return (*item.framework.queue_sort.sort_key(item), item.timestamp, item.order)
+    def _key(self, item: QueuedPod, place: _Heap) -> tuple[float, ...]:
+        """Active pods by the sort plugin, then time; those backing off by the second in which they may go first."""
+        key = (*item.framework.queue_sort.sort_key(item), item.timestamp, item.order)
+        return key if place is self._active else (item.backoff_until, *key)
 
     # In and out
 
@@ -100,15 +147,11 @@ class SchedulingQueue:
     def pop(self) -> QueuedPod | None:
         """The next pod to try: the first active one, else the first that is backing off, else None."""
         self._flush_backoff()
-        place = self._active
-        if not place:
-            place = self._backoff
-            if not place:
-                return None
-            item = min(place.values(), key=lambda i: (math.floor(i.backoff_until), self._key(i)))
-        else:
-            item = min(place.values(), key=self._key)
-        del place[item.uid]
+        place = self._active if len(self._active) else self._backoff
+        item = place.first()
+        if item is None:
+            return None
+        place.remove(item.uid)
         item.attempts += 1
         item.rejected_by = set()
         item.pending = set()
@@ -119,22 +162,25 @@ class SchedulingQueue:
 
     def _flush_backoff(self) -> None:
         for place in (self._backoff, self._error_backoff):
-            for uid in [uid for uid, item in place.items() if item.backoff_until <= self._clock.now]:
-                self._enter(place.pop(uid), self._active)
+            while (item := place.first()) is not None and item.backoff_until <= self._clock.now:
+                place.remove(item.uid)
+                self._enter(item, self._active)
 
     def release_errors(self, items: Iterable[QueuedPod]) -> None:
         """Let these pods, which failed with an error, try again; time passes until the first may."""
         for item in items:
             self._clock.advance_to(item.backoff_until)
-            self._error_backoff.pop(item.uid, None)
+            self._error_backoff.remove(item.uid)
             self._enter(item, self._active)
 
     def done(self, uid: str) -> None:
         """The pod is bound or gone."""
-        for place in (self._in_flight, self._active, self._backoff, self._error_backoff, self._unschedulable):
-            place.pop(uid, None)
+        for place in (self._active, self._backoff, self._error_backoff):
+            place.remove(uid)
+        self._in_flight.pop(uid, None)
+        self._unschedulable.pop(uid, None)
 
-    def _enter(self, item: QueuedPod, place: dict[str, QueuedPod]) -> bool:
+    def _enter(self, item: QueuedPod, place: _Heap) -> bool:
         """Move to a place unless PreEnqueue refuses."""
         refusal = item.framework.run_pre_enqueue(item.pod, item.gated_by)
         if refusal is not None:
@@ -143,7 +189,7 @@ class SchedulingQueue:
             self._unschedulable[item.uid] = item
             return False
         item.gated_by = item.gate_message = ""
-        place[item.uid] = item
+        place.put(item, self._key(item, place))
         return True
 
     # After an attempt
@@ -200,10 +246,9 @@ class SchedulingQueue:
 
     def activate(self, uid: str) -> None:
         """Make a waiting pod active at once."""
-        for place in (self._unschedulable, self._backoff, self._error_backoff):
-            item = place.pop(uid, None)
-            if item is not None:
-                self._enter(item, self._active)
+        item = self._unschedulable.pop(uid, None) or self._backoff.remove(uid) or self._error_backoff.remove(uid)
+        if item is not None:
+            self._enter(item, self._active)
 
     def _wake(self, item: QueuedPod, event: Event) -> bool:
         """Whether the event took the pod out of the unschedulable ones."""

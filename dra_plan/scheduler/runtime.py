@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from ..api.core import Pod
-from ..errors import DraPlanError
+from ..errors import DraPlanError, UsageError
 from .cyclestate import CycleState
 from .framework import (
     MAX_NODE_SCORE,
@@ -57,7 +57,7 @@ def _guard(plugin: Plugin, point: str, pod: Pod) -> Iterator[None]:
 
 
 class Framework(TrialFilter):
-    """The plugins of one profile. `weights` are those of the score plugins."""
+    """The plugins of one profile. `weights` are those of the score plugins, `queue_sort` orders the active queue."""
 
     def __init__(
         self,
@@ -73,18 +73,15 @@ class Framework(TrialFilter):
         self.tracer = tracer
         self.quiet = False
         self.points = {point: list(plugins.get(point, ())) for point in POINTS}
+        sorters = [plugin for plugin in self.points["queueSort"] if isinstance(plugin, QueueSortPlugin)]
+        if len(sorters) != 1:
+            raise UsageError(f"profile {profile}: exactly one queueSort plugin is needed")
+        self.queue_sort = sorters[0]
         self._filter_memo: Memo[Status | None] = Memo()
         self._score_memo: Memo[int] = Memo()
 
     def _of(self, point: str) -> list[Plugin]:
         return self.points[point]
-
-    @property
-    def queue_sort(self) -> QueueSortPlugin:
-        """The plugin that orders the active queue."""
-        [plugin] = self.points["queueSort"]
-        assert isinstance(plugin, QueueSortPlugin)
-        return plugin
 
     def all_plugins(self) -> list[Plugin]:
         """Every plugin once, in the order in which it first appears."""

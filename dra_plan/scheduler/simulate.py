@@ -176,8 +176,7 @@ class Simulation:
         for uid, record in self.scheduler.records.items():
             if uid in gates and not record.message:
                 record.waiting = gates[uid].gate_message
-        known = [self.scheduler.record(pod) for pod in self.cluster.pods.values()]
-        records = [record for record in self.scheduler.records.values() if record in known]
+        records = [record for uid, record in self.scheduler.records.items() if uid in self.cluster.pods]
         return Outcome(
             target=self.target,
             pods=records,

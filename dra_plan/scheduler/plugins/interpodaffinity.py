@@ -83,6 +83,8 @@ class InterPodAffinity(
         terms = self._handle.cluster.info(pod).terms
         counted = _FilterState(terms, {}, {}, {})
         own = bool(terms.required or terms.required_anti)
+        if not own and not self._handle.cluster.affinity_pods:
+            return None, SKIP
         for node in nodes:
             for info in (node.pods if own else node.anti_affinity_pods).values():
                 self._count(counted, pod, info, node, 1)
@@ -148,7 +150,7 @@ class InterPodAffinity(
         """Weigh every domain; skip if no rule concerns the pod."""
         terms = self._handle.cluster.info(pod).terms
         own = bool(terms.preferred or terms.preferred_anti)
-        if self._ignore_existing and not own:
+        if not own and (self._ignore_existing or not self._handle.cluster.affinity_pods):
             return SKIP
         weights: Counts = {}
         for node in self._handle.snapshot.values():
