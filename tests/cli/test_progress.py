@@ -1,7 +1,7 @@
 """The progress bar: on a terminal's standard error, and only for long runs."""
 
+import contextlib
 import io
-import sys
 
 import pytest
 
@@ -14,49 +14,44 @@ class Terminal(io.StringIO):
         return True
 
 
+def shown(stream: io.StringIO, *, wanted: bool = True, fail: bool = False) -> str:
+    """What a run of two steps leaves on a standard error of this kind."""
+    with contextlib.redirect_stderr(stream), progress_bar(wanted=wanted) as advance:
+        if advance is None:
+            return "no bar"
+        advance(3, 7)
+        if fail:
+            raise ValueError("over")
+        advance(4, 7)
+    return stream.getvalue()
+
+
 @pytest.fixture
-def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
-    stream = Terminal()
-    monkeypatch.setattr(sys, "stderr", stream)
+def _long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "SHOWN_AFTER", -1.0)
     monkeypatch.setenv("TERM", "xterm")
-    return stream
 
 
 def test_none_off_a_terminal() -> None:
-    with progress_bar(wanted=True) as advance:
-        assert advance is None
+    assert shown(io.StringIO()) == "no bar"
 
 
-def test_none_if_not_wanted(terminal: Terminal) -> None:
-    with progress_bar(wanted=False) as advance:
-        assert advance is None
+def test_none_if_not_wanted() -> None:
+    assert shown(Terminal(), wanted=False) == "no bar"
 
 
-def test_a_short_run_shows_nothing(terminal: Terminal) -> None:
-    with progress_bar(wanted=True) as advance:
-        assert advance is not None
-        for done in range(100):
-            advance(done, 100)
-    assert terminal.getvalue() == ""
+def test_a_short_run_shows_nothing() -> None:
+    assert shown(Terminal()) == ""
 
 
-def test_a_long_run_shows_a_bar(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "SHOWN_AFTER", -1.0)
-    with progress_bar(wanted=True) as advance:
-        assert advance is not None
-        advance(3, 7)
-    assert "3/7" in terminal.getvalue()
+@pytest.mark.usefixtures("_long")
+def test_a_long_run_shows_a_bar() -> None:
+    assert "/7" in shown(Terminal())
 
 
-def test_the_bar_goes_away_when_the_run_fails(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "SHOWN_AFTER", -1.0)
-
-    def run() -> None:
-        with progress_bar(wanted=True) as advance:
-            assert advance is not None
-            advance(3, 7)
-            raise ValueError("over")
-
+@pytest.mark.usefixtures("_long")
+def test_the_bar_goes_away_when_the_run_fails() -> None:
+    stream = Terminal()
     with pytest.raises(ValueError, match="over"):
-        run()
-    assert "\x1b[?25h" in terminal.getvalue(), "the cursor is shown again"
+        shown(stream, fail=True)
+    assert "\x1b[?25h" in stream.getvalue(), "the cursor is shown again"
