@@ -72,32 +72,35 @@ def _check(text: str, arguments: Sequence[Expr], checked: Checked) -> int:
             continue
         if found.end() == found.start() + 1:
             raise _FormatError("unexpected end of string")
-        _check_argument(_clause(found), used, arguments, checked)
+        if used >= len(arguments):
+            raise _FormatError(f"index {used} out of range")
+        clause = _clause(found)
+        if clause == "s":
+            _check_text(arguments[used], checked)
+        else:
+            _check_kind(clause, arguments[used], checked)
         used += 1
     return used
 
 
 def _clause(found: re.Match[str]) -> str:
-    problem = "could not parse formatting clause: "
+    """Return the letter of a clause that can be read."""
     precision, clause = found[2], found[3]
-    if precision is not None and clause is None:
-        raise _FormatError(f"{problem}error while parsing precision: could not find end of precision specifier")
-    if precision == "":
-        converting = 'error while converting precision to integer: strconv.Atoi: parsing "": invalid syntax'
-        raise _FormatError(f"{problem}error while parsing precision: {converting}")
+    if precision is not None:
+        _check_precision(precision, ended=clause is None)
     if clause not in _CLAUSES:
-        raise _FormatError(f'{problem}unrecognized formatting clause "{clause}"')
+        raise _FormatError(f'could not parse formatting clause: unrecognized formatting clause "{clause}"')
     return clause
 
 
-def _check_argument(clause: str, index: int, arguments: Sequence[Expr], checked: Checked) -> None:
-    if index >= len(arguments):
-        raise _FormatError(f"index {index} out of range")
-    argument = arguments[index]
-    if clause == "s":
-        _check_text(argument, checked)
-    else:
-        _check_kind(clause, argument, checked)
+def _check_precision(digits: str, *, ended: bool) -> None:
+    problem = "could not parse formatting clause: error while parsing precision:"
+    if ended:
+        raise _FormatError(f"{problem} could not find end of precision specifier")
+    if not digits or len(digits.lstrip("0")) > 18:
+        reason = "value out of range" if digits else "invalid syntax"
+        converting = f'error while converting precision to integer: strconv.Atoi: parsing "{digits}"'
+        raise _FormatError(f"{problem} {converting}: {reason}")
 
 
 def _check_text(argument: Expr, checked: Checked) -> None:
