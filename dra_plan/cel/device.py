@@ -1,0 +1,145 @@
+"""What an expression sees of a device: its attributes as values, and the errors of those that can't be converted."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from dra_plan.api import quantity, semver
+from dra_plan.api.quantity import QuantityError
+from dra_plan.api.resource import Device, DeviceAttribute
+from dra_plan.api.semver import SemverError
+from dra_plan.cel.library.quantities import cell
+from dra_plan.cel.values import DefaultMap, Fault, Value
+from dra_plan.errors import InputError
+
+QUICK_TEXT, QUICK_WEIGHT = 256, 8192
+"""The longest text, and the most text and entries together, for which `bounds` vouches that costs stay in the limit."""
+
+_MOST_REMEMBERED = 200_000
+
+
+
+def as_device(device: Device | Mapping[str, Any]) -> Device:
+    """The device itself, or one made from a plain dict with attributes, capacity and allowMultipleAllocations.
+
+    Raises InputError for a dict of another shape.
+    """
+    if isinstance(device, Device):
+        return device
+    try:
+        return msgspec.convert({"name": "", **device}, Device)
+    except msgspec.ValidationError as error:
+        raise InputError(f"device: {error}") from None
+
+
+def attribute_value(attribute: DeviceAttribute, *, lists: bool) -> Value:
+    """The one value that is set; raises Fault when there is none that can be used."""
+    if attribute.int_value is not None:
+        return attribute.int_value
+    if attribute.bool_value is not None:
+        return attribute.bool_value
+    if attribute.string_value is not None:
+        return attribute.string_value
+    if attribute.version_value is not None:
+        return _version(attribute.version_value)
+    if lists:
+        for values in (attribute.int_values, attribute.bool_values, attribute.string_values):
+            if values is not None:
+                return list(values)
+        if attribute.version_values is not None:
+            return [_version(text) for text in attribute.version_values]
+    raise Fault("unsupported attribute value")
+
+
+def _version(text: str) -> Value:
+    try:
+        return semver.parse(text)
+    except SemverError as error:
+        raise Fault(f"parse semantic version: {error}") from None
+
+
+def capacity_value(text: quantity.QuantityText) -> quantity.Quantity:
+    """The amount; raises Fault for text that is none."""
+    try:
+        return quantity.parse(text)
+    except QuantityError as error:
+        raise Fault(str(error)) from None
+
+
+def split_name(name: str, driver: str) -> tuple[str, str]:
+    """Domain and id of a qualified name; names without domain belong to the driver's."""
+    domain, slash, identifier = name.partition("/")
+    return (domain, identifier) if slash else (driver, name)
+
+
+def device_value(device: Device, driver: str, *, lists: bool, exact_quantities: bool) -> dict[str, Value]:
+    """The value of the variable `device`. With `exact_quantities` capacities are held as upstream holds them."""
+    attributes: DefaultMap = DefaultMap()
+    for name, attribute in device.attributes.items():
+        domain, identifier = split_name(name, driver)
+        attributes.setdefault(domain, {})[identifier] = attribute_value(attribute, lists=lists)
+    capacity: DefaultMap = DefaultMap()
+    for name, amount in device.capacity.items():
+        domain, identifier = split_name(name, driver)
+        value: Value = capacity_value(amount.value)
+        capacity.setdefault(domain, {})[identifier] = cell(value) if exact_quantities else value
+    return {
+        "driver": driver,
+        "attributes": attributes,
+        "capacity": capacity,
+        "allowMultipleAllocations": bool(device.allow_multiple_allocations),
+    }
+
+
+class Checked(msgspec.Struct, frozen=True, gc=False):
+    """A device that was looked at: what is wrong with it for every selector, and whether it is of usual size."""
+
+    device: Device
+    problem: str | None
+    is_usual: bool
+
+
+class Inspector:
+    """Looks at each device once; one attribute that can't be converted makes every selector fail on the device."""
+
+    def __init__(self, *, lists: bool) -> None:
+        self._lists = lists
+        self._known: dict[int, Checked] = {}
+        self._lock = threading.Lock()
+
+    def inspect(self, device: Device) -> Checked:
+        """What was found out about the device."""
+        known = self._known.get(id(device))
+        if known is not None and known.device is device:
+            return known
+        checked = self._look(device)
+        with self._lock:
+            # The device is held, so its id is not given to another while it is remembered.
+            if len(self._known) >= _MOST_REMEMBERED:
+                self._known.clear()
+            self._known[id(device)] = checked
+        return checked
+
+    def _look(self, device: Device) -> Checked:
+        weight = longest = 0
+        for name, attribute in device.attributes.items():
+            try:
+                value = attribute_value(attribute, lists=self._lists)
+            except Fault as fault:
+                return Checked(device, f"attribute {name}: {fault}", is_usual=False)
+            for part in value if type(value) is list else (value,):
+                size = len(part) if type(part) is str else 1
+                longest = max(longest, size)
+                weight += size + 1
+            weight += len(name) + 1
+        for name, amount in device.capacity.items():
+            try:
+                capacity_value(amount.value)
+            except Fault as fault:
+                return Checked(device, str(fault), is_usual=False)
+            weight += len(name) + 2
+        return Checked(device, None, is_usual=longest <= QUICK_TEXT and weight <= QUICK_WEIGHT)
