@@ -1,4 +1,4 @@
-"""What the API server and the controllers do before the scheduler sees a pod: priorities, replicas, generated claims."""
+"""What API server and controllers do before the scheduler sees a pod: priorities, replicas, generated claims."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from ..api.core import (
+from dra_plan.api.core import (
     Affinity,
     NodeAffinity,
     NodeSelector,
@@ -19,12 +19,13 @@ from ..api.core import (
     PodTemplateSpec,
     Toleration,
 )
-from ..api.inventory import Inventory
-from ..api.meta import ObjectMeta, OwnerReference
-from ..api.resource import ResourceClaim, ResourceClaimTemplate
-from ..api.workloads import AnyWorkload, CronJob, Job
-from ..claimsets.generated import is_generated_for, make_claim
-from ..claimsets.sets import Owner
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.meta import ObjectMeta, OwnerReference
+from dra_plan.api.resource import ResourceClaim, ResourceClaimTemplate
+from dra_plan.api.workloads import AnyWorkload, CronJob, Job
+from dra_plan.claimsets.generated import is_generated_for, make_claim
+from dra_plan.claimsets.sets import Owner
+
 from .cluster import ended
 from .keys import ClaimKey, claim_key
 from .plugins.nodeaffinity import matches

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from ..api.core import Pod, PodAffinity, PodAffinityTerm
-from ..api.meta import LabelSelector, LabelSelectorRequirement
-from ..api.selectors import labels_match
+from dra_plan.api.core import Pod, PodAffinity, PodAffinityTerm
+from dra_plan.api.meta import LabelSelector, LabelSelectorRequirement
+from dra_plan.api.selectors import labels_match
 
 NamespaceLabels = Callable[[str], Mapping[str, str]]
 """The labels of a namespace, empty if it is unknown."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ..allocator.state import AllocatedState
-from ..api.resource import ResourceClaim
+from dra_plan.allocator.state import AllocatedState
+from dra_plan.api.resource import ResourceClaim
+
 from .keys import ClaimKey, claim_key
 
 
@@ -39,7 +40,9 @@ class ClaimStore:
         key = claim_key(claim)
         old = self._claims.get(key)
         self._claims[key] = claim
-        if (old.status.allocation if old and old.status else None) != (claim.status.allocation if claim.status else None):
+        if (old.status.allocation if old and old.status else None) != (
+            claim.status.allocation if claim.status else None
+        ):
             self._changed(old, claim)
         return old
 

@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterable, Mapping
 
 from msgspec.structs import replace
 
-from ..api.core import Namespace, Node, Pod, PodDisruptionBudget, Service
-from ..api.inventory import Inventory
-from ..api.resource import AllocationResult, DeviceClass, ResourceClaim, ResourceSlice
-from ..api.workloads import AnyWorkload
-from ..releases import Target
+from dra_plan.api.core import Namespace, Node, Pod, PodDisruptionBudget, Service
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.resource import AllocationResult, DeviceClass, ResourceClaim, ResourceSlice
+from dra_plan.api.workloads import AnyWorkload
+from dra_plan.releases import Target
+
 from .claimstore import ClaimStore
 from .dra.classnames import class_names
 from .events import Action, Event, Resource
@@ -26,7 +27,7 @@ _ENDED = ("Succeeded", "Failed")
 
 
 def ended(pod: Pod) -> bool:
-    """Whether the pod has finished: the scheduler does not watch it, and it holds nothing on its node."""
+    """Whether the pod has finished. A real API server does not show such pods to the scheduler."""
     return pod.status.phase in _ENDED
 
 
@@ -36,8 +37,17 @@ class Cluster:
     `affinity_pods` counts the placed pods with affinity rules.
     """
 
-    def __init__(self, inventory: Inventory, pods: Iterable[Pod], claims: ClaimStore, target: Target) -> None:
+    def __init__(
+        self,
+        inventory: Inventory,
+        pods: Iterable[Pod],
+        claims: ClaimStore,
+        target: Target,
+        *,
+        shows_finished: bool = True,
+    ) -> None:
         self.target = target
+        self.shows_finished = shows_finished
         self.listener: Callable[[Event], None] = lambda _event: None
         self.revision = 0
         self.node_revision = 0
@@ -107,7 +117,7 @@ class Cluster:
 
     def _store(self, pod: Pod) -> None:
         self.pods[pod_uid(pod)] = pod
-        if pod.spec.node_name:
+        if pod.spec.node_name and self._holds(pod):
             self._place(self.info(pod), pod.spec.node_name)
 
     def _place(self, info: PodInfo, node: str) -> None:
@@ -150,6 +160,22 @@ class Cluster:
         self._store(pod)
         placed = bool(pod.spec.node_name)
         self.emit(Resource.ASSIGNED_POD if placed else Resource.UNSCHEDULED_POD, Action.ADD, None, pod)
+
+    def replace_pod(self, old: Pod, new: Pod, action: Action) -> None:
+        """A pod on a node was changed. When it has finished it leaves the node, unless the API keeps showing it."""
+        node = old.spec.node_name
+        self._displace(pod_uid(old), node)
+        self.pods[pod_uid(new)] = new
+        if self._holds(new):
+            self._place(self.info(new), node)
+            if action:
+                self.emit(Resource.ASSIGNED_POD, action, old, new)
+        else:
+            self.emit(Resource.ASSIGNED_POD, Action.DELETE, old, None)
+
+    def _holds(self, pod: Pod) -> bool:
+        """Whether the pod counts on its node. Finished pods do only where the API server does not filter them."""
+        return self.shows_finished or not ended(pod)
 
     def delete_pod(self, pod: Pod) -> None:
         """A pod is gone; nothing happens if it was gone before."""

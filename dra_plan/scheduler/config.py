@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 
-from ..errors import UsageError
+from dra_plan.errors import UsageError
+
 from .defaults import MULTI_POINT, Args
 from .framework import POINTS, Plugin
 from .plugins.names import NOT_EVALUATED

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ..api.core import Pod
+from dra_plan.api.core import Pod
+
 from .cyclestate import CycleState
 from .extenders import Extender, ExtenderError
 from .framework import Diagnosis, NominatingInfo
@@ -67,9 +68,16 @@ class Cycle:
     # Filtering
 
     def _find(
-        self, framework: Framework, state: CycleState, pod: Pod, nodes: list[NodeInfo], percentage: int, result: CycleResult
+        self,
+        framework: Framework,
+        state: CycleState,
+        pod: Pod,
+        nodes: list[NodeInfo],
+        percentage: int,
+        result: CycleResult,
     ) -> list[NodeInfo] | None:
         """The nodes that fit; None after an error."""
+        statuses: dict[str, Status] = {}
         allowed, status, restricting = framework.run_pre_filter(state, pod, nodes)
         if status is not None and not succeeded(status):
             if not status.rejected:
@@ -78,14 +86,15 @@ class Cycle:
             result.diagnosis = Diagnosis(statuses, status.message, frozenset({status.plugin}))
             return []
         result.filtered = True
-        statuses: dict[str, Status] = {}
         nominated = self._nominated(framework, state, pod)
         if nominated is not None:
             return [nominated]
         examined = nodes
         if allowed.node_names is not None:
             examined = [node for node in nodes if node.name in allowed.node_names]
-            excluded = unresolvable(f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(restricting))}]").by(restricting[0])
+            excluded = unresolvable(f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(restricting))}]").by(
+                restricting[0]
+            )
             statuses.update((node.name, excluded) for node in nodes if node.name not in allowed.node_names)
         feasible = self._examine(framework, state, pod, examined, percentage, statuses, result)
         if feasible is None:
@@ -168,18 +177,16 @@ class Cycle:
     def _fail(result: CycleResult, status: Status) -> None:
         result.message, result.failed_with_error = status.message, True
 
-    def _post_filter(
-        self, framework: Framework, state: CycleState, pod: Pod, total: int, result: CycleResult
-    ) -> None:
+    def _post_filter(self, framework: Framework, state: CycleState, pod: Pod, total: int, result: CycleResult) -> None:
         diagnosis = result.diagnosis
         assert diagnosis is not None
         text = ""
         if framework.points["postFilter"]:
             result.nomination, status = framework.run_post_filter(state, pod, diagnosis.statuses)
             text = status.message if status is not None else ""
-        result.rejected_by = frozenset(
-            s.plugin for s in diagnosis.statuses.values() if s.code is not Code.PENDING
-        ) - {""}
+        result.rejected_by = frozenset(s.plugin for s in diagnosis.statuses.values() if s.code is not Code.PENDING) - {
+            ""
+        }
         result.pending = frozenset(s.plugin for s in diagnosis.statuses.values() if s.code is Code.PENDING)
         result.message = fit_error(total, diagnosis.statuses, pre_filter=diagnosis.pre_filter, post_filter=text)
 
@@ -246,5 +253,3 @@ def describe_rejection(status: Status, node: str, result: CycleResult) -> None:
         result.rejected_by = frozenset({status.plugin}) - {""}
     else:
         result.message, result.failed_with_error = status.message, True
-
-

@@ -47,7 +47,9 @@ class CycleState:
     def clone(self) -> CycleState:
         """A state that can be written to without the original noticing."""
         other = CycleState()
-        other._values = {key: value.clone() if hasattr(value, "clone") else value for key, value in self._values.items()}
+        other._values = {
+            key: value.clone() if hasattr(value, "clone") else value for key, value in self._values.items()
+        }
         other.skip_filter = self.skip_filter
         other.skip_score = self.skip_score
         return other

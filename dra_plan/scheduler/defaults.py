@@ -7,9 +7,10 @@ from typing import Any
 
 import msgspec
 
-from ..api.core import NodeAffinity as Affinity
-from ..api.core import TopologySpreadConstraint
-from ..errors import UsageError
+from dra_plan.api.core import NodeAffinity as Affinity
+from dra_plan.api.core import TopologySpreadConstraint
+from dra_plan.errors import UsageError
+
 from .dra.plugin import DEFAULT_BINDING_TIMEOUT, DynamicResources
 from .handle import Handle
 from .plugins import names

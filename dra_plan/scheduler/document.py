@@ -6,8 +6,9 @@ from typing import Any
 
 import msgspec
 
-from ..api.notice import Notice
-from ..api.resource import ResourceClaim
+from dra_plan.api.notice import Notice
+from dra_plan.api.resource import ResourceClaim
+
 from .events import Wake
 from .scheduler import PodRecord
 from .simulate import Outcome
@@ -25,9 +26,7 @@ def schedule_document(outcome: Outcome) -> dict[str, Any]:
         "target": outcome.target.to_dict(),
         "pods": [_pod(record) for record in outcome.pods],
         "claims": [_claim(claim) for claim in outcome.claims],
-        "evictions": [
-            {"pod": e.victim, "preemptor": e.preemptor, "node": e.node} for e in outcome.evictions
-        ],
+        "evictions": [{"pod": e.victim, "preemptor": e.preemptor, "node": e.node} for e in outcome.evictions],
         "notEvaluated": list(outcome.not_evaluated),
         "warnings": [_warning(notice) for notice in outcome.notices],
     }

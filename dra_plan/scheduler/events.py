@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum, IntFlag
 from typing import Any
 
-from ..api.core import Pod
+from dra_plan.api.core import Pod
 
 
 class Action(IntFlag):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from ..api.core import Pod
-from ..errors import DraPlanError
+from dra_plan.api.core import Pod
+from dra_plan.errors import DraPlanError
+
 from .nodeinfo import NodeInfo
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
-from ..api.core import Pod
+from dra_plan.api.core import Pod
+
 from .cyclestate import CycleState
 from .events import Interest
 from .nodeinfo import NodeInfo, PodInfo

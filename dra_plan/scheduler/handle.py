@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ..allocator.allocator import DEFAULT_MAX_STEPS
-from ..allocator.requests import Compile
-from ..api.core import Pod
-from ..releases import Target
+from dra_plan.allocator.allocator import DEFAULT_MAX_STEPS
+from dra_plan.allocator.requests import Compile
+from dra_plan.api.core import Pod
+from dra_plan.releases import Target
+
 from .clock import Clock
 from .cluster import Cluster
 from .cyclestate import CycleState
@@ -48,6 +49,8 @@ class Handle:
     nominator: Nominator
     compile_selector: Compile
     max_steps: int = DEFAULT_MAX_STEPS
+    detects_conflicts: bool = False
+    """Whether a write based on an outdated read is refused, as a real API server does."""
     waiting: WaitingPods = field(default_factory=WaitingPods)
     extenders: Sequence[Extender] = ()
     trial: TrialFilter = field(default_factory=TrialFilter)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..api.core import Pod
-from ..api.resource import ResourceClaim
+from dra_plan.api.core import Pod
+from dra_plan.api.resource import ResourceClaim
 
 ClaimKey = tuple[str, str]
 """(namespace, name) of a claim."""

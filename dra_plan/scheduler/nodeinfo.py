@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 from functools import cached_property
 
-from ..api.core import Node, Pod
+from dra_plan.api.core import Node, Pod
+
 from .affinityterms import AffinityTerms, parse_terms
 from .clock import parse_time
 from .podrequest import CPU, DEFAULT_MEMORY, DEFAULT_MILLI_CPU, MEMORY, PODS, Amounts, amounts, host_ports, pod_requests

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ..api.core import Node
+from dra_plan.api.core import Node
 
 REGION = ("failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region")
 ZONE = ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone")

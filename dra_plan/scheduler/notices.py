@@ -5,23 +5,50 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..api.notice import Notice
+from dra_plan.api.notice import Notice
+
+from .cluster import ended
 from .scheduler import PodRecord
 
 if TYPE_CHECKING:
     from .simulate import Simulation
 
-_CHECKED_VOLUMES = ("persistentVolumeClaim", "ephemeral", "csi", "gcePersistentDisk", "awsElasticBlockStore", "rbd", "iscsi")
+_CHECKED_VOLUMES = (
+    "persistentVolumeClaim",
+    "ephemeral",
+    "csi",
+    "gcePersistentDisk",
+    "awsElasticBlockStore",
+    "rbd",
+    "iscsi",
+)
 
 
 def collect(simulation: Simulation, records: Sequence[PodRecord]) -> list[Notice]:
     """All notices, in a fixed order."""
     found = list(simulation.target.notices)
+    found += _finished(simulation)
     found += _volumes(records)
     found += _choices(records)
     found += _fatal(records)
     found += _devices(simulation)
     return found
+
+
+def _some(names: Sequence[str], most: int) -> str:
+    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
+
+
+def _finished(simulation: Simulation) -> list[Notice]:
+    cluster = simulation.cluster
+    counted = [p.key for p in cluster.pods.values() if ended(p) and p.spec.node_name in cluster.nodes]
+    if not counted or not cluster.shows_finished:
+        return []
+    text = (
+        f"{len(counted)} finished pods ({_some(counted, 3)}) count on their nodes, "
+        "as in the recorded outcomes, whose API shows them to the scheduler; a real API server hides them"
+    )
+    return [Notice("finished-pods-count", text)]
 
 
 def _volumes(records: Sequence[PodRecord]) -> list[Notice]:
@@ -38,7 +65,7 @@ def _choices(records: Sequence[PodRecord]) -> list[Notice]:
     return [
         Notice(
             "several-best-nodes",
-            f"{len(record.best)} nodes score highest ({', '.join(record.best[:5])}{', ...' if len(record.best) > 5 else ''}); "
+            f"{len(record.best)} nodes score highest ({_some(record.best, 5)}); "
             f"{record.node} comes first in node order, in a cluster timing may decide otherwise",
             f"Pod {record.pod.key}",
         )
@@ -65,7 +92,7 @@ def _devices(simulation: Simulation) -> list[Notice]:
         for claim, user in plugin.lost_reservations:
             text = (
                 f"the reservation of {user} is overwritten: the scheduler was recorded with an API that keeps the last "
-                "write; a real API server detects the conflict and keeps both (as with repaired quirks)"
+                "write; a real API server detects the conflict and keeps both"
             )
             found.append(Notice("lost-reservation", text, f"ResourceClaim {claim}"))
         for pod, claims in plugin.deallocations:

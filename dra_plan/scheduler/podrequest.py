@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ..api.base import QuantityText
-from ..api.core import Container, ContainerStatus, Pod
-from ..api.quantity import parse
+from dra_plan.api.base import QuantityText
+from dra_plan.api.core import Container, ContainerStatus, Pod
+from dra_plan.api.quantity import parse
 
 CPU = "cpu"
 MEMORY = "memory"
@@ -36,7 +36,7 @@ def is_extended(name: str) -> bool:
 
 def is_scalar(name: str) -> bool:
     """Whether nodes are compared by this resource, beside cpu, memory and ephemeral storage."""
-    return "/" in name and not name.startswith("requests.") or name.startswith(("hugepages-", "attachable-volumes-"))
+    return ("/" in name and not name.startswith("requests.")) or name.startswith(("hugepages-", "attachable-volumes-"))
 
 
 def amount(name: str, nano: int) -> int:
@@ -64,7 +64,9 @@ def pod_requests(pod: Pod, *, pod_level: bool = True, defaults: bool = False) ->
 
 
 def _comparable(nano: Mapping[str, int]) -> Amounts:
-    return {name: amount(name, value) for name, value in nano.items() if name in _CORE or name == PODS or is_scalar(name)}
+    return {
+        name: amount(name, value) for name, value in nano.items() if name in _CORE or name == PODS or is_scalar(name)
+    }
 
 
 def _aggregate(pod: Pod, defaults: Mapping[str, int]) -> dict[str, int]:

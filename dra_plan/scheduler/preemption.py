@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ..api.core import Pod, PodDisruptionBudget
-from ..api.selectors import labels_match
+from dra_plan.api.core import Pod, PodDisruptionBudget
+from dra_plan.api.selectors import labels_match
+
 from .cyclestate import CycleState
 from .handle import Handle
 from .nodeinfo import NodeInfo, PodInfo
@@ -144,5 +145,3 @@ def best_candidate(candidates: Sequence[Candidate]) -> Candidate:
         if len(left) == 1:
             break
     return left[0]
-
-

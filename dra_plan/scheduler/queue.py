@@ -11,7 +11,8 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from ..api.core import Pod
+from dra_plan.api.core import Pod
+
 from .clock import Clock
 from .events import Event, Interest, Wake, wakes
 from .framework import EnqueueExtensions

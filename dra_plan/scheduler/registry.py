@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..errors import UsageError
+from dra_plan.errors import UsageError
+
 from .framework import Plugin
 
 if TYPE_CHECKING:

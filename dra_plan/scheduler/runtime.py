@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from ..api.core import Pod
-from ..errors import DraPlanError, UsageError
+from dra_plan.api.core import Pod
+from dra_plan.errors import DraPlanError, UsageError
+
 from .cyclestate import CycleState
 from .framework import (
     MAX_NODE_SCORE,
@@ -255,7 +256,9 @@ class Framework(TrialFilter):
         for plugin in plugins:
             raw = self._raw_scores(plugin, state, pod, nodes)
             if isinstance(raw, Status):
-                return error(f'running Score plugins: plugin "{plugin.name}" failed with: {raw.message}').by(plugin.name)
+                return error(f'running Score plugins: plugin "{plugin.name}" failed with: {raw.message}').by(
+                    plugin.name
+                )
             table[plugin.name] = raw
         for plugin in plugins:
             with _guard(plugin, "NormalizeScore", pod):
@@ -266,7 +269,8 @@ class Framework(TrialFilter):
         for name, scores in table.items():
             wrong = next((s for s in scores if not MIN_NODE_SCORE <= s <= MAX_NODE_SCORE), None)
             if wrong is not None:
-                text = f'plugin "{name}" returns an invalid score {wrong}, it should in the range of [0, 100] after normalizing'
+                limits = f"it should in the range of [{MIN_NODE_SCORE}, {MAX_NODE_SCORE}] after normalizing"
+                text = f'plugin "{name}" returns an invalid score {wrong}, {limits}'
                 return error(f"applying score defaultWeights on Score plugins: {text}").by(name)
             weight = self.weights.get(name, 1)
             if weight != 1:

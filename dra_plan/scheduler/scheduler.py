@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
-from ..api.core import Pod
+from dra_plan.api.core import Pod
+
 from .cluster import Cluster
 from .cycle import Cycle, CycleResult, describe_rejection
 from .cyclestate import CycleState
@@ -254,8 +255,8 @@ class Scheduler:
         deadlines = [w.deadline for w in self.handle.waiting if not w.decided]
         if deadlines:
             self.handle.clock.advance_to(min(deadlines))
-            for waiting in self.handle.waiting:
-                waiting.expire(self.handle.clock.now)
+            for parked in self.handle.waiting:
+                parked.expire(self.handle.clock.now)
         moved = False
         for binding in list(self._bindings):
             waiting = self.handle.waiting.get(binding.item.uid)
@@ -277,4 +278,3 @@ class Scheduler:
                 self.queue.release_errors([item])
                 return True
         return False
-

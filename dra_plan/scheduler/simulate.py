@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..allocator.allocator import DEFAULT_MAX_STEPS
-from ..allocator.requests import Compile
-from ..api.inventory import Inventory
-from ..api.notice import Notice
-from ..api.resource import ResourceClaim
-from ..errors import UsageError
-from ..releases import Target
+from dra_plan.allocator.allocator import DEFAULT_MAX_STEPS
+from dra_plan.allocator.requests import Compile
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.notice import Notice
+from dra_plan.api.resource import ResourceClaim
+from dra_plan.errors import UsageError
+from dra_plan.releases import Target
+
 from . import config as configuration
 from . import defaults, notices
 from .admission import Admission
@@ -35,6 +36,12 @@ from .then import advance
 from .trace import Tracer
 
 ENTRY_POINTS = "dra_plan.scheduler_plugins"
+
+RECORDED = "recorded"
+"""The in-memory API of the recorded outcomes: shows finished pods to the scheduler, and keeps the last write."""
+REAL = "real"
+"""A real API server: hides finished pods from the scheduler, and refuses writes based on outdated reads."""
+API_SERVERS = (RECORDED, REAL)
 
 
 @dataclass(frozen=True)
@@ -75,12 +82,14 @@ def simulate(
     then: Iterable[Inventory] = (),
     trace: bool = False,
     max_steps: int = DEFAULT_MAX_STEPS,
+    api_server: str | None = None,
 ) -> Outcome:
     """Put every pod of the input through the scheduler, until nothing moves any more.
 
     `config` is a decoded KubeSchedulerConfiguration, `plugins` are factories beside those of installed packages,
     `extenders` stand for those of the configuration, `then` are later states of the same cluster. The input is not
-    changed, and the same input gives the same outcome.
+    changed, and the same input gives the same outcome. `api_server` is one of `API_SERVERS`; by default the one of
+    the recordings, with repaired quirks a real one.
     """
     return Simulation(
         inventory,
@@ -91,6 +100,7 @@ def simulate(
         plugins=plugins,
         trace=trace,
         max_steps=max_steps,
+        api_server=api_server,
     ).run(then)
 
 
@@ -108,7 +118,13 @@ class Simulation:
         plugins: Registry | None = None,
         trace: bool = False,
         max_steps: int = DEFAULT_MAX_STEPS,
+        api_server: str | None = None,
     ) -> None:
+        if api_server is None:
+            api_server = RECORDED if target.quirk_mode == "upstream" else REAL
+        if api_server not in API_SERVERS:
+            raise UsageError(f"unknown API server {api_server!r}: use one of {', '.join(API_SERVERS)}")
+        real = api_server == REAL
         self.inventory = inventory
         self.target = target
         self.config = configuration.read(config)
@@ -116,10 +132,17 @@ class Simulation:
         admission = Admission(inventory)
         self.pods, claims = admission.claims(admission.pods())
         store = ClaimStore(claims, consumable_capacity=target.features.consumable_capacity)
-        self.cluster = Cluster(inventory, self.pods, store, target)
+        self.cluster = Cluster(inventory, self.pods, store, target, shows_finished=not real)
         self.clock = Clock(latest(_times(inventory)))
         self.handle = Handle(
-            self.cluster, self.clock, target, Nominator(), compile_selector, max_steps, extenders=extenders or ()
+            self.cluster,
+            self.clock,
+            target,
+            Nominator(),
+            compile_selector,
+            max_steps,
+            detects_conflicts=real,
+            extenders=extenders or (),
         )
         if self.config.extenders and extenders is None:
             raise UsageError("the configuration has extenders; they are contacted only with --allow-extenders")

@@ -1,14 +1,259 @@
-"""The next state of the cluster: what changed becomes events, and events wake pods."""
+"""The next state of the cluster: what changed becomes events, and events wake pods.
+
+A later state is given like the first one, as manifests. Only the differences between the two inputs are applied, so
+what the simulation has decided since (bindings, allocations) stays unless an object is changed or gone. What
+controllers do meanwhile is done here too: claims are generated, and claims that nobody uses any more are freed.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from ..api.inventory import Inventory
+from msgspec.structs import replace
+
+from dra_plan.api.core import Node, Pod
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.meta import ObjectMeta
+from dra_plan.api.resource import ResourceClaim, ResourceClaimStatus
+
+from .admission import Admission
+from .clock import latest
+from .cluster import ended
+from .events import Action, Event, Resource
+from .keys import pod_uid
 
 if TYPE_CHECKING:
     from .simulate import Simulation
 
 
+class _Named(Protocol):
+    @property
+    def metadata(self) -> ObjectMeta: ...
+
+
+_Object = TypeVar("_Object", bound=_Named)
+_Key = tuple[str, str]
+
+
+def _index(objects: Iterable[_Object]) -> dict[_Key, _Object]:
+    return {(o.metadata.namespace, o.metadata.name): o for o in objects}
+
+
 def advance(simulation: Simulation, before: Inventory, after: Inventory) -> None:
-    """Apply the differences."""
+    """Apply the differences, in the order nodes, devices, claims, pods."""
+    step = _Step(simulation, before, after)
+    step.pass_time()
+    step.nodes()
+    step.devices()
+    step.others()
+    step.claims()
+    step.pods()
+    simulation.scheduler.resume()
+
+
+class _Step:
+    def __init__(self, simulation: Simulation, before: Inventory, after: Inventory) -> None:
+        self._simulation = simulation
+        self._cluster = simulation.cluster
+        self._before, self._after = before, after
+
+    def pass_time(self) -> None:
+        """The clock follows the newest time in the input."""
+        times = [pod.metadata.creation_timestamp for pod in self._after.pods]
+        times += [claim.metadata.creation_timestamp for claim in self._after.claims]
+        times += [
+            claim.status.allocation.allocation_timestamp
+            for claim in self._after.claims
+            if claim.status is not None and claim.status.allocation is not None
+        ]
+        self._simulation.clock.advance_to(latest(times))
+
+    # Nodes
+
+    def nodes(self) -> None:
+        """Nodes that come, change or go."""
+        old, new = _index(self._before.nodes), _index(self._after.nodes)
+        if old == new:
+            return
+        self._cluster.set_nodes(self._after.nodes)
+        for key, node in new.items():
+            known = old.get(key)
+            if known is None:
+                self._cluster.emit(Resource.NODE, Action.ADD, None, node)
+            elif known != node:
+                self._cluster.emit(Resource.NODE, _node_change(known, node), known, node)
+        for key, node in old.items():
+            if key not in new:
+                self._cluster.emit(Resource.NODE, Action.DELETE, node, None)
+
+    # Devices
+
+    def devices(self) -> None:
+        """Slices, classes and taint rules; a rule shows as an update of the slices."""
+        before, after, cluster = self._before, self._after, self._cluster
+        changed = [
+            before.slices != after.slices,
+            before.classes != after.classes,
+            before.taint_rules != after.taint_rules,
+        ]
+        if not any(changed):
+            return
+        cluster.slices = list(after.slices)
+        cluster.classes = {c.metadata.name: c for c in after.classes}
+        cluster.taint_rules = list(after.taint_rules)
+        cluster.touch_all()
+        for plugin in self._simulation.dynamic_resources:
+            plugin.refresh()
+        self._emit_all(Resource.CLASS, _index(before.classes), _index(after.classes))
+        self._emit_all(Resource.SLICE, _index(before.slices), _index(after.slices))
+        if changed[2]:
+            for slice_ in after.slices:
+                cluster.emit(Resource.SLICE, Action.UPDATE_OTHER, slice_, slice_)
+
+    def _emit_all(self, kind: Resource, old: Mapping[_Key, object], new: Mapping[_Key, object]) -> None:
+        for key in (*old, *(key for key in new if key not in old)):
+            if key not in new:
+                self._cluster.emit(kind, Action.DELETE, old[key], None)
+            elif key not in old:
+                self._cluster.emit(kind, Action.ADD, None, new[key])
+            elif old[key] != new[key]:
+                self._cluster.emit(kind, Action.UPDATE_OTHER, old[key], new[key])
+
+    def others(self) -> None:
+        """What plugins look up when they need it."""
+        cluster, after = self._cluster, self._after
+        cluster.namespaces = {n.metadata.name: n for n in after.namespaces}
+        cluster.services, cluster.budgets = list(after.services), list(after.disruption_budgets)
+        cluster.workloads = list(after.workloads)
+
+    # Claims
+
+    def claims(self) -> None:
+        """Claims that come, change or go. A status that did not change in the input stays as simulated."""
+        old, new = _index(self._before.claims), _index(self._after.claims)
+        for key, claim in old.items():
+            if key not in new:
+                self._cluster.delete_claim(claim)
+        for key, claim in new.items():
+            known = old.get(key)
+            if known is None or known != claim:
+                self._cluster.put_claim(self._merged(known, claim))
+
+    def _merged(self, before: ResourceClaim | None, after: ResourceClaim) -> ResourceClaim:
+        stored = self._cluster.claims.get(after.metadata.namespace, after.metadata.name)
+        uid = after.metadata.uid or (stored.metadata.uid if stored is not None else f"claim:{after.key}")
+        claim = replace(after, metadata=replace(after.metadata, uid=uid))
+        if stored is None or stored.status is None or before is None:
+            return claim
+        was, now = before.status or ResourceClaimStatus(), after.status or ResourceClaimStatus()
+        if was.allocation == now.allocation and was.reserved_for == now.reserved_for:
+            devices = now.devices if was.devices != now.devices else stored.status.devices
+            return replace(claim, status=replace(stored.status, devices=devices))
+        return claim
+
+    # Pods
+
+    def pods(self) -> None:
+        """Pods that go, change or come, with the claims that are made for them."""
+        admission = Admission(self._after)
+        given, generated = admission.claims(admission.pods())
+        for claim in generated:
+            if self._cluster.claims.get(claim.metadata.namespace, claim.metadata.name) is None:
+                self._cluster.put_claim(claim)
+        new = {pod_uid(pod): pod for pod in given}
+        old = {pod_uid(pod): pod for pod in Admission(self._before).pods()}
+        for uid in old:
+            if uid not in new and uid in self._cluster.pods:
+                self._gone(self._cluster.pods[uid])
+        for uid, pod in new.items():
+            if uid not in old:
+                self._arrived(pod)
+            elif uid in self._cluster.pods:
+                self._changed(old[uid], pod, self._cluster.pods[uid])
+
+    def _arrived(self, pod: Pod) -> None:
+        self._cluster.add_pod(pod)
+        if pod.spec.node_name or ended(pod):
+            self._simulation.scheduler.record(pod).node = pod.spec.node_name
+        else:
+            self._simulation.scheduler.enqueue(pod)
+
+    def _gone(self, pod: Pod) -> None:
+        """The pod and the claims made for it; claims that only it used lose their devices."""
+        uid = pod_uid(pod)
+        self._simulation.scheduler.queue.done(uid)
+        self._simulation.handle.nominator.clear(uid)
+        self._cluster.delete_pod(pod)
+        for claim in list(self._cluster.claims):
+            owner = claim.metadata.controller
+            if owner is not None and owner.kind == "Pod" and owner.uid == uid:
+                self._cluster.delete_claim(claim)
+            else:
+                self._release(claim, uid)
+
+    def _release(self, claim: ResourceClaim, uid: str) -> None:
+        status = claim.status
+        if status is None or all(user.uid != uid for user in status.reserved_for):
+            return
+        users = [user for user in status.reserved_for if user.uid != uid]
+        freed = replace(status, reserved_for=users) if users else ResourceClaimStatus()
+        self._cluster.put_claim(replace(claim, status=freed))
+
+    def _changed(self, was: Pod, now: Pod, current: Pod) -> None:
+        if current.spec.node_name:
+            self._changed_on_node(was, now, current)
+            return
+        if now.spec.node_name:
+            self._gone_to(now)
+            return
+        action = _pod_change(was, now, current)
+        if was == now and not action:
+            return
+        self._cluster.update_pod(now)
+        record = self._simulation.scheduler.record(now)
+        record.pod = now
+        event = Event(Resource.UNSCHEDULED_POD, action, current, now) if action else None
+        self._simulation.scheduler.queue.update(self._cluster.info(now), event)
+
+    def _gone_to(self, pod: Pod) -> None:
+        """Somebody else bound the pod."""
+        self._simulation.scheduler.queue.done(pod_uid(pod))
+        self._cluster.add_pod(pod)
+        record = self._simulation.scheduler.record(pod)
+        record.pod, record.node, record.message, record.reason = pod, pod.spec.node_name, "", ""
+
+    def _changed_on_node(self, was: Pod, now: Pod, current: Pod) -> None:
+        if was == now:
+            return
+        node = current.spec.node_name
+        placed = replace(now, spec=replace(now.spec, node_name=node))
+        action = _pod_change(was, now, current)
+        self._cluster.replace_pod(current, placed, action)
+
+
+def _node_change(old: Node, new: Node) -> Action:
+    action = Action(0)
+    if old.metadata.labels != new.metadata.labels:
+        action |= Action.UPDATE_NODE_LABEL
+    if old.status.allocatable != new.status.allocatable:
+        action |= Action.UPDATE_NODE_ALLOCATABLE
+    if old.spec.taints != new.spec.taints or old.spec.unschedulable != new.spec.unschedulable:
+        action |= Action.UPDATE_NODE_TAINT
+    return action or Action.UPDATE_OTHER
+
+
+def _pod_change(was: Pod, now: Pod, current: Pod) -> Action:
+    """What changed that plugins may register for; 0 if nothing of the kind."""
+    action = Action(0)
+    if was.metadata.labels != now.metadata.labels:
+        action |= Action.UPDATE_POD_LABEL
+    if was.spec.tolerations != now.spec.tolerations:
+        action |= Action.UPDATE_POD_TOLERATION
+    if was.spec.scheduling_gates and not now.spec.scheduling_gates:
+        action |= Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED
+    if now.status.resource_claim_statuses != current.status.resource_claim_statuses:
+        action |= Action.UPDATE_POD_GENERATED_RESOURCE_CLAIM
+    if was.spec.containers != now.spec.containers:
+        action |= Action.UPDATE_POD_SCALE_DOWN
+    return action

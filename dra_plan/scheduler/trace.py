@@ -71,7 +71,5 @@ class Tracer:
 
     def scored(self, nodes: Sequence[str], table: dict[str, list[int]], best: Sequence[str]) -> None:
         """Weighted scores per plugin and node, and the nodes with the highest sum."""
-        self.current.scores = {
-            plugin: dict(zip(nodes, scores, strict=True)) for plugin, scores in table.items()
-        }
+        self.current.scores = {plugin: dict(zip(nodes, scores, strict=True)) for plugin, scores in table.items()}
         self.current.best = list(best)

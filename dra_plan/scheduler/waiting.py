@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ..api.core import Pod
+from dra_plan.api.core import Pod
+
 from .status import Status, unschedulable
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from ...api.core import Pod, PodExtendedResourceClaimStatus
-from ...api.resource import AllocationResult, ResourceClaim, ResourceClaimConsumerReference, ResourceClaimStatus
-from ..claimstore import allocated
-from ..clock import format_time
-from ..handle import Handle
-from ..status import Code, Status, error
+from dra_plan.api.core import Pod, PodExtendedResourceClaimStatus
+from dra_plan.api.resource import AllocationResult, ResourceClaim, ResourceClaimConsumerReference, ResourceClaimStatus
+from dra_plan.scheduler.claimstore import allocated
+from dra_plan.scheduler.clock import format_time
+from dra_plan.scheduler.handle import Handle
+from dra_plan.scheduler.status import Code, Status, error
+
 from . import conditions
 from .extended import SPECIAL_NAME, special_requests, stored_name
 from .state import PodState
@@ -27,14 +28,14 @@ class Binder:
     """Binds the claims of pods.
 
     The API server of the recordings keeps the last write, so two pods that read a shared claim before either wrote
-    to it lose one reservation. A real one detects the conflict and the scheduler reads again; `detects_conflicts`
-    (with quirks repaired) does that. `lost` lists the reservations that were overwritten.
+    to it lose one reservation. A real one detects the conflict and the scheduler reads again; the handle's
+    `detects_conflicts` says which one it is. `lost` lists the reservations that were overwritten.
     """
 
     def __init__(self, handle: Handle, timeout: float) -> None:
         self._handle = handle
         self._timeout = timeout
-        self._conflicts = handle.target.quirk_mode == "fixed"
+        self._conflicts = handle.detects_conflicts
         self.lost: list[tuple[str, str]] = []
         """(claim, user whose reservation was overwritten)."""
 
@@ -44,7 +45,7 @@ class Binder:
             self._bind_all(kept, pod, node)
         except BindError as problem:
             return error(str(problem))
-        return self._await(kept, pod, node) if self._handle.target.features.binding_conditions else None
+        return self._await(kept, node) if self._handle.target.features.binding_conditions else None
 
     def _bind_all(self, kept: PodState, pod: Pod, node: str) -> None:
         pending = {claim.metadata.uid: index for index, claim in enumerate(kept.pending)}
@@ -103,7 +104,9 @@ class Binder:
         return written
 
     @staticmethod
-    def _reread(stored: ResourceClaim | None, read: ResourceClaim, allocation: AllocationResult | None) -> ResourceClaim:
+    def _reread(
+        stored: ResourceClaim | None, read: ResourceClaim, allocation: AllocationResult | None
+    ) -> ResourceClaim:
         """The claim as it is now, unless it changed in a way that makes the allocation useless."""
         if stored is None or stored.metadata.deletion_timestamp is not None:
             raise BindError(f"claim {read.key} got deleted in the meantime")
@@ -113,9 +116,7 @@ class Binder:
             raise BindError(f"claim {read.key} got deallocated elsewhere in the meantime")
         return stored
 
-    def _with_reservation(
-        self, claim: ResourceClaim, allocation: AllocationResult | None, pod: Pod
-    ) -> ResourceClaim:
+    def _with_reservation(self, claim: ResourceClaim, allocation: AllocationResult | None, pod: Pod) -> ResourceClaim:
         status = claim.status or ResourceClaimStatus()
         metadata = claim.metadata
         what = "add reservation"
@@ -150,7 +151,7 @@ class Binder:
 
     # Binding conditions
 
-    def _await(self, kept: PodState, pod: Pod, node: str) -> Status | None:
+    def _await(self, kept: PodState, node: str) -> Status | None:
         """Ready, failed, too late, or Wait: what drivers do is not simulated."""
         now = self._handle.clock.now
         waiting = False

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...api.resource import DeviceClass
-from ..clock import parse_time
+from dra_plan.api.resource import DeviceClass
+from dra_plan.scheduler.clock import parse_time
 
 IMPLICIT_PREFIX = "deviceclass.resource.kubernetes.io/"
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...api.resource import AllocatedDeviceStatus, Condition, DeviceRequestAllocationResult, ResourceClaim
-from ..claimstore import allocated
-from ..clock import parse_time
+from dra_plan.api.resource import AllocatedDeviceStatus, Condition, DeviceRequestAllocationResult, ResourceClaim
+from dra_plan.scheduler.claimstore import allocated
+from dra_plan.scheduler.clock import parse_time
 
 
 def conditional_results(claim: ResourceClaim) -> list[DeviceRequestAllocationResult]:

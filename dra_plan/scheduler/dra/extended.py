@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from ...api.core import Container, Pod
-from ...api.meta import ObjectMeta, OwnerReference
-from ...api.quantity import parse
-from ...api.resource import DeviceClaim, DeviceRequest, ExactDeviceRequest, ResourceClaim, ResourceClaimSpec
-from ..podrequest import Amounts, is_extended
+from dra_plan.api.core import Container, Pod
+from dra_plan.api.meta import ObjectMeta, OwnerReference
+from dra_plan.api.quantity import parse
+from dra_plan.api.resource import DeviceClaim, DeviceRequest, ExactDeviceRequest, ResourceClaim, ResourceClaimSpec
+from dra_plan.scheduler.podrequest import Amounts, is_extended
+
 from .classnames import IMPLICIT_PREFIX
 from .podclaims import SPECIAL_ANNOTATION
 
@@ -22,15 +23,15 @@ _SUFFIX = "xxxxx"
 def wanted_names(requests: Amounts) -> list[str]:
     """The extended resources that the pod asks for, by name."""
     return sorted(
-        name for name, value in requests.items() if value > 0 and (is_extended(name) or name.startswith(IMPLICIT_PREFIX))
+        name
+        for name, value in requests.items()
+        if value > 0 and (is_extended(name) or name.startswith(IMPLICIT_PREFIX))
     )
 
 
 def new_special_claim(pod: Pod) -> ResourceClaim:
     """The claim in memory, without requests yet."""
-    owner = OwnerReference(
-        api_version="v1", kind="Pod", name=pod.metadata.name, uid=pod.metadata.uid, controller=True
-    )
+    owner = OwnerReference(api_version="v1", kind="Pod", name=pod.metadata.name, uid=pod.metadata.uid, controller=True)
     return ResourceClaim(
         metadata=ObjectMeta(
             name=SPECIAL_NAME,
@@ -128,7 +129,9 @@ def _reuse(
 
 
 def _request(name: str, device_class: str, count: int) -> DeviceRequest:
-    return DeviceRequest(name=name, exactly=ExactDeviceRequest(device_class_name=device_class, allocation_mode="ExactCount", count=count))
+    return DeviceRequest(
+        name=name, exactly=ExactDeviceRequest(device_class_name=device_class, allocation_mode="ExactCount", count=count)
+    )
 
 
 def special_spec(requests: list[DeviceRequest]) -> ResourceClaimSpec:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...api.core import Pod
-from ...api.resource import ResourceClaim
-from ..claimstore import ClaimStore, allocated
-from ..events import Action, Hint, Interest, Resource
+from dra_plan.api.core import Pod
+from dra_plan.api.resource import ResourceClaim
+from dra_plan.scheduler.claimstore import ClaimStore, allocated
+from dra_plan.scheduler.events import Action, Hint, Interest, Resource
+
 from .podclaims import PodClaimError, pod_claims
 
 
@@ -17,7 +18,7 @@ def interests(store: ClaimStore) -> Sequence[Interest]:
     def after_claim(pod: Pod, old: ResourceClaim | None, new: ResourceClaim | None) -> Hint:
         return claim_hint(store, pod, old, new)
 
-    def after_pod(pod: Pod, old: Pod | None, new: Pod | None) -> Hint:
+    def after_pod(pod: Pod, _old: Pod | None, new: Pod | None) -> Hint:
         return pod_hint(store, pod, new)
 
     return [

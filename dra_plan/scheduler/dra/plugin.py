@@ -7,15 +7,15 @@ from collections.abc import Hashable, Mapping, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from ...allocator import Allocator, NodeOutcome, Outcome, PoolGatherer
-from ...allocator.requests import Compile
-from ...api.core import NodeSelector, Pod
-from ...api.resource import AllocationResult, DeviceRequest, ResourceClaim, ResourceClaimStatus
-from ...api.selectors import node_matches, selector_problem
-from ..claimstore import allocated
-from ..cyclestate import CycleState, StateNotFoundError
-from ..events import Interest
-from ..framework import (
+from dra_plan.allocator import Allocator, NodeOutcome, Outcome, PoolGatherer
+from dra_plan.allocator.requests import Compile
+from dra_plan.api.core import NodeSelector, Pod
+from dra_plan.api.resource import AllocationResult, DeviceRequest, ResourceClaim, ResourceClaimStatus
+from dra_plan.api.selectors import node_matches, selector_problem
+from dra_plan.scheduler.claimstore import allocated
+from dra_plan.scheduler.cyclestate import CycleState, StateNotFoundError
+from dra_plan.scheduler.events import Interest
+from dra_plan.scheduler.framework import (
     EnqueueExtensions,
     FilterPlugin,
     NominatingInfo,
@@ -27,12 +27,13 @@ from ..framework import (
     ReservePlugin,
     ScorePlugin,
 )
-from ..handle import Handle
-from ..memo import Memo
-from ..nodeinfo import NodeInfo
-from ..plugins import names
-from ..scoring import normalize
-from ..status import SKIP, Status, error, unresolvable, unschedulable
+from dra_plan.scheduler.handle import Handle
+from dra_plan.scheduler.memo import Memo
+from dra_plan.scheduler.nodeinfo import NodeInfo
+from dra_plan.scheduler.plugins import names
+from dra_plan.scheduler.scoring import normalize
+from dra_plan.scheduler.status import SKIP, Status, error, unresolvable, unschedulable
+
 from . import conditions, hints
 from .binding import Binder
 from .extended import new_special_claim, special_requests, special_spec, wanted_names

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ...api.core import Pod, PodResourceClaim
-from ...api.resource import ResourceClaim
-from ...claimsets.generated import is_controlled_by
-from ...errors import DraPlanError
-from ..claimstore import ClaimStore
+from dra_plan.api.core import Pod, PodResourceClaim
+from dra_plan.api.resource import ResourceClaim
+from dra_plan.claimsets.generated import is_controlled_by
+from dra_plan.errors import DraPlanError
+from dra_plan.scheduler.claimstore import ClaimStore
 
 SPECIAL_ANNOTATION = "resource.kubernetes.io/extended-resource-claim"
 """Marks the claim that stands for a pod's extended resources."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
-from ...allocator import Allocator
-from ...api.resource import AllocationResult, ResourceClaim
-from ..claimstore import allocated
+from dra_plan.allocator import Allocator
+from dra_plan.api.resource import AllocationResult, ResourceClaim
+from dra_plan.scheduler.claimstore import allocated
 
 Allocations = Sequence[AllocationResult]
 

@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ..framework import MAX_NODE_SCORE
-from ..nodeinfo import NodeInfo
-from ..podrequest import CPU, MEMORY, is_scalar
+from dra_plan.scheduler.framework import MAX_NODE_SCORE
+from dra_plan.scheduler.nodeinfo import NodeInfo
+from dra_plan.scheduler.podrequest import CPU, MEMORY, is_scalar
 
 Usage = list[tuple[int, int, int, int]]
 """(used with the pod, allocatable, weight, the pod's part) of each resource that the node has."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 
-from ...api.core import Pod
-from ..cyclestate import CycleState
-from ..framework import MAX_NODE_SCORE, PreScorePlugin, ScorePlugin
-from ..nodeinfo import NodeInfo
-from ..podrequest import pod_requests
-from ..status import SKIP, Status
+from dra_plan.api.core import Pod
+from dra_plan.scheduler.cyclestate import CycleState
+from dra_plan.scheduler.framework import MAX_NODE_SCORE, PreScorePlugin, ScorePlugin
+from dra_plan.scheduler.nodeinfo import NodeInfo
+from dra_plan.scheduler.podrequest import pod_requests
+from dra_plan.scheduler.status import SKIP, Status
+
 from . import names
 from .allocation import Strategy, Usage, usage
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from ...api.core import Pod
-from ..cyclestate import CycleState
-from ..framework import BindPlugin
-from ..handle import Handle
-from ..status import Status
+from dra_plan.api.core import Pod
+from dra_plan.scheduler.cyclestate import CycleState
+from dra_plan.scheduler.framework import BindPlugin
+from dra_plan.scheduler.handle import Handle
+from dra_plan.scheduler.status import Status
+
 from . import names
 
 

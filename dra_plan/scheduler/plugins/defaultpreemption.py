@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ...api.core import Pod
-from ..cyclestate import CycleState
-from ..events import Action, Hint, Interest, Resource
-from ..framework import EnqueueExtensions, NominatingInfo, PostFilterPlugin, PreEnqueuePlugin
-from ..handle import Handle
-from ..messages import NOT_HELPFUL, fit_error
-from ..nodeinfo import PodInfo
-from ..preemption import Candidate, best_candidate, dry_run
-from ..status import Code, Status, error, unresolvable, unschedulable
+from dra_plan.api.core import Pod
+from dra_plan.scheduler.cyclestate import CycleState
+from dra_plan.scheduler.events import Action, Hint, Interest, Resource
+from dra_plan.scheduler.framework import EnqueueExtensions, NominatingInfo, PostFilterPlugin, PreEnqueuePlugin
+from dra_plan.scheduler.handle import Handle
+from dra_plan.scheduler.messages import NOT_HELPFUL, fit_error
+from dra_plan.scheduler.nodeinfo import PodInfo
+from dra_plan.scheduler.preemption import Candidate, best_candidate, dry_run
+from dra_plan.scheduler.status import Code, Status, error, unresolvable, unschedulable
+
 from . import names
 
 _EVICTED = "PreemptionByScheduler"
@@ -126,4 +127,6 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
 
 
 def _evicted(pod: Pod) -> bool:
-    return any(c.type == "DisruptionTarget" and c.status == "True" and c.reason == _EVICTED for c in pod.status.conditions)
+    return any(
+        c.type == "DisruptionTarget" and c.status == "True" and c.reason == _EVICTED for c in pod.status.conditions
+    )

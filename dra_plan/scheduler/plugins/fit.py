@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from ...api.core import Node, Pod
-from ..cyclestate import CycleState
-from ..events import Action, Hint, Interest, Resource
-from ..framework import EnqueueExtensions, FilterPlugin, PreFilterPlugin, PreFilterResult, PreScorePlugin, ScorePlugin
-from ..handle import Handle
-from ..nodeinfo import NodeInfo
-from ..podrequest import amounts, is_extended, pod_requests
-from ..status import Code, Status
+from dra_plan.api.core import Node, Pod
+from dra_plan.scheduler.cyclestate import CycleState
+from dra_plan.scheduler.events import Action, Hint, Interest, Resource
+from dra_plan.scheduler.framework import (
+    EnqueueExtensions,
+    FilterPlugin,
+    PreFilterPlugin,
+    PreFilterResult,
+    PreScorePlugin,
+    ScorePlugin,
+)
+from dra_plan.scheduler.handle import Handle
+from dra_plan.scheduler.nodeinfo import NodeInfo
+from dra_plan.scheduler.podrequest import amounts, is_extended, pod_requests
+from dra_plan.scheduler.status import Code, Status
+
 from . import names
 from .allocation import Strategy, usage
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from ...api.core import Pod
-from ..cyclestate import CycleState
-from ..framework import MAX_NODE_SCORE, ScorePlugin
-from ..handle import Handle
-from ..nodeinfo import NodeInfo
-from ..status import Status
+from dra_plan.api.core import Pod
+from dra_plan.scheduler.cyclestate import CycleState
+from dra_plan.scheduler.framework import MAX_NODE_SCORE, ScorePlugin
+from dra_plan.scheduler.handle import Handle
+from dra_plan.scheduler.nodeinfo import NodeInfo
+from dra_plan.scheduler.status import Status
+
 from . import names
 
 _MEBIBYTE = 1024 * 1024

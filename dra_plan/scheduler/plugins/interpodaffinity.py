@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...api.core import Node, Pod
-from ..affinityterms import AffinityTerms, Term
-from ..cyclestate import CycleState
-from ..events import Action, Hint, Interest, Resource
-from ..framework import (
+from dra_plan.api.core import Node, Pod
+from dra_plan.scheduler.affinityterms import AffinityTerms, Term
+from dra_plan.scheduler.cyclestate import CycleState
+from dra_plan.scheduler.events import Action, Hint, Interest, Resource
+from dra_plan.scheduler.framework import (
     MAX_NODE_SCORE,
     EnqueueExtensions,
     FilterPlugin,
@@ -19,9 +19,10 @@ from ..framework import (
     PreScorePlugin,
     ScorePlugin,
 )
-from ..handle import Handle
-from ..nodeinfo import NodeInfo, PodInfo
-from ..status import SKIP, Status, unresolvable, unschedulable
+from dra_plan.scheduler.handle import Handle
+from dra_plan.scheduler.nodeinfo import NodeInfo, PodInfo
+from dra_plan.scheduler.status import SKIP, Status, unresolvable, unschedulable
+
 from . import names
 
 _NOT_NEAR = unresolvable("node(s) didn't match pod affinity rules")
@@ -197,9 +198,7 @@ class InterPodAffinity(
     def events_to_register(self) -> Sequence[Interest]:
         """Pods that a rule concerns, and nodes with the topology labels."""
         return [
-            Interest(
-                Resource.ASSIGNED_POD, Action.ADD | Action.DELETE | Action.UPDATE_POD_LABEL, self._after_pod
-            ),
+            Interest(Resource.ASSIGNED_POD, Action.ADD | Action.DELETE | Action.UPDATE_POD_LABEL, self._after_pod),
             Interest(Resource.NODE, Action.ADD | Action.UPDATE_NODE_LABEL, self._after_node),
         ]
 
@@ -213,7 +212,9 @@ class InterPodAffinity(
             if other is None:
                 return False
             theirs = PodInfo(other).terms.required_anti
-            return any(self._matches(t, other) for t in terms.required_anti) or any(self._matches(t, pod) for t in theirs)
+            return any(self._matches(t, other) for t in terms.required_anti) or any(
+                self._matches(t, pod) for t in theirs
+            )
 
         if wanted(new) and not wanted(old):
             return Hint.QUEUE

@@ -7,14 +7,23 @@ from typing import Any
 
 import msgspec
 
-from ...api.core import Node, NodeAffinity as Affinity, NodeSelector, Pod, PreferredSchedulingTerm
-from ...api.selectors import node_matches, term_matches, term_problems
-from ..cyclestate import CycleState
-from ..events import Action, Hint, Interest, Resource
-from ..framework import EnqueueExtensions, FilterPlugin, PreFilterPlugin, PreFilterResult, PreScorePlugin, ScorePlugin
-from ..nodeinfo import NodeInfo
-from ..scoring import normalize
-from ..status import SKIP, Status, error, unresolvable
+from dra_plan.api.core import Node, NodeSelector, Pod, PreferredSchedulingTerm
+from dra_plan.api.core import NodeAffinity as Affinity
+from dra_plan.api.selectors import node_matches, term_matches, term_problems
+from dra_plan.scheduler.cyclestate import CycleState
+from dra_plan.scheduler.events import Action, Hint, Interest, Resource
+from dra_plan.scheduler.framework import (
+    EnqueueExtensions,
+    FilterPlugin,
+    PreFilterPlugin,
+    PreFilterResult,
+    PreScorePlugin,
+    ScorePlugin,
+)
+from dra_plan.scheduler.nodeinfo import NodeInfo
+from dra_plan.scheduler.scoring import normalize
+from dra_plan.scheduler.status import SKIP, Status, error, unresolvable
+
 from . import names
 
 _CONFLICT = unresolvable("pod affinity terms conflict")
@@ -123,7 +132,7 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, E
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
         """The sum of the weights of matching terms."""
-        terms = state.read(self.name)
+        terms: list[PreferredSchedulingTerm] = state.read(self.name)
         return sum(t.weight for t in terms if term_matches(t.preference, node.name, node.labels))
 
     def score_memo(self, state: CycleState, pod: Pod) -> Hashable | None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from ...api.core import Node, Pod, Taint
-from ..cyclestate import CycleState
-from ..events import Action, Hint, Interest, Resource
-from ..framework import EnqueueExtensions, FilterPlugin
-from ..nodeinfo import NodeInfo
-from ..status import Status, unresolvable
+from dra_plan.api.core import Node, Pod, Taint
+from dra_plan.scheduler.cyclestate import CycleState
+from dra_plan.scheduler.events import Action, Hint, Interest, Resource
+from dra_plan.scheduler.framework import EnqueueExtensions, FilterPlugin
+from dra_plan.scheduler.nodeinfo import NodeInfo
+from dra_plan.scheduler.status import Status, unresolvable
+
 from . import names
 from .tainttoleration import tolerated
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 
-from ...api.core import Node, Pod
-from ..cyclestate import CycleState
-from ..events import Action, Hint, Interest, Resource
-from ..framework import EnqueueExtensions, FilterPlugin, PreFilterPlugin, PreFilterResult
-from ..nodeinfo import NodeInfo, PodInfo, Port
-from ..status import SKIP, Status, unschedulable
+from dra_plan.api.core import Node, Pod
+from dra_plan.scheduler.cyclestate import CycleState
+from dra_plan.scheduler.events import Action, Hint, Interest, Resource
+from dra_plan.scheduler.framework import EnqueueExtensions, FilterPlugin, PreFilterPlugin, PreFilterResult
+from dra_plan.scheduler.nodeinfo import NodeInfo, PodInfo, Port
+from dra_plan.scheduler.status import SKIP, Status, unschedulable
+
 from . import names
 
-_ANY = "0.0.0.0"  # noqa: S104 - an address to compare with, nothing listens
+_ANY = "0.0.0.0"
 _TAKEN = unschedulable("node(s) didn't have free ports for the requested pod ports")
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ..framework import QueueSortPlugin
-from ..queue import QueuedPod
+from dra_plan.scheduler.framework import QueueSortPlugin
+from dra_plan.scheduler.queue import QueuedPod
+
 from . import names
 
 

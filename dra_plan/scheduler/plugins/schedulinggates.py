@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...api.core import Pod
-from ..events import Action, Interest, Resource
-from ..framework import EnqueueExtensions, PreEnqueuePlugin
-from ..status import Status, unresolvable
+from dra_plan.api.core import Pod
+from dra_plan.scheduler.events import Action, Interest, Resource
+from dra_plan.scheduler.framework import EnqueueExtensions, PreEnqueuePlugin
+from dra_plan.scheduler.status import Status, unresolvable
+
 from . import names
 
 

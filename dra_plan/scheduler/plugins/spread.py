@@ -6,15 +6,15 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...api.core import Node, Pod, TopologySpreadConstraint
-from ...api.meta import LabelSelector, LabelSelectorRequirement
-from ...api.selectors import labels_match
-from ...api.workloads import ReplicationController, Workload
-from ..affinityterms import with_label_keys
-from ..cluster import Cluster
-from ..cyclestate import CycleState
-from ..events import Action, Hint, Interest, Resource
-from ..framework import (
+from dra_plan.api.core import Node, Pod, TopologySpreadConstraint
+from dra_plan.api.meta import LabelSelector, LabelSelectorRequirement
+from dra_plan.api.selectors import labels_match
+from dra_plan.api.workloads import ReplicationController, Workload
+from dra_plan.scheduler.affinityterms import with_label_keys
+from dra_plan.scheduler.cluster import Cluster
+from dra_plan.scheduler.cyclestate import CycleState
+from dra_plan.scheduler.events import Action, Hint, Interest, Resource
+from dra_plan.scheduler.framework import (
     MAX_NODE_SCORE,
     EnqueueExtensions,
     FilterPlugin,
@@ -24,9 +24,10 @@ from ..framework import (
     PreScorePlugin,
     ScorePlugin,
 )
-from ..handle import Handle
-from ..nodeinfo import NodeInfo, PodInfo
-from ..status import SKIP, Status, unresolvable, unschedulable
+from dra_plan.scheduler.handle import Handle
+from dra_plan.scheduler.nodeinfo import NodeInfo, PodInfo
+from dra_plan.scheduler.status import SKIP, Status, unresolvable, unschedulable
+
 from . import names
 from .nodeaffinity import matches as matches_affinity
 from .tainttoleration import untolerated
@@ -67,9 +68,7 @@ class Constraint:
 
     def count(self, node: NodeInfo, namespace: str) -> int:
         """How many pods on the node are spread by this constraint; those being deleted don't count."""
-        return sum(
-            not info.terminating and self.selects(info.pod, namespace) for info in node.pods.values()
-        )
+        return sum(not info.terminating and self.selects(info.pod, namespace) for info in node.pods.values())
 
 
 def constraints_of(pod: Pod, listed: Sequence[TopologySpreadConstraint], when: str) -> list[Constraint]:
@@ -170,7 +169,9 @@ class PodTopologySpread(
         if selector is None:
             return []
         return [
-            Constraint(c.topology_key, selector, c.max_skew, c.min_domains or 1, honor_affinity=True, honor_taints=False)
+            Constraint(
+                c.topology_key, selector, c.max_skew, c.min_domains or 1, honor_affinity=True, honor_taints=False
+            )
             for c in listed
         ]
 
@@ -296,9 +297,7 @@ class PodTopologySpread(
     def events_to_register(self) -> Sequence[Interest]:
         """Pods of the same kind that come, go or change, and nodes with the labels."""
         return [
-            Interest(
-                Resource.ASSIGNED_POD, Action.ADD | Action.DELETE | Action.UPDATE_POD_LABEL, self._after_pod
-            ),
+            Interest(Resource.ASSIGNED_POD, Action.ADD | Action.DELETE | Action.UPDATE_POD_LABEL, self._after_pod),
             Interest(
                 Resource.NODE,
                 Action.ADD | Action.DELETE | Action.UPDATE_NODE_LABEL | Action.UPDATE_NODE_TAINT,

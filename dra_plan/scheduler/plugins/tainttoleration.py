@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 
-from ...api.core import Node, Pod, Taint, Toleration
-from ...releases import Target
-from ..cyclestate import CycleState
-from ..events import Action, Hint, Interest, Resource
-from ..framework import EnqueueExtensions, FilterPlugin, PreScorePlugin, ScorePlugin
-from ..nodeinfo import NodeInfo
-from ..scoring import normalize
-from ..status import Status, unresolvable
+from dra_plan.api.core import Node, Pod, Taint, Toleration
+from dra_plan.releases import Target
+from dra_plan.scheduler.cyclestate import CycleState
+from dra_plan.scheduler.events import Action, Hint, Interest, Resource
+from dra_plan.scheduler.framework import EnqueueExtensions, FilterPlugin, PreScorePlugin, ScorePlugin
+from dra_plan.scheduler.nodeinfo import NodeInfo
+from dra_plan.scheduler.scoring import normalize
+from dra_plan.scheduler.status import Status, unresolvable
+
 from . import names
 
 _BLOCKING = ("NoSchedule", "NoExecute")
