@@ -15,6 +15,7 @@ from .json_objects import JsonObjects
 from .kinds import Kind
 from .objects import decode, has_unset_claims, label_of_value
 from .places import NO_HEADER, Header, Item, Place, label, label_of
+from .quantities import are_readable
 from .report import Report
 from .unwrap import unwrap
 
@@ -54,10 +55,10 @@ class Collector:
         """Takes one document that is a well-formed JSON value in `data`, decoding it straight into objects."""
         for found in JsonObjects(data, begin, end, place):
             typed = found.typed()
-            if typed is None or (typed.kind.pod_spec and has_unset_claims(typed.value)):
-                self.add(found.plain(), found.place, found.inherited)
-            else:
+            if typed is not None and _is_sound(typed.value, typed.kind):
                 self._keep(typed.value, typed.kind, typed.version, found.origin_place)
+            else:
+                self.add(found.plain(), found.place, found.inherited)
 
     def _find_kind(self, item: Item) -> Kind | None:
         """The kind of an object; None, noted as fault or as skipped, if it isn't to be decoded."""
@@ -135,3 +136,8 @@ class Collector:
             self.report.fault(place, f"given twice, first in {first}", label=label(*key))
             return False
         return True
+
+
+def _is_sound(obj: Object, kind: Kind) -> bool:
+    """Whether a decoded object needs no second look."""
+    return are_readable(obj) and not (kind.pod_spec and has_unset_claims(obj))

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from dra_plan.api.quantity import QuantityError, parse
+
 from .kinds import Kind
 from .paths import FieldPath
 from .shapes import Schema, schema_of
@@ -21,6 +23,8 @@ _NAMES = {
     "object": "an object",
     "array": "a list",
 }
+_QUANTITY = ["string", "number"]
+"""How the schemas write a quantity."""
 _ZEROS: dict[str, Any] = {"string": "", "integer": 0, "number": 0, "boolean": False, "object": {}, "array": []}
 
 
@@ -82,6 +86,8 @@ class _Walk:
         if not any(_is(value, name) for name in types):
             self._wrong(value, types, path)
             return value
+        if types == _QUANTITY:
+            self._check_quantity(value, path)
         if isinstance(value, dict):
             return self._fields(value, schema, path) if "properties" in schema else self._entries(value, schema, path)
         if isinstance(value, list) and "items" in schema:
@@ -115,13 +121,19 @@ class _Walk:
         if value is not None:
             return value
         types = self._resolve(schema).get("type")
-        if types == ["string", "number"]:
+        if types == _QUANTITY:
             return "0"
         return _ZEROS.get(types) if isinstance(types, str) else None
 
+    def _check_quantity(self, value: Any, path: FieldPath) -> None:
+        try:
+            parse(value)
+        except QuantityError:
+            self._found.wrong.append((path, f"{describe(value)} is not a quantity", "such as 500m, 2, 80Gi or 1e3"))
+
     def _wrong(self, value: Any, types: list[str], path: FieldPath) -> None:
-        wanted = " or ".join(_NAMES[name] for name in types if name != "null")
-        hint = "put it in quotes" if isinstance(value, bool | int | float) and "string" in types else ""
+        wanted = "a quantity" if types == _QUANTITY else " or ".join(_NAMES[name] for name in types if name != "null")
+        hint = "put it in quotes" if isinstance(value, bool | int | float) and types == ["string"] else ""
         self._found.wrong.append((path, f"expected {wanted}, got {describe(value)}", hint))
 
 

@@ -46,20 +46,22 @@ def _skip_space(data: bytes, position: int) -> int:
 
 
 def _end_of_value(view: memoryview, begin: int) -> int:
-    """Lets the decoder check everything; what it calls trailing is where the next value starts."""
-    end = len(view)
-    while True:
+    """Lets the decoder check everything. What it calls trailing is the start of the next value, counted from 1."""
+    try:
         try:
-            msgspec.json.decode(view[begin:end], type=msgspec.Raw)
-        except RecursionError:
-            raise JsonError("nested too deeply", begin) from None
+            msgspec.json.decode(view[begin:], type=msgspec.Raw)
         except msgspec.DecodeError as error:
             trailing = _TRAILING.match(str(error))
             if trailing is None:
-                raise _json_error(error, begin, end) from None
-            end = begin + int(trailing[1])
-        else:
+                raise
+            end = begin + int(trailing[1]) - 1
+            msgspec.json.decode(view[begin:end], type=msgspec.Raw)
             return end
+        return len(view)
+    except RecursionError:
+        raise JsonError("nested too deeply", begin) from None
+    except msgspec.DecodeError as error:
+        raise _json_error(error, begin, len(view)) from None
 
 
 def _json_error(error: msgspec.DecodeError, begin: int, end: int) -> JsonError:

@@ -32,8 +32,10 @@ def load(
     collector = Collector(namespace=namespace, strict=True)
     with _without_gc(freeze=True):
         for source in _sources(paths, collector.report.faults, recursive=recursive, stdin=stdin):
+            before = len(collector.report.faults)
             for document in read_documents(source, collector.report.faults):
                 document.hand_to(collector)
+            collector.report.faults[before:] = sorted(collector.report.faults[before:], key=_line)
     if not collector.report.faults and not collector.has_objects:
         collector.report.faults.append(_nothing(paths))
     return collector.finish()
@@ -50,8 +52,10 @@ def load_dicts(
     objects: list[dict[str, Any]] = []
     with _without_gc():
         for source in _sources(paths, faults, recursive=recursive, stdin=stdin):
+            before = len(faults)
             for document in read_documents(source, faults):
                 objects.extend(_objects(document, faults))
+            faults[before:] = sorted(faults[before:], key=_line)
     if not faults and not objects:
         faults.append(_nothing(paths))
     if faults:
@@ -75,6 +79,11 @@ def _sources(
     if stdin is None and STDIN in names:
         stdin = sys.stdin.buffer
     return read_sources(names, faults, recursive=recursive, stdin=stdin)
+
+
+def _line(fault: Fault) -> int:
+    """For the order of faults in one source: syntax is read first, but told where it stands."""
+    return fault.line
 
 
 def _nothing(paths: Sequence[PathLike]) -> Fault:

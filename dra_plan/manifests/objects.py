@@ -13,6 +13,7 @@ from .convert import UnfitError, lift_claim_sources
 from .diagnose import diagnose
 from .kinds import Kind
 from .places import Place, label_of
+from .quantities import are_readable
 from .report import Report
 
 NOT_DECODED = (msgspec.MsgspecError, UnfitError, RecursionError, UnicodeError)
@@ -21,9 +22,12 @@ NOT_DECODED = (msgspec.MsgspecError, UnfitError, RecursionError, UnicodeError)
 
 def decode(value: dict[str, Any], kind: Kind, version: str, place: Place, report: Report, label: str) -> Object | None:
     """The object as v1 type; None, with the faults in the report, if the API server could not decode it either."""
+    obj: Object | None
     try:
-        obj: Object | None = typed(value, kind, version)
+        obj = typed(value, kind, version)
     except NOT_DECODED:
+        obj = None
+    if obj is None or not are_readable(obj):
         obj = _repaired(value, kind, version, place, report, label)
     if obj is not None and kind.pod_spec and has_unset_claims(obj):
         lifted = _replace_at(value, kind.pod_spec, lift_claim_sources)

@@ -99,7 +99,8 @@ def _read(name: str, faults: list[Fault], stdin: BinaryIO | None) -> Source | No
             return None
         else:
             with Path(name).open("rb") as file:
-                data = _limited(file)
+                # The size of a regular file is known; pipes and devices may go on for ever.
+                data = file.read() if 0 < os.fstat(file.fileno()).st_size <= MAX_BYTES else _limited(file)
     except OSError as error:
         faults.append(Fault(name, _reason(error)))
         return None
@@ -110,7 +111,11 @@ def _read(name: str, faults: list[Fault], stdin: BinaryIO | None) -> Source | No
 
 
 def _limited(file: BinaryIO) -> bytes:
-    return file.read(MAX_BYTES + 1)
+    """The content, or a little more than may be read of it."""
+    data = bytearray()
+    while len(data) <= MAX_BYTES and (piece := file.read(1 << 20)):
+        data += piece
+    return bytes(data)
 
 
 def _as_text(name: str, data: bytes, faults: list[Fault]) -> Source | None:

@@ -121,15 +121,18 @@ class Builder:
         mark: Any = error.problem_mark or error.context_mark
         problem = error.problem or error.context or "malformed"
         line = self._first_line + (mark.line if mark else 0)
-        tab = mark is not None and self._char_at(mark) == "\t"
-        return YamlError(f"YAML: {problem}", line, "indent with spaces, not tabs" if tab else "")
-
-    def _char_at(self, mark: Any) -> str:
-        lines = self._text.split("\n", mark.line + 1)
-        return lines[mark.line][mark.column : mark.column + 1] if mark.line < len(lines) else ""
+        return YamlError(f"YAML: {problem}", line, self._hint(mark) if mark else "")
 
     def _error(self, event: Any, message: str) -> YamlError:
-        return YamlError(message, self._first_line + event.start_mark.line)
+        return YamlError(message, self._first_line + event.start_mark.line, self._hint(event.start_mark))
+
+    def _hint(self, mark: Any) -> str:
+        """What is usually meant by the text at the mark."""
+        lines = self._text.split("\n", mark.line + 1)
+        line = lines[mark.line] if mark.line < len(lines) else ""
+        if line[mark.column : mark.column + 1] == "\t":
+            return "indent with spaces, not tabs"
+        return "a template has to be rendered first" if "{{" in line else ""
 
     # Events
 

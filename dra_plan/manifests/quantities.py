@@ -1,0 +1,117 @@
+"""Whether the quantities of a decoded object can be read; the API server refuses objects in which one can't."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from typing import Any
+
+from dra_plan.api.base import Object, QuantityText
+from dra_plan.api.core import Node, Pod, PodSpec, ResourceRequirements
+from dra_plan.api.quantity import QuantityError, parse
+from dra_plan.api.resource import (
+    CapacityRequestPolicy,
+    Device,
+    ResourceClaim,
+    ResourceClaimSpec,
+    ResourceClaimTemplate,
+    ResourceSlice,
+)
+from dra_plan.api.workloads import CronJob, Job, ReplicationController, Workload
+
+Quantities = Iterator[QuantityText | None]
+
+
+def are_readable(obj: Object) -> bool:
+    """Whether every quantity of the object is one."""
+    quantities = _QUANTITIES.get(type(obj))
+    if quantities is None:
+        return True
+    try:
+        for quantity in quantities(obj):
+            if quantity is not None:
+                parse(quantity)
+    except QuantityError:
+        return False
+    return True
+
+
+def _of_slice(piece: ResourceSlice) -> Quantities:
+    for device in piece.spec.devices:
+        for capacity in device.capacity.values():
+            yield capacity.value
+            if capacity.request_policy is not None:
+                yield from _of_policy(capacity.request_policy)
+        if device.consumes_counters or device.node_allocatable_resource_mappings:
+            yield from _of_consumption(device)
+    for counters in piece.spec.shared_counters:
+        yield from (counter.value for counter in counters.counters.values())
+
+
+def _of_policy(policy: CapacityRequestPolicy) -> Quantities:
+    yield policy.default
+    yield from policy.valid_values or ()
+    if policy.valid_range is not None:
+        yield from (policy.valid_range.min, policy.valid_range.max, policy.valid_range.step)
+
+
+def _of_consumption(device: Device) -> Quantities:
+    for consumption in device.consumes_counters:
+        yield from (counter.value for counter in consumption.counters.values())
+    yield from (mapping.allocation_multiplier for mapping in device.node_allocatable_resource_mappings.values())
+
+
+def _of_claim(claim: ResourceClaim) -> Quantities:
+    yield from _of_claim_spec(claim.spec)
+    if claim.status is not None and claim.status.allocation is not None:
+        for result in claim.status.allocation.devices.results:
+            yield from (result.consumed_capacity or {}).values()
+
+
+def _of_claim_spec(spec: ResourceClaimSpec) -> Quantities:
+    for request in spec.devices.requests:
+        for wanted in (request.exactly, *request.first_available):
+            if wanted is not None and wanted.capacity is not None:
+                yield from wanted.capacity.requests.values()
+
+
+def _of_node(node: Node) -> Quantities:
+    yield from node.status.capacity.values()
+    yield from node.status.allocatable.values()
+
+
+def _of_pod(pod: Pod) -> Quantities:
+    yield from _of_pod_spec(pod.spec)
+    for status in (*pod.status.container_statuses, *pod.status.init_container_statuses):
+        yield from status.allocated_resources.values()
+        yield from _of_resources([status.resources])
+
+
+def _of_pod_spec(spec: PodSpec) -> Quantities:
+    containers = chain(spec.containers, spec.init_containers)
+    yield from spec.overhead.values()
+    yield from _of_resources([spec.resources, *(container.resources for container in containers)])
+
+
+def _of_resources(resources: Iterable[ResourceRequirements | None]) -> Quantities:
+    for requirements in resources:
+        if requirements is not None:
+            yield from requirements.requests.values()
+            yield from requirements.limits.values()
+
+
+def _of_templated(owner: Any) -> Quantities:
+    return _of_pod_spec(owner.spec.template.spec)
+
+
+_QUANTITIES: dict[type[Object], Callable[[Any], Quantities]] = {
+    ResourceSlice: _of_slice,
+    ResourceClaim: _of_claim,
+    ResourceClaimTemplate: lambda template: _of_claim_spec(template.spec.spec),
+    Node: _of_node,
+    Pod: _of_pod,
+    Workload: _of_templated,
+    ReplicationController: _of_templated,
+    Job: _of_templated,
+    CronJob: lambda job: _of_templated(job.spec.job_template),
+}

@@ -1,0 +1,121 @@
+"""Every kind of broken input, with the whole message that the user gets."""
+
+from __future__ import annotations
+
+import io
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from dra_plan.errors import InputError
+from dra_plan.manifests.faults import ManifestErrors
+from dra_plan.manifests.load import load, load_dicts
+
+from .broken import CASES, CLASS, Broken
+
+
+def write(broken: Broken) -> list[str]:
+    for name, content in broken.files.items():
+        if name.endswith("/"):
+            Path(name).mkdir(parents=True)
+            continue
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_bytes(content.encode() if isinstance(content, str) else content)
+    return list(broken.paths) if broken.paths or not broken.files else list(broken.files)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_message(name, tmp_path, monkeypatch, snapshot):
+    monkeypatch.chdir(tmp_path)
+    paths = write(CASES[name])
+    with pytest.raises(ManifestErrors) as caught:
+        load(paths, stdin=io.BytesIO(CASES[name].stdin or b""))
+    assert isinstance(caught.value, InputError)
+    assert isinstance(caught.value, ValueError)
+    assert [fault.text() for fault in caught.value.faults] == str(caught.value).split("\n")
+    assert str(caught.value) == snapshot
+
+
+def test_enough_kinds():
+    assert len(CASES) >= 40
+
+
+def test_permission_denied(tmp_path, monkeypatch):
+    """Tests may run as root, who may read everything, so the refusal is played."""
+    monkeypatch.chdir(tmp_path)
+    Path("secret.yaml").write_text(CLASS)
+
+    def refuse(self, *args, **kwargs):
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(ManifestErrors, match=r"\Asecret\.yaml: permission denied\Z"):
+        load(["secret.yaml"])
+
+
+def test_broken_link(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("link.yaml").symlink_to("gone.yaml")
+    with pytest.raises(ManifestErrors, match=r"\Alink\.yaml: broken link to gone\.yaml\Z"):
+        load(["link.yaml"])
+
+
+def test_broken_link_in_directory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("dir").mkdir()
+    Path("dir/link.yaml").symlink_to("gone.yaml")
+    Path("dir/class.yaml").write_text(CLASS)
+    with pytest.raises(ManifestErrors, match=r"\Adir/link\.yaml: broken link to gone\.yaml\Z"):
+        load(["dir"])
+
+
+HUGE = 100 * 1024 * 1024
+
+
+def test_huge_yaml_line(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with Path("huge.yaml").open("wb") as file:
+        file.write(b"apiVersion: v1\nkind: ")
+        file.write(b"x" * HUGE)
+        file.write(b"\n")
+    with pytest.raises(ManifestErrors) as caught:
+        load(["huge.yaml"])
+    assert str(caught.value) == (
+        "huge.yaml:2: a line of 104857606 characters; YAML lines are read up to 16777216 (write it as JSON)"
+    )
+
+
+def test_huge_json_line(tmp_path, monkeypatch):
+    """Long lines are usual in JSON; the fault after one is still found."""
+    monkeypatch.chdir(tmp_path)
+    with Path("huge.json").open("wb") as file:
+        file.write(b'{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "')
+        file.write(b"x" * HUGE)
+        file.write(b'"},\n"spec": nothing}')
+    with pytest.raises(ManifestErrors) as caught:
+        load(["huge.json"])
+    assert str(caught.value) == "huge.json:2: JSON: invalid character"
+
+
+def test_alias_bomb_costs_little_memory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    paths = write(CASES["alias bomb"])
+    tracemalloc.start()
+    try:
+        with pytest.raises(ManifestErrors):
+            load(paths)
+        assert tracemalloc.get_traced_memory()[1] < 50_000_000
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("name", ["missing file", "bad indentation", "JSON cut off", "text", "List without items"])
+def test_plain_objects_have_the_same_faults(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    paths = write(CASES[name])
+    with pytest.raises(ManifestErrors) as typed:
+        load(paths)
+    with pytest.raises(ManifestErrors) as plain:
+        load_dicts(paths)
+    assert str(plain.value) == str(typed.value)
