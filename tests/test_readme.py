@@ -54,7 +54,7 @@ def run(command: str, programs: Path) -> str:
 def test_example(example: str, programs: Path, request: pytest.FixtureRequest) -> None:
     printed = [(command, run(command, programs)) for command, _ in commands(example)]
     if request.config.getoption("update_snapshots"):
-            text = README_FILE.read_text(encoding="utf-8")
+        text = README_FILE.read_text(encoding="utf-8")
         new = "".join(f"$ {command}\n{output}" for command, output in printed)
         README_FILE.write_text(text.replace(example, new), encoding="utf-8")
         return
