@@ -52,7 +52,7 @@ def index_of(text: str, part: str, start: int = 0) -> int:
     """Where the part occurs first from `start` on, or -1; `start` itself for an empty part."""
     if not part:
         return start
-    if not 0 <= start < len(text):
+    if start < 0:
         raise Fault(f"index out of range: {start}")
     return text.find(part, start)
 
@@ -60,19 +60,20 @@ def index_of(text: str, part: str, start: int = 0) -> int:
 @overload("string_last_index_of_string", "string", "string")
 def last_index_of(text: str, part: str) -> int:
     """Where the part occurs last, or -1; the length for an empty part."""
-    if not part:
-        return len(text)
-    return last_index_before(text, part, len(text) - 1)
+    return text.rfind(part)
 
 
 @overload("string_last_index_of_string_int", "string", "string", "int")
 def last_index_before(text: str, part: str, start: int) -> int:
-    """Where the part begins last, at `start` at most, or -1; `start` itself for an empty part."""
+    """Where the part begins last, at `start` at most, or -1; `start` itself for an empty part.
+
+    A start behind the end finds nothing, as upstream.
+    """
     if not part:
         return start
-    if not 0 <= start < len(text):
+    if start < 0:
         raise Fault(f"index out of range: {start}")
-    return text.rfind(part, 0, start + len(part))
+    return text.rfind(part, 0, start + len(part)) if start < len(text) else -1
 
 
 @overload("string_lower_ascii", "string")
