@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dra_plan.allocator.allocator import DEFAULT_MAX_STEPS
-from dra_plan.allocator.requests import Compile
+from dra_plan.allocator.requests import Compile, Selector
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
 from dra_plan.api.resource import ResourceClaim
@@ -75,7 +75,7 @@ def simulate(
     inventory: Inventory,
     *,
     target: Target,
-    compile_selector: Compile,
+    compile_selector: Compile | None = None,
     config: Mapping[str, Any] | None = None,
     extenders: Sequence[Extender] | None = None,
     plugins: Registry | None = None,
@@ -112,7 +112,7 @@ class Simulation:
         inventory: Inventory,
         *,
         target: Target,
-        compile_selector: Compile,
+        compile_selector: Compile | None = None,
         config: Mapping[str, Any] | None = None,
         extenders: Sequence[Extender] | None = None,
         plugins: Registry | None = None,
@@ -139,7 +139,7 @@ class Simulation:
             self.clock,
             target,
             Nominator(),
-            compile_selector,
+            compile_selector or _compiler(target),
             max_steps,
             detects_conflicts=real,
             extenders=extenders or (),
@@ -213,6 +213,19 @@ class Simulation:
     def dynamic_resources(self) -> list[DynamicResources]:
         """The DynamicResources plugin of each profile that has it."""
         return self.plugins_of(DynamicResources)
+
+
+def _compiler(target: Target) -> Compile:
+    """Selectors as the scheduler compiles them: by the rules for stored expressions."""
+
+    def compile_stored(expression: str) -> Selector:
+        from dra_plan.cel import compile_selector
+
+        return compile_selector(
+            expression, kubernetes_version=target.version, feature_gates=target.gates, rules="stored"
+        )
+
+    return compile_stored
 
 
 def _registry(config: configuration.Configuration, extra: Registry | None) -> Registry:

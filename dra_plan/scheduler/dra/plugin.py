@@ -89,7 +89,9 @@ class DynamicResources(
     def refresh(self) -> None:
         """Slices, classes or rules have changed."""
         target, cluster = self._target, self._handle.cluster
-        rules = cluster.taint_rules if target.features.device_taint_rules else ()
+        rules = cluster.taint_rules if target.features.device_taint_rules else []
+        if not target.quirks.absent_device_selector_matches_all:
+            rules = [rule for rule in rules if rule.spec.device_selector is not None]
         self._gatherer = PoolGatherer(cluster.slices, target.features, target.rules, target.quirks, rules)
         self._memo = Memo()
         self._shares_counters = _counters_cross_drivers(self._gatherer)
