@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from .relax import ConstraintElement, Element, RequestElement, elements, without
 from .scene import Budget, Scene
 
+SAME_EVERYWHERE = (RequestElement, ConstraintElement)
+"""Elements that mean the same on every node."""
+
 TOTAL_STEPS = 200_000
 """Search steps for one blocking set."""
 
@@ -45,9 +48,9 @@ def is_enough(scene: Scene, found: Iterable[Element], budget: Budget) -> bool:
 
     The claims and counters of the scene all hold: those of a set found on another node have other names here.
     """
-    held = {element for element in found if isinstance(element, RequestElement | ConstraintElement)}
+    held = {element for element in found if isinstance(element, SAME_EVERYWHERE)}
     fixed = scene.repaired()
-    others = [e for e in elements(fixed) if isinstance(e, RequestElement | ConstraintElement) and e not in held]
+    others = [e for e in elements(fixed) if isinstance(e, SAME_EVERYWHERE) and e not in held]
     return without(fixed, others).fits(budget) is False
 
 

@@ -7,9 +7,10 @@ suggestions is other files' work.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from dra_plan import releases
 from dra_plan.allocator import (
     AllocatedState,
     AllocationError,
@@ -32,12 +33,29 @@ from dra_plan.releases import Target
 class World(Protocol):
     """What is needed of a cluster as one target sees it."""
 
-    inventory: Inventory
-    target: Target
-    classes: dict[str, DeviceClass]
-    state: AllocatedState
-    gatherer: PoolGatherer
-    taint_rules: Sequence[DeviceTaintRule]
+    @property
+    def inventory(self) -> Inventory:
+        """All objects."""
+
+    @property
+    def target(self) -> Target:
+        """The release and its gates."""
+
+    @property
+    def classes(self) -> Mapping[str, DeviceClass]:
+        """The device classes by name."""
+
+    @property
+    def state(self) -> AllocatedState:
+        """What is allocated."""
+
+    @property
+    def gatherer(self) -> PoolGatherer:
+        """Finds the pools of nodes."""
+
+    @property
+    def taint_rules(self) -> Sequence[DeviceTaintRule]:
+        """The device taint rules that count."""
 
     def compile(self, expression: str) -> Selector:
         """The selector as the scheduler compiles it."""
@@ -150,6 +168,16 @@ class Scene:
             self.slices(), world.target.features, world.target.rules, world.target.quirks, world.taint_rules
         )
         return self._changed(world=world, target=world.target, gatherer=gatherer)
+
+    def with_gate(self, gate: str) -> Scene:
+        """The same release with a feature gate switched on."""
+        old = self.target
+        target = releases.target(old.version, {**old.gates, gate: True}, old.quirk_mode)
+        target = replace(target, quirks=old.quirks)
+        inventory = self.world.inventory
+        gatherer = PoolGatherer(inventory.slices, target.features, target.rules, target.quirks, self.world.taint_rules)
+        state = AllocatedState.of(self.allocated, consumable_capacity=target.features.consumable_capacity)
+        return self._changed(target=target, gatherer=gatherer, state=state)
 
     def _state_of(self, claims: Iterable[ResourceClaim]) -> AllocatedState:
         return AllocatedState.of(claims, consumable_capacity=self.target.features.consumable_capacity)

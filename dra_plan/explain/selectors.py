@@ -31,7 +31,8 @@ class Found:
     """What the devices have under one name of a clause.
 
     `values` counts (type, value) over the devices that have it; `missing` counts those that do not. `problem` is
-    missing, wrong-domain, wrong-type or None; `hint` is the name, domain or type meant perhaps.
+    missing (the name is not in that domain), unknown-domain, wrong-domain (another domain has the name), wrong-type or
+    None; `hint` is the name or domain meant perhaps, or the type that the selector compares with.
     """
 
     reference: Reference
@@ -127,14 +128,14 @@ def _found(reference: Reference, clause: str, devices: Sequence[PoolDevice], pub
 def _absence(reference: Reference, publications: Publications) -> tuple[str, str | None]:
     """Why nothing has it: the domain, or the name in it, is published nowhere at hand."""
     if reference.kind == "domain":
-        return "missing", nearest(reference.domain, publications.domains["attribute"])
+        return "unknown-domain", nearest(reference.domain, publications.domains["attribute"])
     homes = publications.homes(reference.kind, reference.name)
     if reference.domain not in homes and homes:
         return "wrong-domain", nearest(reference.domain, homes) or homes[0]
     names = publications.names.get((reference.kind, reference.domain), {})
     if names:
         return "missing", nearest(reference.name, names)
-    return "missing", nearest(reference.domain, publications.domains[reference.kind])
+    return "unknown-domain", nearest(reference.domain, publications.domains[reference.kind])
 
 
 def look_up(device: PoolDevice, reference: Reference) -> tuple[str, Any] | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -23,6 +23,9 @@ from dra_plan.planner import defects, documents
 from dra_plan.planner.cluster import Cluster, choose_nodes, taint_rule_notices, with_nodes
 from dra_plan.releases import Target
 
+if TYPE_CHECKING:
+    from dra_plan.explain.story import SetExplanation
+
 CANNOT_ALLOCATE = "cannot allocate all claims"
 NOT_AVAILABLE = "resourceclaim not available on the node"
 """Upstream's words for a node on which nothing was found, and for one that an allocated claim excludes."""
@@ -37,6 +40,7 @@ class ClaimSetPlan:
 
     claim_set: ClaimSet
     nodes: tuple[NodeOutcome, ...]
+    explanation: SetExplanation | None = None
 
     @property
     def outcome(self) -> Outcome:
@@ -84,12 +88,14 @@ def allocate(
     quirks: str = "upstream",
     nodes: Sequence[str] | None = None,
     together: bool = False,
+    explain: bool = False,
     max_steps: int | None = None,
 ) -> AllocationPlan:
     """Plans the claim sets of plain Kubernetes objects, which are left as they are.
 
-    `nodes` chooses nodes by name; `together` joins all pending claims into one set. `max_steps` is the budget of one
-    search. Raises UsageError for an unknown version, gate or node, InputError for what can't be decoded.
+    `nodes` chooses nodes by name; `together` joins all pending claims into one set. `explain` fills the `reasons` of
+    nodes that do not fit. `max_steps` is the budget of one search. Raises UsageError for an unknown version, gate or
+    node, InputError for what can't be decoded.
     """
     from dra_plan.manifests.decode import from_dicts
 
@@ -100,6 +106,7 @@ def allocate(
         quirks=quirks,
         nodes=nodes,
         together=together,
+        explain=explain,
         max_steps=max_steps,
     )
 
@@ -115,6 +122,9 @@ def plan_inventory(
     selector: LabelSelector | None = None,
     together: bool = False,
     infer_nodes: bool = False,
+    explain: bool = False,
+    suggest: bool = False,
+    only: Callable[[ClaimSet], bool] | None = None,
     max_steps: int | None = None,
     timeout: float | None = None,
     progress: Progress | None = None,
@@ -122,16 +132,20 @@ def plan_inventory(
     """Plans a loaded input.
 
     `timeout` is seconds for the whole run; questions not answered by then are Undecided. `infer_nodes` makes nodes from
-    what the slices say when the input has none. Raises UsageError and InputError as `allocate` does.
+    what the slices say when the input has none. `explain` adds the reasons to each plan, `suggest` also what would make
+    its set fit; `only` chooses claim sets. Raises UsageError and InputError as `allocate` does.
     """
     deadline = None if timeout is None else time.monotonic() + timeout
     target = releases.target(kubernetes_version or releases.NEWEST, feature_gates, quirks)
     inventory, inferred = with_nodes(inventory, infer=infer_nodes)
     chosen = choose_nodes(inventory.nodes, nodes)
     expansion = claimsets.expand(inventory, namespace=namespace, selector=selector, together=together)
+    sets = [claim_set for claim_set in expansion.sets if only is None or only(claim_set)]
     cluster = Cluster(inventory, target)
-    planner = _Planner(cluster, chosen, max_steps, deadline, progress, total=len(expansion.sets) * len(chosen))
-    plans = tuple(planner.plan(claim_set) for claim_set in expansion.sets)
+    planner = _Planner(cluster, chosen, max_steps, deadline, progress, total=len(sets) * len(chosen))
+    plans = tuple(planner.plan(claim_set) for claim_set in sets)
+    if explain:
+        plans = tuple(_explained(plan, cluster, chosen, max_steps, suggest=suggest) for plan in plans)
     notices = (
         *documents.target_notices(target, inventory.nodes),
         *inventory.notices,
@@ -141,6 +155,15 @@ def plan_inventory(
         *planner.notices,
     )
     return AllocationPlan(target, plans, notices)
+
+
+def _explained(
+    plan: ClaimSetPlan, cluster: Cluster, nodes: Sequence[Node], max_steps: int | None, *, suggest: bool
+) -> ClaimSetPlan:
+    from dra_plan.explain import story
+
+    told = story.explain(cluster, plan.claim_set, nodes, plan.nodes, max_steps=max_steps, suggests=suggest)
+    return replace(plan, explanation=told)
 
 
 class _Planner:
@@ -196,16 +219,29 @@ def _set_document(plan: ClaimSetPlan) -> dict[str, Any]:
     claims = plan.claim_set.claims
     names = [{"namespace": claim.metadata.namespace, "name": claim.metadata.name} for claim in claims]
     owner = plan.claim_set.owner
+    reasons = _reasons(plan)
     return {
         "owner": owner._asdict() if owner is not None else None,
         "claims": names,
         "outcome": plan.outcome.value,
         "fittingNodes": plan.fitting_nodes,
-        "nodes": [_node_document(node, names) for node in plan.nodes],
+        "nodes": [_node_document(node, names, reasons.get(node.node, [])) for node in plan.nodes],
     }
 
 
-def _node_document(node: NodeOutcome, names: list[dict[str, str]]) -> dict[str, Any]:
+def _reasons(plan: ClaimSetPlan) -> dict[str, list[dict[str, Any]]]:
+    """The reasons of each node, where they were asked for."""
+    if plan.explanation is None:
+        return {}
+    from dra_plan.explain import document
+
+    if plan.explanation.fault is not None:
+        fault = document.fault(plan.explanation.fault)
+        return {node.node: [fault] for node in plan.nodes}
+    return document.reasons_by_node(plan.explanation)
+
+
+def _node_document(node: NodeOutcome, names: list[dict[str, str]], reasons: list[dict[str, Any]]) -> dict[str, Any]:
     message = node.message
     if node.outcome is Outcome.DOES_NOT_FIT and not message:
         message = CANNOT_ALLOCATE
@@ -220,7 +256,7 @@ def _node_document(node: NodeOutcome, names: list[dict[str, str]]) -> dict[str, 
         "outcome": node.outcome.value,
         "message": message,
         "claims": claims,
-        "reasons": [],
+        "reasons": reasons,
         "steps": node.steps,
     }
 

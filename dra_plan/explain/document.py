@@ -1,0 +1,327 @@
+"""Stories as plain data: the parts of an Explanation, and the reasons of an AllocationPlan's nodes.
+
+The shape is that of `output/schemas/Explanation.json`; every code is described in docs/reasons.md.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dra_plan.allocator import Outcome, PoolDevice
+from dra_plan.allocator.reasons import InUse
+from dra_plan.api.notice import Origin
+from dra_plan.api.resource import ResourceClaim
+
+from .blocking import BlockingSet
+from .changes import about
+from .choices import Choice
+from .defects import DefectFinding
+from .faults import Fault
+from .funnel import Funnel, NodeView, Removal
+from .holders import holders, wanted
+from .pools import PoolFinding
+from .reasons import code, group_key
+from .relax import ClaimElement, ConstraintElement, CounterElement, RequestElement
+from .scene import Scene
+from .selectors import Finding, Found
+from .story import SetExplanation, Story
+from .suggest import Suggestion
+
+Data = dict[str, Any]
+
+EXAMPLES = 3
+"""Devices that a removal names."""
+
+VALUES = 6
+"""Values that a finding lists."""
+
+
+def set_document(told: SetExplanation) -> Data:
+    """The part of an Explanation that concerns one claim set, without owner, claims and outcome."""
+    return {
+        "fault": fault(told.fault) if told.fault is not None else None,
+        "stories": [_story(story) for story in told.stories],
+        "suggestions": [suggestion(found) for found in told.suggestions],
+    }
+
+
+def _story(story: Story) -> Data:
+    view = story.view
+    return {
+        "nodes": [node.metadata.name for node in story.nodes],
+        "outcome": story.answer.outcome.value,
+        "message": story.answer.message,
+        "steps": story.answer.steps,
+        "defect": defect(story.defect) if story.defect is not None else None,
+        "fault": fault(story.fault) if story.fault is not None else None,
+        "claimsElsewhere": [name(claim) for claim in story.elsewhere],
+        "devices": view.devices if view is not None else None,
+        "pools": [pool(found) for found in view.unusable] if view is not None else [],
+        "requests": [_funnel(story, view, position) for position in range(len(view.funnels))]
+        if view is not None
+        else [],
+        "blockingSet": blocking_set(view.scene, story.blocking) if view is not None and story.blocking else None,
+        "choices": [choice(made) for made in story.choices],
+    }
+
+
+def name(claim: ResourceClaim) -> Data:
+    """Namespace and name."""
+    return {"namespace": claim.metadata.namespace, "name": claim.metadata.name}
+
+
+def key_name(key: str) -> Data:
+    """Namespace and name of NAMESPACE/NAME."""
+    namespace, _, plain = key.partition("/")
+    return {"namespace": namespace, "name": plain}
+
+
+def device_name(device: PoolDevice) -> Data:
+    """Driver, pool and name."""
+    return device.id._asdict()
+
+
+def _origin(origin: Origin | None) -> str:
+    return str(origin) if origin is not None else ""
+
+
+# -- requests ------------------------------------------------------------------------------------------------------
+
+
+def _funnel(story: Story, view: NodeView, position: int) -> Data:
+    funnel = view.funnels[position]
+    return {
+        **request(funnel),
+        "removed": [
+            {
+                **removal(view, funnel, found),
+                **_spread(story, position, found),
+                "selectors": [finding(item) for item in story.findings.get((position, number), ())],
+            }
+            for number, found in enumerate(funnel.removals)
+        ],
+        "left": len(funnel.left),
+        "leftDevices": [device_name(device) for device in funnel.left[:EXAMPLES]],
+    }
+
+
+def _spread(story: Story, position: int, found: Removal) -> Data:
+    least, most = story.spread(position, group_key(found.refusal))
+    return {"countFrom": least, "countTo": most}
+
+
+def request(funnel: Funnel) -> Data:
+    """What a request wants, and the code of what stops it alone, if anything does."""
+    want = funnel.want
+    return {
+        **about(want),
+        "class": want.device_class.metadata.name if want.device_class is not None else "",
+        "alternative": bool(want.parent),
+        "mode": "All" if want.takes_all else "ExactCount",
+        "need": funnel.need,
+        "devices": funnel.devices,
+        "problem": funnel.problem,
+    }
+
+
+def removal(view: NodeView, funnel: Funnel, found: Removal) -> Data:
+    """The devices that one reason takes away."""
+    made: Data = {"code": code(found.refusal).name, "step": found.step, "count": len(found.devices)}
+    made |= code(found.refusal).data(found.refusal)
+    if isinstance(found.refusal, InUse):
+        made["wanted"] = len(wanted(view, funnel.want, found.devices))
+    held = holders(view, funnel.want, found)
+    if held:
+        made["holders"] = [holder(view.scene, key) for key in held]
+    made["examples"] = [device_name(device) for device in found.devices[:EXAMPLES]]
+    return made
+
+
+def holder(scene: Scene, key: str) -> Data:
+    """A claim and the pods that may use its devices."""
+    claim = next((claim for claim in scene.allocated if claim.key == key), None)
+    reserved = claim.status.reserved_for if claim is not None and claim.status is not None else []
+    return {**key_name(key), "pods": [user.name for user in reserved if user.resource == "pods"]}
+
+
+def finding(item: Finding) -> Data:
+    """A deciding part of a selector."""
+    made: Data = {"clause": item.clause, "count": item.count, "found": [_found(found) for found in item.found]}
+    if item.error is not None:
+        made["error"] = item.error
+    return made
+
+
+def _found(found: Found) -> Data:
+    values = [
+        {"type": kind, "value": list(value) if isinstance(value, tuple) else value, "count": count}
+        for (kind, value), count in found.values.most_common(VALUES)
+    ]
+    made: Data = {
+        "kind": found.reference.kind,
+        "domain": found.reference.domain,
+        "name": found.reference.name,
+        "values": values,
+        "otherValues": max(0, len(found.values) - VALUES),
+        "missing": found.missing,
+        "problem": found.problem,
+    }
+    if found.hint is not None:
+        made["hint"] = found.hint
+    return made
+
+
+# -- pools, blocking sets, defects, errors -------------------------------------------------------------------------
+
+
+def pool(found: PoolFinding) -> Data:
+    """A pool that is not looked at."""
+    about_pool = found.pool
+    made: Data = {
+        "code": found.code,
+        "pool": about_pool.id._asdict(),
+        "generation": about_pool.generation,
+        "devices": found.devices,
+        "slices": list(found.slices),
+    }
+    if found.code == "pool-incomplete":
+        made |= {"seen": about_pool.seen, "expected": about_pool.expected}
+    elif found.code == "pool-invalid":
+        made["problem"] = about_pool.invalid
+    else:
+        made["supersededBy"] = about_pool.superseded_by
+    return made
+
+
+def blocking_set(scene: Scene, found: BlockingSet) -> Data:
+    """Elements that can't be met together."""
+    return {"proven": found.proven, "elements": [_element(scene, element) for element in found.elements]}
+
+
+def _element(scene: Scene, element: RequestElement | ConstraintElement | CounterElement | ClaimElement) -> Data:
+    if isinstance(element, ClaimElement):
+        return {"kind": "claim", "claim": holder(scene, element.claim)}
+    if isinstance(element, CounterElement):
+        return {
+            "kind": "counter",
+            "pool": element.pool._asdict(),
+            "counterSet": element.counter_set,
+            "counter": element.counter,
+        }
+    claim = scene.claims[element.claim]
+    if isinstance(element, RequestElement):
+        return {"kind": "request", "claim": name(claim), "request": element.request}
+    constraint = claim.spec.devices.constraints[element.position]
+    made: Data = {"kind": "constraint", "claim": name(claim), "constraint": element.position}
+    if constraint.match_attribute is not None:
+        made["matchAttribute"] = constraint.match_attribute
+    if constraint.distinct_attribute is not None:
+        made["distinctAttribute"] = constraint.distinct_attribute
+    return {**made, "requests": list(constraint.requests)}
+
+
+def defect(found: DefectFinding) -> Data:
+    """Known defects to which the answer is owed."""
+    return {
+        "defects": [{"id": d.id, "issue": d.issue or None, "title": d.title} for d in found.defects],
+        "promised": found.promised,
+    }
+
+
+def fault(found: Fault) -> Data:
+    """What ended the attempt."""
+    made: Data = {"code": found.code, "message": found.message}
+    if found.object is not None:
+        kind, namespace, plain = found.object
+        made["object"] = {"kind": kind, "namespace": namespace, "name": plain}
+    if found.origin is not None:
+        made["source"] = _origin(found.origin)
+    if found.device is not None:
+        made["device"] = found.device._asdict()
+    if found.rewrite is not None:
+        made["rewrite"] = {"expression": found.rewrite.expression, "outcome": found.rewrite.outcome}
+    for label, value in (
+        ("request", found.request),
+        ("selector", found.selector),
+        ("expression", found.expression),
+        ("known", found.known or None),
+        ("hint", found.hint),
+        ("gate", found.gate),
+    ):
+        if value is not None:
+            made[label] = value
+    return made
+
+
+def suggestion(found: Suggestion) -> Data:
+    """Changes that were tried together, and the node on which the claims then fit."""
+    return {"changes": [{"code": change.code, **change.data} for change in found.changes], "node": found.node}
+
+
+def choice(made: Choice) -> Data:
+    """A device that was chosen, and those before it."""
+    passed: dict[tuple[object, ...], Data] = {}
+    for device, reason in made.passed_over:
+        key = group_key(reason) if reason is not None else ("led-nowhere",)
+        told = {"code": "led-nowhere"} if reason is None else {"code": code(reason).name, **code(reason).data(reason)}
+        entry = passed.setdefault(key, {**told, "count": 0, "examples": []})
+        entry["count"] += 1
+        if len(entry["examples"]) < EXAMPLES:
+            entry["examples"].append(device_name(device))
+    return {
+        **about(made.want),
+        "slot": made.slot,
+        "device": made.device._asdict() if made.device is not None else None,
+        "passedOver": list(passed.values()),
+    }
+
+
+# -- the reasons of one node ---------------------------------------------------------------------------------------
+
+
+def reasons_by_node(told: SetExplanation) -> dict[str, list[Data]]:
+    """The reasons of every node that was asked."""
+    return {
+        node.metadata.name: reasons(story, position)
+        for story in told.stories
+        for position, node in enumerate(story.nodes)
+    }
+
+
+def reasons(story: Story, position: int) -> list[Data]:
+    """Why the claims do not fit on the node at this position of the story: the cause first."""
+    if story.answer.outcome is Outcome.FITS and not story.elsewhere:
+        return []
+    made: list[Data] = []
+    if story.defect is not None:
+        made.append({"code": "upstream-defect", **defect(story.defect)})
+    if story.fault is not None:
+        made.append(fault(story.fault))
+    made += [{"code": "claim-elsewhere", "claim": name(claim)} for claim in story.elsewhere]
+    if story.answer.outcome is Outcome.UNDECIDED:
+        made.append({"code": "undecided", "steps": story.answer.steps})
+    view = story.views[position]
+    if view is not None and story.answer.outcome is not Outcome.ERROR:
+        made += _view_reasons(story, view)
+    return made
+
+
+def _view_reasons(story: Story, view: NodeView) -> list[Data]:
+    made: list[Data] = []
+    if view.devices == 0:
+        made.append({"code": "no-devices"})
+    failing = [funnel for funnels in view.failing() for funnel in funnels]
+    for funnel in failing:
+        made.append({"code": funnel.problem, **about(funnel.want), **_numbers(funnel)})
+        for found in funnel.removals:
+            named = {**about(funnel.want), **removal(view, funnel, found), "device": device_name(found.devices[0])}
+            made.append(named)
+    made += [pool(found) for found in view.unusable]
+    if not failing and story.answer.outcome is Outcome.DOES_NOT_FIT and not story.elsewhere:
+        together = blocking_set(view.scene, story.blocking) if story.blocking else {"proven": False, "elements": []}
+        made.append({"code": "not-together", **together})
+    return made
+
+
+def _numbers(funnel: Funnel) -> Data:
+    return {"need": funnel.need, "left": len(funnel.left), "devices": funnel.devices}

@@ -1,0 +1,138 @@
+"""Edits of claims, classes, nodes and slices: each returns a new scene; nothing is changed in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from msgspec.structs import replace
+
+from dra_plan.allocator import PoolID
+from dra_plan.api.resource import (
+    CELDeviceSelector,
+    DeviceRequest,
+    DeviceSelector,
+    DeviceSubRequest,
+    DeviceToleration,
+    ExactDeviceRequest,
+    ResourceClaim,
+    ResourceSlice,
+)
+
+from .relax import with_parts
+from .scene import Scene
+
+Edit = Callable[[ExactDeviceRequest | DeviceSubRequest], ExactDeviceRequest | DeviceSubRequest]
+
+
+def edit_request(scene: Scene, claim: int, full_name: str, edit: Edit) -> Scene:
+    """The scene with one request, or one alternative (`REQUEST/ALTERNATIVE`), edited."""
+    name, _, alternative = full_name.partition("/")
+
+    def edited(request: DeviceRequest) -> DeviceRequest:
+        if request.name != name:
+            return request
+        if not alternative:
+            return replace(request, exactly=edit(request.exactly or ExactDeviceRequest()))
+        subs = [edit(sub) if sub.name == alternative else sub for sub in request.first_available]
+        return replace(request, first_available=subs)
+
+    return _edit_claim(
+        scene,
+        claim,
+        lambda old: with_parts(
+            old, [edited(request) for request in old.spec.devices.requests], old.spec.devices.constraints
+        ),
+    )
+
+
+def _edit_claim(scene: Scene, index: int, edit: Callable[[ResourceClaim], ResourceClaim]) -> Scene:
+    return scene.with_claims(edit(claim) if at == index else claim for at, claim in enumerate(scene.claims))
+
+
+def drop_constraint(scene: Scene, claim: int, position: int) -> Scene:
+    """The scene without one constraint of a claim."""
+
+    def edit(old: ResourceClaim) -> ResourceClaim:
+        kept = [c for at, c in enumerate(old.spec.devices.constraints) if at != position]
+        return with_parts(old, old.spec.devices.requests, kept)
+
+    return _edit_claim(scene, claim, edit)
+
+
+def drop_request(scene: Scene, claim: int, name: str) -> Scene:
+    """The scene without one request of a claim."""
+
+    def edit(old: ResourceClaim) -> ResourceClaim:
+        kept = [request for request in old.spec.devices.requests if request.name != name]
+        return with_parts(old, kept, old.spec.devices.constraints)
+
+    return _edit_claim(scene, claim, edit)
+
+
+def tolerate(toleration: DeviceToleration) -> Edit:
+    """Adds a toleration."""
+    return lambda asked: replace(asked, tolerations=[*asked.tolerations, toleration])
+
+
+def set_count(count: int) -> Edit:
+    """Asks for exactly so many devices."""
+    return lambda asked: replace(asked, allocation_mode="ExactCount", count=count)
+
+
+def set_class(name: str) -> Edit:
+    """Asks for devices of another class."""
+    return lambda asked: replace(asked, device_class_name=name)
+
+
+def set_selector(position: int, expression: str | None) -> Edit:
+    """Replaces a selector, or takes it out when there is no expression."""
+
+    def edit(asked: ExactDeviceRequest | DeviceSubRequest) -> ExactDeviceRequest | DeviceSubRequest:
+        return replace(asked, selectors=_selectors(asked.selectors, position, expression))
+
+    return edit
+
+
+def set_class_selector(scene: Scene, class_name: str, position: int, expression: str | None) -> Scene:
+    """The scene with a selector of a device class replaced, or taken out."""
+    old = scene.classes[class_name]
+    selectors = _selectors(old.spec.selectors, position, expression)
+    changed = replace(old, spec=replace(old.spec, selectors=selectors))
+    return scene.with_classes({**scene.classes, class_name: changed})
+
+
+def _selectors(old: list[DeviceSelector], position: int, expression: str | None) -> list[DeviceSelector]:
+    new = [] if expression is None else [DeviceSelector(cel=CELDeviceSelector(expression=expression))]
+    return [*old[:position], *new, *old[position + 1 :]]
+
+
+def set_capacity(name: str, amount: str) -> Edit:
+    """Asks for another amount of a capacity."""
+
+    def edit(asked: ExactDeviceRequest | DeviceSubRequest) -> ExactDeviceRequest | DeviceSubRequest:
+        wanted = asked.capacity
+        if wanted is None:
+            return asked
+        return replace(asked, capacity=replace(wanted, requests={**wanted.requests, name: amount}))
+
+    return edit
+
+
+def label_node(scene: Scene, labels: Mapping[str, str]) -> Scene:
+    """The scene whose node has these labels too."""
+    metadata = scene.node.metadata
+    return scene.with_node(
+        replace(scene.node, metadata=replace(metadata, labels={**(metadata.labels or {}), **labels}))
+    )
+
+
+def complete_pool(scene: Scene, pool: PoolID, generation: int, seen: int) -> Scene:
+    """The scene in which the pool's newest generation consists of the slices that are there."""
+
+    def completed(slice_: ResourceSlice) -> ResourceSlice:
+        spec = slice_.spec
+        if PoolID(spec.driver, spec.pool.name) != pool or spec.pool.generation != generation:
+            return slice_
+        return replace(slice_, spec=replace(spec, pool=replace(spec.pool, resource_slice_count=seen)))
+
+    return scene.with_slices([completed(slice_) for slice_ in scene.slices()])

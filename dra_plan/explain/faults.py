@@ -1,0 +1,201 @@
+"""Error outcomes: the kind of error, the object at fault and its place, the device that set it off, the remedy.
+
+The allocator's texts are upstream's and fixed, so a table of their words tells the kinds apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from dra_plan.allocator import DeviceID, NodeOutcome, PoolDevice, SelectorError
+from dra_plan.allocator.requests import Condition, Want
+from dra_plan.api.inventory import Inventory, ObjectKey
+from dra_plan.api.notice import Origin
+from dra_plan.api.resource import ResourceClaim
+from dra_plan.claimsets import ClaimSet
+
+from . import edits
+from .clauses import references
+from .near import nearest
+from .rewrites import for_driver, guarded
+from .scene import Budget, Scene
+
+_WORDS = (
+    ("could not retrieve device class", "class-missing"),
+    ("missing device class name", "class-not-named"),
+    ("feature is disabled", "feature-off"),
+    ("unsupported count mode", "count-mode"),
+    ("unknown request type", "request-empty"),
+    ("CEL expression empty", "request-empty"),
+    ("exceeds the claim limit", "too-many-devices"),
+    ("empty constraint", "constraint-unknown"),
+    ("asks for all devices, but resource pool", "all-and-broken-pool"),
+    ("because a claim constraint would not be satisfied", "all-and-constraint"),
+    ("invalid resource pools were encountered", "invalid-pools"),
+    ("unsupported ResourceSlice.NodeSelector", "node-selector-terms"),
+    ("failed to parse node selector", "node-selector-invalid"),
+    (" is invalid: ", "invalid-pool"),
+)
+
+_GATES = (
+    ("DRAPrioritizedList", "DRAPrioritizedList"),
+    ("DRAConsumableCapacity", "DRAConsumableCapacity"),
+    ("admin access", "DRAAdminAccess"),
+)
+
+_ROUNDS = 6
+"""Guards that are added one after the other before a rewrite is given up."""
+
+
+@dataclass(slots=True, frozen=True)
+class Rewrite:
+    """A selector that avoids the error. With it applied, the node was asked again and answered `outcome`."""
+
+    expression: str
+    outcome: str
+
+
+@dataclass(slots=True)
+class Fault:
+    """What ended the attempt.
+
+    `object` is (kind, namespace, name) with the place it was read; `selector` the index among its selectors.
+    `known` are the names that could have been meant, `hint` the nearest; `gate` is the feature gate that is off.
+    """
+
+    code: str
+    message: str
+    object: ObjectKey | None = None
+    origin: Origin | None = None
+    request: str | None = None
+    device: DeviceID | None = None
+    selector: int | None = None
+    expression: str | None = None
+    rewrite: Rewrite | None = None
+    known: list[str] = field(default_factory=list)
+    hint: str | None = None
+    gate: str | None = None
+
+
+def of_set(claim_set: ClaimSet, inventory: Inventory) -> Fault:
+    """Why the claims of a pod can't even be told."""
+    owner = claim_set.owner
+    key = (owner.kind, owner.namespace, owner.name) if owner is not None else None
+    fault = Fault("claim-set-error", claim_set.error or "", key, claim_set.origin)
+    pod_spec = next(
+        (pod.spec for pod in inventory.pods if owner and pod.key == f"{owner.namespace}/{owner.name}"), None
+    )
+    if owner is None or pod_spec is None:
+        return fault
+    for entry in pod_spec.resource_claims:
+        if entry.resource_claim_name is not None:
+            named, pool = entry.resource_claim_name, inventory.claims
+        else:
+            named, pool = entry.resource_claim_template_name or "", inventory.templates  # type: ignore[assignment]
+        known = [item.metadata.name for item in pool if item.metadata.namespace == owner.namespace]
+        if named not in known:
+            fault.known, fault.hint = sorted(known), nearest(named, known)
+    return fault
+
+
+def of_answer(scene: Scene, answer: NodeOutcome, claim_set: ClaimSet) -> Fault:
+    """What ended the attempt on this node."""
+    code = next((code for words, code in _WORDS if words in answer.message), "error")
+    fault = Fault(code, answer.message)
+    if isinstance(answer.error, SelectorError):
+        _blame_selector(fault, scene, answer.error, claim_set)
+        return fault
+    want = next((w for w in _wants(scene) if w.problem == answer.message), None)
+    if want is not None:
+        fault.request = want.full_name
+        _place(fault, want.claim, scene, claim_set)
+    else:
+        claim = next((c for c in scene.claims if answer.message.startswith(f"claim {c.key}")), None)
+        if claim is not None:
+            _place(fault, claim, scene, claim_set)
+    if code == "class-missing":
+        fault.known = sorted(scene.classes)
+        fault.hint = nearest(answer.message.rpartition('"')[0].rpartition('"')[2], fault.known)
+    if code == "feature-off":
+        fault.gate = next((gate for words, gate in _GATES if words in answer.message), None)
+    return fault
+
+
+def _wants(scene: Scene) -> list[Want]:
+    return [want for ready in scene.ready() for wants in ready.requests for want in wants]
+
+
+def _place(fault: Fault, claim: ResourceClaim, scene: Scene, claim_set: ClaimSet) -> None:
+    """The claim as it was read, or the template it is made from."""
+    inventory = scene.world.inventory
+    key = ("ResourceClaim", claim.metadata.namespace, claim.metadata.name)
+    if key not in inventory.origins:
+        made_from = next((t for t in inventory.templates if t.spec.spec is claim.spec), None)
+        if made_from is not None:
+            key = ("ResourceClaimTemplate", made_from.metadata.namespace, made_from.metadata.name)
+    fault.object = key
+    fault.origin = inventory.origins.get(key) or claim_set.origin
+
+
+def _blame_selector(fault: Fault, scene: Scene, error: SelectorError, claim_set: ClaimSet) -> None:
+    device = error.device if isinstance(error.device, PoolDevice) else None
+    fault.code = "selector-compile" if device is None else "selector-runtime"
+    fault.expression = error.expression
+    fault.device = device.id if device is not None else None
+    want, condition = _failed(scene, error)
+    if want is None or condition is None:
+        return
+    fault.selector = condition.index
+    if condition.class_name is not None:
+        fault.object = ("DeviceClass", "", condition.class_name)
+        fault.origin = scene.world.inventory.origins.get(fault.object)
+    else:
+        fault.request = want.full_name
+        _place(fault, want.claim, scene, claim_set)
+    if device is not None:
+        fault.rewrite = _rewrite(scene, want, condition, device)
+
+
+def _failed(scene: Scene, error: SelectorError) -> tuple[Want | None, Condition | None]:
+    for want in _wants(scene):
+        for condition in want.conditions:
+            if condition.expression == error.expression and str(error).startswith(
+                f"{condition.owner}: selector #{condition.index}: "
+            ):
+                return want, condition
+    return None, None
+
+
+def _rewrite(scene: Scene, want: Want, condition: Condition, device: PoolDevice) -> Rewrite | None:
+    """Guards against what the failing devices lack, until nothing fails; else a check of the driver."""
+    apply = _applier(want, condition)
+    budget = Budget(200_000, 50_000)
+    expression, failing = condition.expression, device
+    for _ in range(_ROUNDS):
+        better = guarded(expression, failing)
+        if better is None:
+            break
+        expression = better
+        answer = apply(scene, expression).ask(budget)
+        if not isinstance(answer.error, SelectorError):
+            return Rewrite(expression, answer.outcome.value)
+        if not isinstance(answer.error.device, PoolDevice):
+            return None
+        failing = answer.error.device
+    for reference in references(condition.expression):
+        if reference.domain and reference.domain != device.id.driver:
+            expression = for_driver(condition.expression, reference.domain)
+            answer = apply(scene, expression).ask(budget)
+            if not isinstance(answer.error, SelectorError):
+                return Rewrite(expression, answer.outcome.value)
+    return None
+
+
+def _applier(want: Want, condition: Condition) -> Callable[[Scene, str], Scene]:
+    name = condition.class_name
+    if name is not None:
+        return lambda scene, text: edits.set_class_selector(scene, name, condition.index, text)
+    return lambda scene, text: edits.edit_request(
+        scene, want.claim_index, want.full_name, edits.set_selector(condition.index, text)
+    )

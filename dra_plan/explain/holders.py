@@ -1,0 +1,56 @@
+"""Who has the devices, shares and counters that a request lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from dra_plan.allocator import PoolDevice
+from dra_plan.allocator.reasons import CapacityShort, CounterShort, InUse
+from dra_plan.allocator.requests import Want
+
+from .checks import Checks
+from .funnel import NodeView, Removal
+
+
+def holders(view: NodeView, want: Want, removal: Removal) -> list[str]:
+    """The claims (NAMESPACE/NAME) that hold what the removed devices lack, each once.
+
+    Of devices in use only those count that the want's selectors pass: giving back others would not help.
+    """
+    state = view.scene.state
+    found: dict[str, None] = {}
+    if isinstance(removal.refusal, InUse):
+        for device in wanted(view, want, removal.devices):
+            holder = state.dedicated.get(device.id)
+            if holder is not None:
+                found[holder] = None
+    elif isinstance(removal.refusal, CapacityShort):
+        for device in removal.devices:
+            found.update(dict.fromkeys(state.shared.get(device.id, ())))
+    elif isinstance(removal.refusal, CounterShort):
+        pools = {device.id.pool_id for device in removal.devices}
+        for device in _devices_of(view, pools):
+            if any(s == removal.refusal.counter_set and c == removal.refusal.counter for s, c, _ in device.consumption):
+                if device.id in state.dedicated:
+                    found[state.dedicated[device.id]] = None
+                found.update(dict.fromkeys(state.shared.get(device.id, ())))
+    return list(found)
+
+
+def wanted(view: NodeView, want: Want, devices: Iterable[PoolDevice]) -> list[PoolDevice]:
+    """Those of the devices that pass the want's selectors."""
+    checks = Checks(view.scene)
+    pools = {pool.id: pool for pool in view.pools}
+    return [
+        device
+        for device in devices
+        if device.id.pool_id in pools and checks.selector(want, device, pools[device.id.pool_id]) is None
+    ]
+
+
+def _devices_of(view: NodeView, pools: Iterable[object]) -> Iterable[PoolDevice]:
+    chosen = set(pools)
+    for pool in view.pools:
+        if pool.id in chosen:
+            for slice_ in (*pool.slices, *pool.elsewhere):
+                yield from slice_.devices

@@ -1,0 +1,142 @@
+"""`explain`: why each claim set of the input fits or does not, and what would make it fit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.meta import LabelSelector
+from dra_plan.claimsets.sets import ClaimSet
+from dra_plan.errors import UsageError
+from dra_plan.planner import documents
+from dra_plan.planner.allocation import AllocationPlan, Progress, plan_inventory
+from dra_plan.planner.cluster import Cluster, choose_nodes, with_nodes
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The answer of `explain`: a plan with explanations, and the stories of single devices."""
+
+    plan: AllocationPlan
+    devices: tuple[dict[str, Any], ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document that `dra-plan explain -o json` prints."""
+        return self._document
+
+    @cached_property
+    def _document(self) -> dict[str, Any]:
+        from dra_plan.explain import document
+
+        planned = self.plan.to_dict()
+        kept = ("owner", "claims", "outcome", "fittingNodes")
+        return {
+            **documents.header("Explanation", self.plan.target),
+            "claimSets": [
+                {**{name: of[name] for name in kept}, **document.set_document(plan.explanation)}
+                for of, plan in zip(planned["claimSets"], self.plan.claim_sets, strict=True)
+                if plan.explanation is not None
+            ],
+            "devices": list(self.devices),
+            "warnings": planned["warnings"],
+        }
+
+
+def explain_inventory(
+    inventory: Inventory,
+    *,
+    kubernetes_version: str | None = None,
+    feature_gates: Mapping[str, bool] | None = None,
+    quirks: str = "upstream",
+    nodes: Sequence[str] | None = None,
+    namespace: str | None = None,
+    selector: LabelSelector | None = None,
+    together: bool = False,
+    infer_nodes: bool = False,
+    name: str | None = None,
+    devices: Sequence[str] = (),
+    max_steps: int | None = None,
+    timeout: float | None = None,
+    progress: Progress | None = None,
+) -> Explanation:
+    """Explains the claim sets of a loaded input.
+
+    `name` chooses those of a pod, workload or claim: NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME. `devices` are
+    DRIVER/POOL/DEVICE. Raises UsageError if nothing has that name, or no slice that device; otherwise as
+    `plan_inventory`.
+    """
+    chosen = _Named(name) if name is not None else None
+    plan = plan_inventory(
+        inventory,
+        kubernetes_version=kubernetes_version,
+        feature_gates=feature_gates,
+        quirks=quirks,
+        nodes=nodes,
+        namespace=namespace,
+        selector=selector,
+        together=together,
+        infer_nodes=infer_nodes,
+        explain=True,
+        suggest=True,
+        only=chosen,
+        max_steps=max_steps,
+        timeout=timeout,
+        progress=progress,
+    )
+    if chosen is not None and not plan.claim_sets:
+        raise chosen.unknown()
+    if not devices:
+        return Explanation(plan)
+    inventory, _ = with_nodes(inventory, infer=infer_nodes)
+    cluster = Cluster(inventory, plan.target)
+    return Explanation(plan, tuple(_device(cluster, plan, nodes, text) for text in devices))
+
+
+def _device(cluster: Cluster, plan: AllocationPlan, nodes: Sequence[str] | None, text: str) -> dict[str, Any]:
+    from dra_plan.explain import device
+
+    asked = device.parse(text)
+    if asked is None:
+        raise UsageError(f"--device: {text!r} is not DRIVER/POOL/DEVICE")
+    if asked not in set(device.known_devices(cluster)):
+        near = device.hint(cluster, asked)
+        meant = f" (did you mean {near}?)" if near else ""
+        raise UsageError(f"--device: no resource slice of the input has the device {text}{meant}")
+    sets = [planned.claim_set for planned in plan.claim_sets]
+    return device.story(cluster, choose_nodes(cluster.inventory.nodes, nodes), sets, asked)
+
+
+class _Named:
+    """Chooses the claim sets of one name, and remembers the names it has seen."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._seen: list[str] = []
+
+    def __call__(self, claim_set: ClaimSet) -> bool:
+        names = [name for full in _names(claim_set) for name in _forms(full)]
+        self._seen += names
+        return self._name.lower() in (name.lower() for name in names)
+
+    def unknown(self) -> UsageError:
+        """The error for a name that nothing has."""
+        import difflib
+
+        near = difflib.get_close_matches(self._name, sorted(set(self._seen)), n=1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        return UsageError(f"no such file, and no pending pod, workload or claim is named {self._name!r}{hint}")
+
+
+def _names(claim_set: ClaimSet) -> list[tuple[str, str, str]]:
+    """(kind, namespace, name) of what the set can be called by: its owner, or else each of its claims."""
+    owner = claim_set.owner
+    claims = [("ResourceClaim", c.metadata.namespace, c.metadata.name) for c in claim_set.claims]
+    return [(owner.kind, owner.namespace, owner.name), *claims] if owner is not None else claims
+
+
+def _forms(full: tuple[str, str, str]) -> list[str]:
+    kind, namespace, name = full
+    return [name, f"{namespace}/{name}", f"{kind}/{name}", f"{kind}/{namespace}/{name}"]
