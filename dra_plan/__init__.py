@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from dra_plan.errors import DraPlanError, InputError, UsageError
     from dra_plan.manifests.load import load_dicts as load
     from dra_plan.planner import AllocationPlan, PoolList, allocate, gather_pools
+    from dra_plan.planner.scheduling import SchedulePlan, schedule
 
 __version__ = "0.1.0"
 
@@ -24,10 +25,12 @@ _HOMES = {
     "Pool": "dra_plan.allocator",
     "PoolID": "dra_plan.allocator",
     "PoolList": "dra_plan.planner",
+    "SchedulePlan": "dra_plan.planner.scheduling",
     "UsageError": "dra_plan.errors",
     "allocate": "dra_plan.planner",
     "gather_pools": "dra_plan.planner",
     "load": "dra_plan.manifests.load:load_dicts",
+    "schedule": "dra_plan.planner.scheduling",
 }
 
 __all__ = [
@@ -39,11 +42,13 @@ __all__ = [
     "Pool",
     "PoolID",
     "PoolList",
+    "SchedulePlan",
     "UsageError",
     "__version__",
     "allocate",
     "gather_pools",
     "load",
+    "schedule",
 ]
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 
-from dra_plan.api.notice import Notice
 from dra_plan.api.resource import ResourceClaim
 
 from .events import Wake
@@ -28,7 +27,7 @@ def schedule_document(outcome: Outcome) -> dict[str, Any]:
         "claims": [_claim(claim) for claim in outcome.claims],
         "evictions": [{"pod": e.victim, "preemptor": e.preemptor, "node": e.node} for e in outcome.evictions],
         "notEvaluated": list(outcome.not_evaluated),
-        "warnings": [_warning(notice) for notice in outcome.notices],
+        "warnings": [notice._asdict() for notice in dict.fromkeys(outcome.notices)],
     }
     if outcome.tracer is not None:
         document["trace"] = {
@@ -68,11 +67,6 @@ def _claim(claim: ResourceClaim) -> dict[str, Any]:
         "allocation": allocation,
         "reservedFor": status.get("reservedFor", []),
     }
-
-
-def _warning(notice: Notice) -> dict[str, str]:
-    entry = {"code": notice.code, "message": notice.message, "object": notice.object, "source": notice.source}
-    return {key: value for key, value in entry.items() if value}
 
 
 def _attempt(attempt: Attempt) -> dict[str, Any]:

@@ -25,9 +25,8 @@ _CHECKED_VOLUMES = (
 
 
 def collect(simulation: Simulation, records: Sequence[PodRecord]) -> list[Notice]:
-    """All notices, in a fixed order."""
-    found = list(simulation.target.notices)
-    found += _finished(simulation)
+    """All notices of the simulation itself, in a fixed order."""
+    found = _finished(simulation)
     found += _volumes(records)
     found += _choices(records)
     found += _fatal(records)

@@ -81,7 +81,7 @@ def simulate(
     plugins: Registry | None = None,
     then: Iterable[Inventory] = (),
     trace: bool = False,
-    max_steps: int = DEFAULT_MAX_STEPS,
+    max_steps: int | None = None,
     api_server: str | None = None,
 ) -> Outcome:
     """Put every pod of the input through the scheduler, until nothing moves any more.
@@ -117,7 +117,7 @@ class Simulation:
         extenders: Sequence[Extender] | None = None,
         plugins: Registry | None = None,
         trace: bool = False,
-        max_steps: int = DEFAULT_MAX_STEPS,
+        max_steps: int | None = None,
         api_server: str | None = None,
     ) -> None:
         if api_server is None:
@@ -140,7 +140,7 @@ class Simulation:
             target,
             Nominator(),
             compile_selector or _compiler(target),
-            max_steps,
+            DEFAULT_MAX_STEPS if max_steps is None else max_steps,
             detects_conflicts=real,
             extenders=extenders or (),
         )
