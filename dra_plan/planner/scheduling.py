@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dra_plan import releases
 from dra_plan.api.inventory import Inventory
+from dra_plan.api.notice import Notice
 from dra_plan.planner import documents
 from dra_plan.planner.cluster import taint_rule_notices, with_nodes
 from dra_plan.scheduler.document import schedule_document
@@ -90,7 +91,7 @@ def schedule_inventory(
     is scheduled as a cluster without nodes. `extenders` stand for those of the configuration.
     """
     target = releases.target(kubernetes_version or releases.NEWEST, feature_gates, quirks)
-    inferred = []
+    inferred: list[Notice] = []
     if infer_nodes is not None:
         inventory, inferred = with_nodes(inventory, infer=infer_nodes)
     outcome = simulate(
