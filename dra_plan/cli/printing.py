@@ -28,9 +28,16 @@ def print_document(document: dict[str, Any], form: Format) -> None:
 
 
 def print_warnings(document: dict[str, Any]) -> None:
-    """The document's warnings, to standard error."""
+    """The document's warnings, to standard error; on a terminal, wrapped between words."""
     from dra_plan.output.notices import lines
 
+    terminal = screen(sys.stderr)
     for line in lines(document["warnings"]):
-        print(line, file=sys.stderr)
+        print(_wrapped(line, terminal.width) if terminal else line, file=sys.stderr)
     sys.stderr.flush()
+
+
+def _wrapped(line: str, width: int) -> str:
+    import textwrap
+
+    return textwrap.fill(line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
