@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 
 from dra_plan.api import quantity, semver
-from dra_plan.api.quantity import QuantityError
+from dra_plan.api.base import QuantityText
+from dra_plan.api.quantity import Quantity, QuantityError
 from dra_plan.api.resource import Device, DeviceAttribute
 from dra_plan.api.semver import SemverError
 from dra_plan.cel.library.quantities import cell
@@ -20,7 +21,6 @@ QUICK_TEXT, QUICK_WEIGHT = 256, 8192
 """The longest text, and the most text and entries together, for which `bounds` vouches that costs stay in the limit."""
 
 _MOST_REMEMBERED = 200_000
-
 
 
 def as_device(device: Device | Mapping[str, Any]) -> Device:
@@ -62,7 +62,7 @@ def _version(text: str) -> Value:
         raise Fault(f"parse semantic version: {error}") from None
 
 
-def capacity_value(text: quantity.QuantityText) -> quantity.Quantity:
+def capacity_value(text: QuantityText) -> Quantity:
     """The amount; raises Fault for text that is none."""
     try:
         return quantity.parse(text)

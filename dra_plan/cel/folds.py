@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def plan_fold(planner: Planner, fold: ast.Comprehension, scope: Mapping[str, Evaluate]) -> Evaluate:
-    """The fold as evaluator. Its first value of the accumulator is evaluated when it is first read, as upstream does."""
+    """The fold as evaluator; the accumulator gets its first value when it is first read, as upstream."""
     over = planner.plan(fold.iter_range, scope).evaluate
     initial = planner.plan(fold.accu_init, scope)
     accumulator, first, second = planner.new_slot(), planner.new_slot(), planner.new_slot()
@@ -110,7 +110,9 @@ def _guarded(condition: Evaluate, grow: Evaluate, keep: Evaluate) -> Evaluate:
     return evaluate
 
 
-def _plan_append(planner: Planner, fold: ast.Comprehension, step: Expr, scope: Mapping[str, Evaluate]) -> Evaluate | None:
+def _plan_append(
+    planner: Planner, fold: ast.Comprehension, step: Expr, scope: Mapping[str, Evaluate]
+) -> Evaluate | None:
     if not (isinstance(step, ast.Call) and step.args and _is_accumulator(step.args[0], fold)):
         return None
     if step.function == "cel.@mapInsert" and len(step.args) == 3:

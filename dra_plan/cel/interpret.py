@@ -298,6 +298,7 @@ def _equality(left: Evaluate, right: Evaluate, *, negated: bool) -> Evaluate:
 
     def evaluate(run: Run) -> Value:
         mine, theirs = left(run), right(run)
+        result: Value
         if type(mine) is Fault:
             result = mine
         elif type(theirs) is Fault:

@@ -44,7 +44,7 @@ def _wrapped(short: str, value: Value) -> Value:
     if short == "UInt32Value" and not value < _UINT32:
         raise Fault("unsigned integer overflow")
     if short == "FloatValue":
-        import struct  # noqa: PLC0415 - a message that hardly any selector writes
+        import struct
 
         try:
             return struct.unpack("f", struct.pack("f", value))[0]

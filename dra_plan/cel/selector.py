@@ -9,51 +9,201 @@ from typing import Any, Literal
 import msgspec
 
 from dra_plan.api.resource import Device
+from dra_plan.cel import ast
 from dra_plan.cel.ast import Checked
+from dra_plan.cel.bounds import stays_below_limit
 from dra_plan.cel.check import check
 from dra_plan.cel.device import Inspector, as_device, device_value
 from dra_plan.cel.environment import Environment, environment
 from dra_plan.cel.errors import CelRuntimeError
+from dra_plan.cel.estimate import estimate
+from dra_plan.cel.explain import Explanation, explain
+from dra_plan.cel.generate import generate
 from dra_plan.cel.interpret import Evaluator
+from dra_plan.cel.reads import Read, reads_of
 from dra_plan.cel.values import Fatal, Fault, Value, begin_work, type_name
+from dra_plan.cel.walk import nodes
 from dra_plan.releases import gate_defaults
 
 Rules = Literal["stored", "new"]
 
+_MOST_REMEMBERED = 10_000
+_CHANGES_QUANTITIES = frozenset(("add", "sub"))
+_COMPARES_QUANTITIES = frozenset(("isGreaterThan", "isLessThan", "compareTo"))
+_SEES_QUANTITY_FORM = frozenset(("isInteger", "asInteger", "asApproximateFloat"))
+_SLOW_FUNCTIONS = frozenset(("matches", "find", "findAll", "url", "isURL", "replace", "split", "join", "format"))
+
 
 class Evaluation(msgspec.Struct, frozen=True, gc=False):
-    """What an evaluation gave: whether the device matches, and the run-time cost."""
+    """What an evaluation gave: whether the device matches, and the run-time cost as upstream counts it."""
 
     match: bool
     cost: int
 
 
 class Selector:
-    """A compiled expression."""
+    """A compiled expression. It may be used from several threads, and is never changed except for what it remembers."""
 
     def __init__(self, checked: Checked, scope: Environment, *, lists: bool) -> None:
-        self.checked = checked
+        self._checked = checked
         self._environment = scope
         self._lists = lists
         self._inspector = _inspector(lists)
-        self._exact = True
-        self._evaluator = Evaluator(checked, exact_quantities=self._exact)
+        self._exact = _sees_changed_quantities(checked)
+        self.reads: frozenset[Read] | None = reads_of(checked)
+        """What the expression looks at (kind, domain, id); None when it may look at everything."""
+        bounded = not self._exact and stays_below_limit(checked)
+        self._quick = generate(checked) if bounded else None
+        self._known: dict[tuple[object, ...], bool | str] = {}
+        self._keys = None if self.reads is None else sorted(self.reads)
+        self._remembers = self._keys is not None and (self._quick is None or _is_slow(checked))
+
+    @property
+    def expression(self) -> str:
+        """The text that was compiled."""
+        return self._checked.source
+
+    @functools.cached_property
+    def max_cost(self) -> int:
+        """The cost that the API server estimates, and limits to 1,000,000."""
+        return estimate(self._checked, self._environment)
+
+    @functools.cached_property
+    def _evaluator(self) -> Evaluator:
+        return Evaluator(self._checked, exact_quantities=self._exact)
 
     def evaluate(self, device: Device | Mapping[str, Any], *, driver: str) -> Evaluation:
+        """Evaluate with costs. `device` may be a plain dict with attributes, capacity, allowMultipleAllocations.
+
+        Raises CelRuntimeError with cel-go's text, also for an attribute that can't be converted, read or not.
+        """
         found = as_device(device)
-        inspected = self._inspector.inspect(found)
+        self._inspect(found)
+        value, cost = self._account(found, driver)
+        return Evaluation(_as_bool(value), cost)
+
+    def matches(self, device: Device | Mapping[str, Any], driver: str) -> bool:
+        """Whether the device matches; raises CelRuntimeError as `evaluate`. Much quicker, as nobody asks for costs."""
+        found = device if type(device) is Device else as_device(device)
+        usual = self._inspect(found)
+        if self._remembers:
+            return self._remembered(found, driver, usual)
+        if usual and self._quick is not None:
+            try:
+                result = self._quick(found.attributes, found.capacity, driver, bool(found.allow_multiple_allocations))
+            except (Fault, Fatal):
+                pass  # decided below, where work is counted from the beginning
+            else:
+                if result is True or result is False:
+                    return bool(result)
+        return self._remembered(found, driver, usual)
+
+    def explain(self, device: Device | Mapping[str, Any], *, driver: str) -> Explanation:
+        """The value or error of every sub-expression that was evaluated, as a tree."""
+        found = as_device(device)
+        self._inspect(found)
+        value = device_value(found, driver, lists=self._lists, exact_quantities=self._exact)
+        return explain(self._checked, value, exact_quantities=self._exact)
+
+    def _inspect(self, device: Device) -> bool:
+        inspected = self._inspector.inspect(device)
         if inspected.problem is not None:
             raise CelRuntimeError(inspected.problem)
+        return inspected.is_usual
+
+    def _remembered(self, device: Device, driver: str, usual: bool) -> bool:
+        key = self._key(device, driver)
+        outcome = None if key is None else self._known.get(key)
+        if outcome is None:
+            outcome = self._decide(device, driver, usual)
+            if key is not None:
+                if len(self._known) >= _MOST_REMEMBERED:
+                    self._known.clear()
+                self._known[key] = outcome
+        if isinstance(outcome, str):
+            raise CelRuntimeError(outcome)
+        return outcome
+
+    def _decide(self, device: Device, driver: str, usual: bool) -> bool | str:
+        """The result, or the text of the error."""
+        if usual and self._quick is not None:
+            begin_work()
+            try:
+                result = self._quick(
+                    device.attributes, device.capacity, driver, bool(device.allow_multiple_allocations)
+                )
+                if type(result) is bool:
+                    return result
+            except (Fault, Fatal):
+                pass
+        try:
+            return _as_bool(self._account(device, driver)[0])
+        except CelRuntimeError as error:
+            return str(error)
+
+    def _account(self, device: Device, driver: str) -> tuple[Value, int]:
         begin_work()
         try:
-            value, cost = self._evaluator.evaluate(
-                device_value(found, driver, lists=self._lists, exact_quantities=self._exact)
-            )
+            value = device_value(device, driver, lists=self._lists, exact_quantities=self._exact)
+            return self._evaluator.evaluate(value)
         except (Fault, Fatal) as error:
             raise CelRuntimeError(str(error)) from None
-        if type(value) is not bool:
-            raise CelRuntimeError(f"CEL result of type {type_name(value)} could not be converted to bool")
-        return Evaluation(value, cost)
+
+    def _key(self, device: Device, driver: str) -> tuple[object, ...] | None:
+        """Everything that the expression looks at on this device; None when that is not known.
+
+        A bool never equals a number here: attributes keep them in different fields.
+        """
+        if self._keys is None:
+            return None
+        parts: list[object] = []
+        for kind, domain, identifier in self._keys:
+            if kind == "attributes":
+                parts.append(_attribute_key(device, driver, domain, identifier))
+            elif kind == "capacity":
+                amount = _named(device.capacity, driver, domain, identifier)
+                parts.append(None if amount is None else str(amount.value))
+            else:
+                parts.append(driver if kind == "driver" else bool(device.allow_multiple_allocations))
+        return tuple(parts)
+
+
+def _named(entries: Mapping[str, Any], driver: str, domain: str, identifier: str) -> Any:
+    found = entries.get(f"{domain}/{identifier}")
+    return entries.get(identifier) if found is None and domain == driver else found
+
+
+def _attribute_key(device: Device, driver: str, domain: str, identifier: str) -> object:
+    found = _named(device.attributes, driver, domain, identifier)
+    if found is None:
+        return None
+    lists = (found.int_values, found.bool_values, found.string_values, found.version_values)
+    tagged = tuple(None if values is None else tuple(values) for values in lists)
+    return found.int_value, found.bool_value, found.string_value, found.version_value, tagged
+
+
+def _as_bool(value: Value) -> bool:
+    if type(value) is bool:
+        return value
+    name = type_name(value)
+    reason = f"unsupported native conversion from {name} to 'bool'"
+    raise CelRuntimeError(f"CEL result of type {name} could not be converted to bool: {reason}")
+
+
+def _sees_changed_quantities(checked: Checked) -> bool:
+    """Whether the expression could see what upstream's quantity functions do to their receiver."""
+    functions = {node.function for node in nodes(checked.root) if isinstance(node, ast.Call)}
+    if functions & _CHANGES_QUANTITIES:
+        return True
+    return bool(functions & _COMPARES_QUANTITIES) and bool(functions & _SEES_QUANTITY_FORM)
+
+
+def _is_slow(checked: Checked) -> bool:
+    """Whether remembering results is worth looking at what the expression reads."""
+    return any(
+        isinstance(node, ast.Comprehension) or (isinstance(node, ast.Call) and node.function in _SLOW_FUNCTIONS)
+        for node in nodes(checked.root)
+    )
 
 
 @functools.lru_cache(maxsize=2)
@@ -61,8 +211,25 @@ def _inspector(lists: bool) -> Inspector:
     return Inspector(lists=lists)
 
 
-def compile_selector(expression, *, kubernetes_version="1.36", feature_gates=None, rules="stored"):
-    defaults = gate_defaults(kubernetes_version)
-    gates = {**defaults, **(feature_gates or {})}
-    scope = environment(kubernetes_version, gates, rules)
-    return Selector(check(expression, scope), scope, lists=bool(gates.get("DRAListTypeAttributes")))
+def compile_selector(
+    expression: str,
+    *,
+    kubernetes_version: str = "1.36",
+    feature_gates: Mapping[str, bool] | None = None,
+    rules: Rules = "stored",
+) -> Selector:
+    """The selector for an expression, as the scheduler ("stored") or the API server on create ("new") compiles it.
+
+    Gates that are not given have the version's defaults; only DRAConsumableCapacity and DRAListTypeAttributes count.
+    Raises CelCompileError with Kubernetes' text. The same arguments give the same object.
+    """
+    gates = gate_defaults(kubernetes_version) | dict(feature_gates or {})
+    lists = bool(gates.get("DRAListTypeAttributes"))
+    return _compiled(expression, kubernetes_version, bool(gates.get("DRAConsumableCapacity")), lists, rules)
+
+
+@functools.lru_cache(maxsize=4096)
+def _compiled(expression: str, version: str, consumable: bool, lists: bool, rules: Rules) -> Selector:
+    gates = {"DRAConsumableCapacity": consumable, "DRAListTypeAttributes": lists}
+    scope = environment(version, gates, rules)
+    return Selector(check(expression, scope), scope, lists=lists)

@@ -17,6 +17,18 @@ from dra_plan.cel.library import (
 from dra_plan.cel.library.base import OVERLOADS, Overload
 
 __all__ = [
-    "OVERLOADS", "Overload", "conversions", "formats", "lists", "net", "operators", "optionals", "quantities", "semvers",
-    "strings", "text_format", "times", "urls",
-]  # fmt: skip
+    "OVERLOADS",
+    "Overload",
+    "conversions",
+    "formats",
+    "lists",
+    "net",
+    "operators",
+    "optionals",
+    "quantities",
+    "semvers",
+    "strings",
+    "text_format",
+    "times",
+    "urls",
+]

@@ -77,9 +77,8 @@ def _qualified_name(text: str) -> list[str]:
     parts = text.split("/")
     problems: list[str] = []
     if len(parts) > 2:
-        return [
-            f"a qualified name {_NAME_PROBLEM} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
-        ]
+        example = "(e.g. 'example.com/MyName')"
+        return [f"a qualified name {_NAME_PROBLEM} with an optional DNS subdomain prefix and '/' {example}"]
     name = parts[-1]
     if len(parts) == 2:
         if not parts[0]:

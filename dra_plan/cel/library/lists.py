@@ -1,4 +1,4 @@
-"""Functions of lists: Kubernetes' own (sum, min, includes, ...), cel-go's lists library (version 3) and sets library."""
+"""Functions of lists: Kubernetes' own (sum, min, ...), cel-go's lists library (version 3) and sets library."""
 
 from __future__ import annotations
 
@@ -188,9 +188,12 @@ def sort_by(values: list[Value], keys: list[Value]) -> list[Value]:
         # Upstream charges more than the limit of an evaluation for sorting this many.
         raise cost_exceeded()
     spend(20 * len(keys))
-    by_key = functools.cmp_to_key(lambda a, b: _order(keys[a], keys[b]) or 0)
-    order: list[int] = sorted(range(len(keys)), key=by_key)
-    return [values[index] for index in order]
+
+    def compare_keys(left: int, right: int) -> int:
+        return _order(keys[left], keys[right]) or 0
+
+    by_key = functools.cmp_to_key(compare_keys)
+    return [values[index] for index in sorted(range(len(keys)), key=by_key)]
 
 
 for _kind in _SORTABLE:

@@ -162,7 +162,8 @@ def join(parts: list[Value], separator: str = "") -> str:
 @functools.lru_cache(maxsize=1024)
 def compile_regex(pattern: str) -> Any:
     """The compiled RE2 pattern; raises Fault for text that is none. The library is loaded on first use."""
-    import re2
+    # Takes long to load, and most selectors have no pattern.
+    import re2  # type: ignore[import-untyped]
 
     options = re2.Options()
     options.log_errors = False

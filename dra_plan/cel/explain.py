@@ -1,0 +1,162 @@
+"""The value of every part of an expression on one device, as a tree that follows the text."""
+
+from __future__ import annotations
+
+import msgspec
+
+from dra_plan.cel import ast
+from dra_plan.cel.ast import Checked, Expr
+from dra_plan.cel.interpret import Evaluator
+from dra_plan.cel.library.conversions import double_to_string, duration_to_string, timestamp_to_string
+from dra_plan.cel.library.net import cidr_to_string, ip_to_string
+from dra_plan.cel.library.quantities import amount_of
+from dra_plan.cel.library.text_format import go_quote
+from dra_plan.cel.qualify import iterate
+from dra_plan.cel.unparse import expression_text
+from dra_plan.cel.values import (
+    NONE,
+    Cidr,
+    Duration,
+    Fatal,
+    Fault,
+    Ip,
+    Optional,
+    Timestamp,
+    TypeValue,
+    Uint,
+    Url,
+    Value,
+    begin_work,
+    map_key,
+    type_name,
+)
+from dra_plan.cel.walk import children
+
+_MOST_SHOWN = 200
+_MOST_DEPTH = 60
+
+
+class Explanation(msgspec.Struct, frozen=True, eq=False):
+    """A part of the expression: its text, what it gave, and its own parts in the order written.
+
+    Exactly one of `value` (as the language writes it) and `error` is set for a part that was evaluated; neither for one
+    that was not. In a comprehension the values are those of the last round.
+    """
+
+    text: str
+    value: str | None = None
+    error: str | None = None
+    parts: tuple[Explanation, ...] = ()
+
+
+def explain(checked: Checked, device: Value, *, exact_quantities: bool) -> Explanation:
+    """The tree for one device, given as the value of the variable."""
+    seen: dict[int, Value] = {}
+    evaluator = Evaluator(checked, exact_quantities=exact_quantities, observer=seen.__setitem__)
+    begin_work()
+    try:
+        value, _cost = evaluator.evaluate(device)
+        seen.setdefault(checked.root.id, value)
+    except (Fault, Fatal) as error:
+        seen.setdefault(checked.root.id, Fault(str(error)))
+    return _explained(checked.root, seen, 0)
+
+
+def _explained(expr: Expr, seen: dict[int, Value], depth: int) -> Explanation:
+    parts = () if depth > _MOST_DEPTH else tuple(_explained(part, seen, depth + 1) for part in _written(expr))
+    text = expression_text(expr)
+    if expr.id not in seen:
+        return Explanation(text, parts=parts)
+    value = seen[expr.id]
+    if type(value) is Fault:
+        return Explanation(text, error=str(value), parts=parts)
+    return Explanation(text, value=show(value), parts=parts)
+
+
+def _written(expr: Expr) -> tuple[Expr, ...]:
+    """The parts worth showing: no constants, and of a selection only what it selects from when that is computed."""
+    if isinstance(expr, ast.Comprehension):
+        return _fold_parts(expr)
+    found: list[Expr] = []
+    for part in children(expr):
+        if isinstance(part, ast.Const):
+            continue
+        if isinstance(expr, ast.Select) or (isinstance(expr, ast.Call) and expr.function in ("_[_]", "_[?_]", "_?._")):
+            found += [part] if not _is_path(part) else []
+        else:
+            found.append(part)
+    return tuple(found)
+
+
+def _fold_parts(expr: ast.Comprehension) -> tuple[Expr, ...]:
+    if expr.iter_var == "#unused":
+        return expr.accu_init, expr.result
+    step = expr.loop_step
+    operands = step.args if isinstance(step, ast.Call) else ()
+    own = tuple(part for part in operands if not (isinstance(part, ast.Ident) and part.name == expr.accu_var))
+    return expr.iter_range, *(part for part in own if not isinstance(part, ast.Const))
+
+
+def _is_path(expr: Expr) -> bool:
+    """Whether an expression is `device` or a constant selection from it."""
+    if isinstance(expr, ast.Select):
+        return _is_path(expr.operand)
+    if isinstance(expr, ast.Call) and expr.function in ("_[_]", "_[?_]", "_?._"):
+        return _is_path(expr.args[0]) and isinstance(expr.args[1], ast.Const)
+    return isinstance(expr, ast.Ident)
+
+
+def show(value: Value) -> str:
+    """A value as the language would write it, cut when long."""
+    text = _shown(value, 3)
+    return text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 1] + "…"
+
+
+def _shown(value: Value, levels: int) -> str:
+    kind = type(value)
+    if kind is str:
+        return go_quote(value[:_MOST_SHOWN])
+    if kind is bool or value is None:
+        return {True: "true", False: "false", None: "null"}[value]
+    if kind is int:
+        return str(value)
+    if kind is Uint:
+        return f"{int(value)}u"
+    if kind is float:
+        return double_to_string(value)
+    if kind is list or isinstance(value, dict):
+        return _container_shown(value, levels)
+    if kind is Optional:
+        return "optional.none()" if value is NONE else f"optional.of({_shown(value.value, levels)})"
+    return _special_shown(value)
+
+
+def _container_shown(value: Value, levels: int) -> str:
+    if levels == 0:
+        return "[…]" if type(value) is list else "{…}"
+    items = list(iterate(value))[:_MOST_SHOWN]
+    if type(value) is list:
+        return f"[{', '.join(_shown(item, levels - 1) for item in items)}]"
+    pairs = (f"{_shown(key, 0)}: {_shown(value[map_key(key)], levels - 1)}" for key in items)
+    return "{" + ", ".join(pairs) + "}"
+
+
+def _special_shown(value: Value) -> str:
+    name = type_name(value)
+    if name == "kubernetes.Quantity":
+        return f'quantity("{amount_of(value).text}")'
+    if name == "kubernetes.Semver":
+        return f'semver("{value}")'
+    if isinstance(value, TypeValue):
+        return value.name
+    if isinstance(value, Duration):
+        return f'duration("{duration_to_string(value)}")'
+    if isinstance(value, Timestamp):
+        return f'timestamp("{timestamp_to_string(value)}")'
+    if isinstance(value, Ip):
+        return f'ip("{ip_to_string(value)}")'
+    if isinstance(value, Cidr):
+        return f'cidr("{cidr_to_string(value)}")'
+    if isinstance(value, bytes):
+        return f"b{go_quote(value.decode('latin-1'))}"
+    return f"<{name}>" if not isinstance(value, Url) else f"url({go_quote(value.text)})"

@@ -1,0 +1,139 @@
+"""What generated code calls: look-ups in the decoded device, and operations that give up where the answer needs care.
+
+Giving up (`GiveUp`) hands the evaluation to the accounting evaluator, which decides what an error becomes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from dra_plan.api.quantity import Quantity
+from dra_plan.api.resource import DeviceAttribute, DeviceCapacity
+from dra_plan.api.semver import parse as parse_version
+from dra_plan.cel.device import attribute_value, capacity_value
+from dra_plan.cel.library.base import Overload
+from dra_plan.cel.library.operators import contained
+from dra_plan.cel.qualify import UNSET, iterate, select
+from dra_plan.cel.values import Fault, Value, equal, map_key, spend
+
+
+class GiveUp(Fault):
+    """The quick evaluation can't tell the outcome."""
+
+
+def attribute(attributes: dict[str, DeviceAttribute], driver: str, full: str, domain: str, short: str) -> Value:
+    """The value of an attribute, which is named in full or, in the driver's own domain, by its id alone."""
+    found = attributes.get(full)
+    if found is None:
+        if driver != domain:
+            raise GiveUp
+        found = attributes.get(short)
+        if found is None:
+            raise GiveUp
+    if found.int_value is not None:
+        return found.int_value
+    if found.bool_value is not None:
+        return found.bool_value
+    if found.string_value is not None:
+        return found.string_value
+    if found.version_value is not None:
+        return parse_version(found.version_value)
+    return attribute_value(found, lists=True)
+
+
+def capacity(capacities: dict[str, DeviceCapacity], driver: str, full: str, domain: str, short: str) -> Quantity:
+    """The value of a capacity, named as an attribute."""
+    found = capacities.get(full)
+    if found is None:
+        if driver != domain:
+            raise GiveUp
+        found = capacities.get(short)
+        if found is None:
+            raise GiveUp
+    return capacity_value(found.value)
+
+
+def present(names: dict[str, Value], driver: str, full: str, domain: str, short: str) -> bool:
+    """Whether there is such an attribute or capacity."""
+    return full in names or (driver == domain and short in names)
+
+
+def truth(value: Value) -> bool:
+    """The value, which must be a bool."""
+    if value is True or value is False:
+        return bool(value)
+    raise GiveUp
+
+
+def same(left: Value, right: Value) -> bool:
+    """`==` of values whose types are not known."""
+    if type(left) is str and type(right) is str:
+        return bool(left == right)
+    result = equal(left, right)
+    if type(result) is Fault:
+        raise GiveUp
+    return bool(result)
+
+
+def different(left: Value, right: Value) -> bool:
+    """`!=` of values whose types are not known."""
+    return equal(left, right) is not True
+
+
+def member(value: Value, keys: frozenset[Value], values: list[Value]) -> bool:
+    """`value in [constants]`."""
+    return map_key(value) in keys or (type(value) is not str and contained(value, values))
+
+
+def pick(value: Value, key: Value) -> Value:
+    """`value[key]` or `value.key`."""
+    selected = select(value, key)
+    if selected is UNSET or type(selected) is Fault:
+        raise GiveUp
+    return selected
+
+
+def dispatch(overloads: tuple[Overload, ...], *arguments: Value) -> Value:
+    """The call of the first overload that takes these values."""
+    listed = list(arguments)
+    for overload in overloads:
+        if overload.accepts(listed):
+            return overload.function(*arguments)
+    raise GiveUp
+
+
+def fail() -> Value:
+    """The value of an operand that always fails."""
+    raise GiveUp
+
+
+def _elements(values: Value) -> Iterator[Value]:
+    if type(values) is not list and not isinstance(values, dict):
+        raise GiveUp
+    spend(len(values))
+    return iterate(values)
+
+
+def every(predicate: Callable[[Value], bool], values: Value) -> bool:
+    """`values.all(...)`."""
+    return all(predicate(value) for value in _elements(values))
+
+
+def some(predicate: Callable[[Value], bool], values: Value) -> bool:
+    """`values.exists(...)`."""
+    return any(predicate(value) for value in _elements(values))
+
+
+def exactly_one(predicate: Callable[[Value], bool], values: Value) -> bool:
+    """`values.exists_one(...)`."""
+    return sum(predicate(value) for value in _elements(values)) == 1
+
+
+def collect(transform: Callable[[Value], Value], values: Value) -> list[Value]:
+    """`values.map(...)`."""
+    return [transform(value) for value in _elements(values)]
+
+
+def collect_if(predicate: Callable[[Value], bool], transform: Callable[[Value], Value], values: Value) -> list[Value]:
+    """`values.filter(...)` and `map` with a condition."""
+    return [transform(value) for value in _elements(values) if predicate(value)]

@@ -1,0 +1,126 @@
+"""What an expression looks at: the driver, attributes and capacities that it names by constants.
+
+Also which literal chains there are, for `generate`: `device.attributes["domain"].id`, written out or through cel.bind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from dra_plan.cel import ast
+from dra_plan.cel.ast import Checked, Expr
+from dra_plan.cel.walk import children
+
+Kind: TypeAlias = Literal["driver", "attributes", "capacity", "allowMultipleAllocations"]
+
+Read: TypeAlias = tuple[str, str, str]
+"""Kind, domain and id; domain and id are empty for the driver and allowMultipleAllocations."""
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Something reached from `device` by constants alone: a kind, then a domain, then an id; empty where it ends."""
+
+    kind: str = ""
+    domain: str | None = None
+    identifier: str | None = None
+
+
+Bindings: TypeAlias = Mapping[str, "Place | None"]
+"""Variables of the comprehensions around an expression; None for those that hold anything else than a place."""
+
+
+def bound_place(expr: ast.Comprehension, checked: Checked, bindings: Bindings) -> Place | None:
+    """What a cel.bind gives a name to, when that is a domain of attributes or capacities; None for other folds."""
+    if not is_bind(expr):
+        return None
+    place = place_of(expr.accu_init, checked, bindings)
+    return place if place is not None and place.domain is not None and place.identifier is None else None
+
+
+def is_bind(expr: ast.Comprehension) -> bool:
+    """Whether the fold is a cel.bind."""
+    return expr.iter_var == "#unused" and isinstance(expr.iter_range, ast.List) and not expr.iter_range.elements
+
+
+def place_of(expr: Expr, checked: Checked, bindings: Bindings) -> Place | None:
+    """The place that an expression stands for, without looking at the device."""
+    if isinstance(expr, ast.Ident):
+        if expr.name in bindings:
+            return bindings[expr.name]
+        return Place() if checked.idents.get(expr.id) == "device" else None
+    if isinstance(expr, ast.Select) and not expr.test_only:
+        outer = place_of(expr.operand, checked, bindings)
+        return None if outer is None else _inside(outer, expr.field)
+    if isinstance(expr, ast.Call) and expr.function == "_[_]":
+        key = expr.args[1]
+        if isinstance(key, ast.Const) and isinstance(key.value, str):
+            outer = place_of(expr.args[0], checked, bindings)
+            return None if outer is None else _inside(outer, key.value)
+    return None
+
+
+def _inside(place: Place, key: str) -> Place | None:
+    if not place.kind:
+        return Place(key)
+    if place.kind not in ("attributes", "capacity"):
+        return None
+    if place.domain is None:
+        return Place(place.kind, key)
+    return Place(place.kind, place.domain, key) if place.identifier is None else None
+
+
+def tested_place(expr: Expr, checked: Checked, bindings: Bindings) -> Place | None:
+    """The attribute or capacity whose presence `has(...)` or `"id" in ...` tests; None for other expressions."""
+    found: Place | None = None
+    if isinstance(expr, ast.Select) and expr.test_only:
+        outer = place_of(expr.operand, checked, bindings)
+        found = None if outer is None else _inside(outer, expr.field)
+    elif isinstance(expr, ast.Call) and expr.function == "@in":
+        key, outer = expr.args[0], place_of(expr.args[1], checked, bindings)
+        if outer is not None and isinstance(key, ast.Const) and isinstance(key.value, str):
+            found = _inside(outer, key.value)
+    return found if found is not None and found.identifier is not None else None
+
+
+def reads_of(checked: Checked) -> frozenset[Read] | None:
+    """Everything that the expression looks at, or None when it may look at everything."""
+    found: set[Read] = set()
+    for place in _places(checked.root, checked, {}):
+        if place is None:
+            return None
+        if place.kind in ("attributes", "capacity"):
+            found.add((place.kind, place.domain or "", place.identifier or ""))
+            # Which domain a plain name belongs to depends on the driver; that comparison is part of the key.
+        else:
+            found.add((place.kind, "", ""))
+    return frozenset(found)
+
+
+def _places(expr: Expr, checked: Checked, bindings: Bindings) -> Iterator[Place | None]:
+    tested = tested_place(expr, checked, bindings)
+    place = tested or place_of(expr, checked, bindings)
+    if place is not None:
+        complete = place.identifier is not None or place.kind in ("driver", "allowMultipleAllocations")
+        yield place if complete else None
+        return
+    if isinstance(expr, ast.Comprehension):
+        yield from _fold_places(expr, checked, bindings)
+        return
+    for part in children(expr):
+        yield from _places(part, checked, bindings)
+
+
+def _fold_places(expr: ast.Comprehension, checked: Checked, bindings: Bindings) -> Iterator[Place | None]:
+    domain = bound_place(expr, checked, bindings)
+    if domain is None:
+        yield from _places(expr.iter_range, checked, bindings)
+        yield from _places(expr.accu_init, checked, bindings)
+    outer = {**bindings, expr.accu_var: domain}
+    inner = {**outer, expr.iter_var: None, **({expr.iter_var2: None} if expr.iter_var2 else {})}
+    if not is_bind(expr):
+        yield from _places(expr.loop_condition, checked, inner)
+        yield from _places(expr.loop_step, checked, inner)
+    yield from _places(expr.result, checked, outer)
