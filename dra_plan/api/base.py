@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
+
+Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+"""An integer as Go's int64; decoding refuses others, as the API server does."""
 
 QuantityText = str | int | float
 """A quantity as written in the manifest; a JSON number is allowed, as in Kubernetes."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from .base import QuantityText, StrictObject
+from .base import Int64, QuantityText, StrictObject
 from .core import NodeSelector
 from .meta import ObjectMeta
 
@@ -30,11 +30,11 @@ _ATTRIBUTE_NAMES = {
 class DeviceAttribute(StrictObject, frozen=True, rename=_ATTRIBUTE_NAMES):
     """One attribute value. Exactly one field should be set; upstream checks that late, and so do we."""
 
-    int_value: int | None = None
+    int_value: Int64 | None = None
     bool_value: bool | None = None
     string_value: str | None = None
     version_value: str | None = None
-    int_values: list[int] | None = None
+    int_values: list[Int64] | None = None
     bool_values: list[bool] | None = None
     string_values: list[str] | None = None
     version_values: list[str] | None = None
@@ -99,7 +99,7 @@ class DeviceToleration(StrictObject, frozen=True):
     operator: str = ""
     value: str = ""
     effect: str = ""
-    toleration_seconds: int | None = None
+    toleration_seconds: Int64 | None = None
 
 
 class NodeAllocatableResourceMapping(StrictObject, frozen=True):
@@ -131,8 +131,8 @@ class ResourcePool(StrictObject, frozen=True):
     """The pool that a slice is part of."""
 
     name: str = ""
-    generation: int = 0
-    resource_slice_count: int = 0
+    generation: Int64 = 0
+    resource_slice_count: Int64 = 0
 
 
 class ResourceSliceSpec(StrictObject, frozen=True):
@@ -218,7 +218,7 @@ class ExactDeviceRequest(StrictObject, frozen=True):
     device_class_name: str = ""
     selectors: list[DeviceSelector] = []
     allocation_mode: str = ""
-    count: int = 0
+    count: Int64 = 0
     admin_access: bool | None = None
     tolerations: list[DeviceToleration] = []
     capacity: CapacityRequirements | None = None
@@ -231,7 +231,7 @@ class DeviceSubRequest(StrictObject, frozen=True):
     device_class_name: str = ""
     selectors: list[DeviceSelector] = []
     allocation_mode: str = ""
-    count: int = 0
+    count: Int64 = 0
     tolerations: list[DeviceToleration] = []
     capacity: CapacityRequirements | None = None
 
@@ -321,7 +321,7 @@ class Condition(StrictObject, frozen=True):
     reason: str = ""
     message: str = ""
     last_transition_time: str | None = None
-    observed_generation: int | None = None
+    observed_generation: Int64 | None = None
 
 
 class AllocatedDeviceStatus(StrictObject, frozen=True):

@@ -14,6 +14,7 @@ from .faults import ManifestErrors
 from .json_objects import JsonObjects
 from .kinds import Kind
 from .objects import decode, has_unset_claims, label_of_value
+from .opaque import MAX_DEPTH, is_too_deep
 from .places import NO_HEADER, Header, Item, Place, label, label_of
 from .quantities import are_readable
 from .report import Report
@@ -97,6 +98,10 @@ class Collector:
         """Puts a decoded object into the inventory, as the API server would store it."""
         metadata: ObjectMeta = obj.metadata  # type: ignore[attr-defined]
         settled = self._settled(metadata, kind)
+        if is_too_deep(obj):
+            name = label(kind.name, settled.namespace, settled.name)
+            self.report.fault(place, f"data nested more than {MAX_DEPTH} levels deep", label=name)
+            return
         if settled is not metadata:
             obj = replace(obj, metadata=settled)
         obj = defaults.apply(obj)

@@ -88,6 +88,8 @@ class _Walk:
             return value
         if types == _QUANTITY:
             self._check_quantity(value, path)
+        elif types == ["integer"] and not -(2**63) <= value < 2**63:
+            self._found.wrong.append((path, f"{value} is beyond 64 bits", ""))
         if isinstance(value, dict):
             return self._fields(value, schema, path) if "properties" in schema else self._entries(value, schema, path)
         if isinstance(value, list) and "items" in schema:

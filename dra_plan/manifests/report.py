@@ -21,7 +21,7 @@ class Report:
         self.faults: list[Fault] = []
         self._deprecated: dict[str, Origin] = {}
         self._lifted: list[tuple[str, Origin]] = []
-        self._unknown: dict[tuple[str, str, str, tuple[str, ...]], list[tuple[str, Origin]]] = {}
+        self._unknown: dict[tuple[str, str, tuple[str, ...]], list[tuple[str, Origin]]] = {}
 
     def fault(
         self, place: Place, message: str, *, label: str = "", path: FieldPath = _NO_PATH, hint: str = "", line: int = 0
@@ -44,7 +44,7 @@ class Report:
         """An object had fields that its version does not have."""
         origin = Origin(place.source, place.lines(paths[:1])[0])
         patterns = tuple(dict.fromkeys(pattern(path) for path in paths))
-        key = (place.source, f"{kind.group}/{version}", kind.name, patterns)
+        key = (f"{kind.group}/{version}", kind.name, patterns)
         self._unknown.setdefault(key, []).append((label, origin))
 
     def notices(self) -> Iterator[Notice]:
@@ -57,7 +57,7 @@ class Report:
                 "resourceClaims[*].source, the form before Kubernetes 1.31, is read as if its fields stood outside"
             )
             yield Notice("deprecated-api", message + _others(self._lifted, "object"), label, str(origin))
-        for (_, api_version, kind, patterns), found in self._unknown.items():
+        for (api_version, kind, patterns), found in self._unknown.items():
             label, origin = found[0]
             message = f"{api_version} has no {', '.join(patterns)}: dropped, as the API server does"
             if "spec.devices[*].basic" in patterns:

@@ -10,6 +10,8 @@ from .paths import FieldPath
 from .places import NO_HEADER, Header, Item, Place, label_of
 from .report import Report
 
+MAX_DEPTH = 20
+"""Steps into Lists: two for each List."""
 _NO_STEPS: FieldPath = ()
 
 
@@ -19,7 +21,10 @@ def unwrap(value: object, place: Place, report: Report, inherited: Header = NO_H
     while pending:
         value, place, inherited = pending.pop()
         header = inherited
-        if isinstance(value, list):
+        if len(place.prefix) > MAX_DEPTH:
+            report.fault(place._replace(prefix=()), f"Lists nested more than {MAX_DEPTH // 2} levels deep")
+            continue
+        if isinstance(value, list) and not place.prefix:
             items, steps = value, _NO_STEPS
         elif isinstance(value, dict):
             place = place._replace(line=place.start_of(id(value)) or place.line)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from dra_plan.errors import InputError
+from dra_plan.manifests.decode import from_dicts
 from dra_plan.manifests.faults import ManifestErrors
 from dra_plan.manifests.load import load, load_dicts
 
@@ -52,6 +53,25 @@ def test_permission_denied(tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(ManifestErrors, match=r"\Asecret\.yaml: permission denied\Z"):
         load(["secret.yaml"])
+
+
+def test_deep_plain_objects():
+    """The Python API may be handed anything."""
+    deep: object = 1
+    lists: dict[str, object] = {"apiVersion": "v1", "kind": "List", "items": []}
+    for _ in range(10_000):
+        deep = [deep]
+        lists = {"apiVersion": "v1", "kind": "List", "items": [lists]}
+    claim = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "c"}}
+    parameters = {"devices": {"config": [{"opaque": {"driver": "d", "parameters": {"a": deep}}}]}}
+    with pytest.raises(ManifestErrors) as caught:
+        from_dicts([deep, lists, {**claim, "spec": parameters}, {**claim, "metadata": deep}, {**claim, "spec": lists}])
+    assert str(caught.value).split("\n") == [
+        "objects[0]: [0]: expected a Kubernetes object, got a list",
+        "objects[1]: Lists nested more than 10 levels deep",
+        "objects[2]: ResourceClaim default/c: data nested more than 200 levels deep",
+        "objects[3]: ResourceClaim: metadata: expected an object, got a list",
+    ]
 
 
 def test_broken_link(tmp_path, monkeypatch):
