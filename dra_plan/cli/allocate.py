@@ -24,6 +24,9 @@ def allocate(
     allow_empty: Annotated[
         bool, typer.Option("--allow-empty", help="Exit with 0 if there is nothing to plan, instead of 2.")
     ] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Fill the document's reasons: why each node refuses, by code.")
+    ] = False,
     kubernetes_version: options.KubernetesVersion = None,
     feature_gates: options.FeatureGates = None,
     quirks: options.Quirks = "upstream",
@@ -63,6 +66,7 @@ def allocate(
             selector=wanted,
             together=together,
             infer_nodes=infer_nodes,
+            explain=explain,
             max_steps=max_steps,
             timeout=timeout,
             progress=advance,

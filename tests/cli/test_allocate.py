@@ -115,3 +115,12 @@ def _on_terminal(arguments: list[str], env: dict[str, str]) -> str:
     os.close(ours)
     process.communicate(timeout=60)
     return text.decode()
+
+
+def test_explain_fills_the_reasons() -> None:
+    inputs = given("cluster", "too-many")
+    codes = "jsonpath={.claimSets[*].nodes[*].reasons[*].code}"
+    assert in_process("allocate", *inputs, "-o", codes).out == ""
+    assert in_process("allocate", *inputs, "--explain", "-o", codes).out != ""
+    document = json.loads(in_process("allocate", *inputs, "--explain", "-o", "json").out)
+    jsonschema.Draft202012Validator(schemas.load("AllocationPlan")).validate(document)

@@ -1,0 +1,86 @@
+"""`dra-plan explain`: why not, and what would help."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from dra_plan.cli import options
+from dra_plan.cli.exits import Exit
+
+
+def explain(
+    paths: options.Paths = None,
+    filenames: options.Filenames = None,
+    recursive: options.Recursive = False,
+    namespace: options.Namespace = None,
+    selector: options.Selector = None,
+    nodes: options.Nodes = None,
+    devices: Annotated[
+        list[str] | None,
+        typer.Option("--device", metavar="DRIVER/POOL/DEVICE", help="Tell the whole story of this device; repeatable."),
+    ] = None,
+    together: Annotated[
+        bool, typer.Option("--together", help="Take all pending claims of the input as one set, on one node.")
+    ] = False,
+    infer_nodes: options.InferNodes = False,
+    kubernetes_version: options.KubernetesVersion = None,
+    feature_gates: options.FeatureGates = None,
+    quirks: options.Quirks = "upstream",
+    max_steps: options.MaxSteps = None,
+    timeout: options.Timeout = None,
+    output: Annotated[
+        str,
+        typer.Option("--output", "-o", metavar="FORMAT", help="text, markdown, json, yaml or jsonpath=TEMPLATE."),
+    ] = "text",
+    progress: options.Progress = True,
+) -> Exit:
+    """Say why claims do not fit, down to the device, and what would make them fit.
+
+    PATH... are as for allocate. A last argument that is no file names one pod, workload or claim: NAME,
+    NAMESPACE/NAME or KIND/NAMESPACE/NAME. For what fits, it says why a device was chosen and not an earlier one.
+    """
+    from dra_plan.cli import labels
+    from dra_plan.cli.loading import load_inventory
+    from dra_plan.cli.printing import print_document
+    from dra_plan.cli.progress import progress_bar
+    from dra_plan.output.explain_formats import parse
+
+    form = parse(output)
+    gates = options.parse_gates(feature_gates)
+    wanted = labels.parse(selector)
+    paths, name = _split(paths or [])
+    inventory = load_inventory(paths, filenames, recursive=recursive)
+    from dra_plan.planner.explanation import explain_inventory
+
+    with progress_bar(wanted=progress) as advance:
+        told = explain_inventory(
+            inventory,
+            kubernetes_version=kubernetes_version,
+            feature_gates=gates,
+            quirks=quirks,
+            nodes=nodes,
+            namespace=namespace,
+            selector=wanted,
+            together=together,
+            infer_nodes=infer_nodes,
+            name=name,
+            devices=devices or (),
+            max_steps=max_steps,
+            timeout=timeout,
+            progress=advance,
+        )
+    print_document(told.to_dict(), form)
+    return Exit.OK
+
+
+def _split(arguments: list[str]) -> tuple[list[str], str | None]:
+    """Paths, and the name after them: a last argument that is not there as a file and can't be meant as one."""
+    from pathlib import Path
+
+    if not arguments:
+        return [], None
+    last = arguments[-1]
+    is_path = last == "-" or Path(last).exists() or last.endswith((".yaml", ".yml", ".json")) or last.startswith(".")
+    return (arguments, None) if is_path or len(arguments) == 1 else (arguments[:-1], last)
