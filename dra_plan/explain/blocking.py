@@ -14,10 +14,10 @@ from .scene import Budget, Scene
 SAME_EVERYWHERE = (RequestElement, ConstraintElement)
 """Elements that mean the same on every node."""
 
-TOTAL_STEPS = 200_000
+TOTAL_STEPS = 60_000
 """Search steps for one blocking set."""
 
-STEPS_EACH = 20_000
+STEPS_EACH = 10_000
 """Search steps for one question on the way."""
 
 

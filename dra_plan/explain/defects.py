@@ -9,7 +9,7 @@ from dra_plan.releases import DEFECTS, Defect
 
 from .scene import Budget, Scene
 
-STEPS = 100_000
+STEPS = 50_000
 """Search steps for all the questions about one node's defects."""
 
 

@@ -92,7 +92,7 @@ class _Teller:
         self._stage = Stage(world, claim_set.claims, max_steps)
         self._world, self._claim_set = world, claim_set
         self._known: list[BlockingSet] = []
-        self._budget = Budget(10 * blocking.TOTAL_STEPS, blocking.STEPS_EACH)
+        self._budget = Budget(3 * blocking.TOTAL_STEPS, blocking.STEPS_EACH)
 
     # -- grouping ------------------------------------------------------------------------------------------------
 

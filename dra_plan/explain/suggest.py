@@ -11,13 +11,13 @@ from .scene import Budget, Scene
 MOST = 8
 """Suggestions for one claim set."""
 
-TOTAL_STEPS = 400_000
+TOTAL_STEPS = 60_000
 """Search steps for all suggestions of one claim set."""
 
-STEPS_EACH = 20_000
+STEPS_EACH = 5_000
 """Search steps for one try."""
 
-MOST_TRIES = 150
+MOST_TRIES = 60
 """Tries for one node."""
 
 _TOGETHER = (

@@ -1,0 +1,80 @@
+"""The wording of errors that end an attempt: the object at fault first, the scheduler's own words last."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from . import explain_words as words
+
+Data = dict[str, Any]
+
+
+def fault(of: Data) -> list[str]:
+    """What ended the attempt: the cause, then the message in the scheduler's words."""
+    return [*_FAULTS.get(of["code"], _plain_fault)(of), f"The scheduler says: {of['message'].splitlines()[0]}"]
+
+
+def _where(of: Data) -> str:
+    if "object" not in of:
+        return "the input"
+    thing = of["object"]
+    name = f"{thing['namespace']}/{thing['name']}" if thing["namespace"] else thing["name"]
+    return f"{thing['kind']} {name}" + (f" ({of['source']})" if of.get("source") else "")
+
+
+def _meant(of: Data) -> str:
+    if of.get("hint"):
+        return f" Did you mean {of['hint']}?"
+    return f" There are: {words.listed(of['known'], 8)}." if of.get("known") else ""
+
+
+def _selector_fault(of: Data) -> list[str]:
+    number = f" #{of['selector']}" if of.get("selector") else ""
+    asked = f", request {of['request']}," if of.get("request") else ""
+    if of["code"] == "selector-compile":
+        said = [f"The selector{number} of {_where(of)}{asked} does not compile:"]
+    else:
+        said = [f"The selector{number} of {_where(of)}{asked} fails on device {words.device(of['device'])}:"]
+    said.append(f"    {of['expression']}")
+    if of.get("rewrite"):
+        outcome = {"Fits": "the claims fit", "DoesNotFit": "there is no error, but the claims do not fit"}
+        then = outcome.get(of["rewrite"]["outcome"], f"the answer is {of['rewrite']['outcome']}")
+        said += [f"Written like this {then} (tried):", f"    {of['rewrite']['expression']}"]
+    return said
+
+
+def _class_missing(of: Data) -> list[str]:
+    return [f"{_where(of)}, request {of.get('request', '')}: its device class does not exist.{_meant(of)}"]
+
+
+def _feature_off(of: Data) -> list[str]:
+    return [f"{_where(of)}, request {of.get('request', '')}: needs feature gate {of.get('gate', '')}, which is off."]
+
+
+def _plain_fault(of: Data) -> list[str]:
+    asked = f", request {of['request']}" if of.get("request") else ""
+    return [f"{_where(of)}{asked}: {_KINDS.get(of['code'], 'error')}.{_meant(of)}"]
+
+
+_KINDS = {
+    "claim-set-error": "its claims can't be told",
+    "class-not-named": "the request names no device class",
+    "count-mode": "the allocation mode is not known",
+    "request-empty": "a request or selector is empty, or of a kind that is not known",
+    "too-many-devices": "the claim asks for more than the 32 devices that a claim may have",
+    "constraint-unknown": "a constraint is empty, or of a kind that this release does not know",
+    "all-and-broken-pool": "a request for all devices fails while any pool of the node is incomplete or invalid",
+    "all-and-constraint": "a request for all devices has a device that its constraint refuses",
+    "invalid-pools": "nothing was found, and an invalid pool was passed over",
+    "invalid-pool": "the search came to an invalid pool",
+    "node-selector-terms": "a device's node selector has several terms, which this release can't write down",
+    "node-selector-invalid": "a node selector can't be read",
+}
+
+_FAULTS: dict[str, Callable[[Data], list[str]]] = {
+    "selector-compile": _selector_fault,
+    "selector-runtime": _selector_fault,
+    "class-missing": _class_missing,
+    "feature-off": _feature_off,
+}

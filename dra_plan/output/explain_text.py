@@ -1,0 +1,176 @@
+"""`explain` as text for people: short lines, the cause first, the numbers after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from . import explain_changes, explain_faults, text
+from . import explain_words as words
+from .columns import Screen
+from .explain_device import device_lines
+from .notices import printable
+
+Data = dict[str, Any]
+
+
+def render(document: Data, _screen: Screen | None) -> str:
+    """The whole explanation."""
+    blocks = ["\n".join(_set_lines(claim_set)) for claim_set in document["claimSets"]]
+    blocks += ["\n".join(device_lines(story)) for story in document["devices"]]
+    if not blocks:
+        blocks = ["Nothing to explain: the input has no pending claim, and no pod or workload that uses one."]
+    return printable("\n\n".join([*blocks, text.target(document)])) + "\n"
+
+
+def _set_lines(of: Data) -> Iterator[str]:
+    total = sum(len(story["nodes"]) for story in of["stories"])
+    yield headline(of, total)
+    if of["fault"] is not None:
+        yield from (f"  {line}" for line in explain_faults.fault(of["fault"]))
+    for story in of["stories"]:
+        yield ""
+        yield from _story_lines(story)
+    yield from _suggestion_lines(of)
+
+
+def headline(of: Data, total: int) -> str:
+    """Who, and whether it fits."""
+    name = text.claim_set_name(of)
+    fitting = of["fittingNodes"]
+    if of["outcome"] == "Fits":
+        return f"{name}: fits on {len(fitting)} of {words.counted(total, 'node')}."
+    if of["outcome"] == "Error":
+        also = f" It would fit on {words.listed(fitting)}." if fitting else ""
+        return f"{name}: an error ends the attempt on all nodes.{also}"
+    if of["outcome"] == "Undecided":
+        return f"{name}: undecided within the step budget."
+    return f"{name}: fits on none of {words.counted(total, 'node')}."
+
+
+def nodes(story: Data) -> str:
+    """`node-1`, or `node-1 and 36 nodes like it`."""
+    first, *rest = story["nodes"]
+    if not rest:
+        return str(first)
+    if len(rest) <= words.NAMES:
+        return words.listed(story["nodes"], words.NAMES + 1)
+    return f"{first} and {len(rest)} nodes like it"
+
+
+def _story_lines(story: Data) -> Iterator[str]:
+    if story["outcome"] == "Fits":
+        yield f"{nodes(story)}: fits."
+        yield from (f"  {line}" for choice in story["choices"] for line in choice_lines(choice))
+        return
+    yield f"{nodes(story)}: {_OUTCOMES[story['outcome']]}"
+    yield from (f"  {line}" for line in _cause_lines(story))
+
+
+_OUTCOMES = {
+    "DoesNotFit": "does not fit.",
+    "NodeError": "rejected with an error.",
+    "Error": "error.",
+    "Undecided": "undecided.",
+}
+
+
+def _cause_lines(story: Data) -> Iterator[str]:
+    if story["defect"] is not None:
+        yield from words.defect(story["defect"])
+    if story["fault"] is not None:
+        yield from explain_faults.fault(story["fault"])
+    if story["outcome"] == "Undecided":
+        yield f"No answer within {story['steps']} search steps (--max-steps)."
+    for claim in story["claimsElsewhere"]:
+        yield f"Claim {words.claim(claim)} is allocated already, for other nodes."
+    if story["outcome"] == "Error":
+        return
+    if story["devices"] == 0:
+        yield "No resource slice offers a device to this node."
+    yield from (f"{_capital(words.unusable_pool(pool))}." for pool in story["pools"])
+    yield from _request_lines(story)
+    yield from blocking_lines(story)
+
+
+def _request_lines(story: Data) -> Iterator[str]:
+    for of in failing(story):
+        yield f"{_capital(words.problem(of))}."
+        if story["devices"]:
+            yield from (f"  {line}" for line in funnel_lines(of))
+
+
+def failing(story: Data) -> list[Data]:
+    """The requests that can't be met alone; alternatives only where all of a request fail."""
+    stuck: dict[tuple[str, str], bool] = {}
+    for of in story["requests"]:
+        key = (of["claim"]["name"], of["request"].partition("/")[0])
+        stuck[key] = stuck.get(key, True) and of["problem"] is not None
+    return [of for of in story["requests"] if stuck[of["claim"]["name"], of["request"].partition("/")[0]]]
+
+
+def funnel_lines(of: Data) -> Iterator[str]:
+    """All devices, those that each check takes away, and those left."""
+    width = len(str(of["devices"])) + 1
+    yield f"{of['devices']:>{width}}  {'device' if of['devices'] == 1 else 'devices'} on the node"
+    for removed in of["removed"]:
+        spread = ""
+        if removed["countFrom"] != removed["countTo"]:
+            spread = f" ({removed['countFrom']} to {removed['countTo']} on these nodes)"
+        yield f"{'-' + str(removed['count']):>{width}}  {words.removed(removed)}{spread}"
+        for line in finding_lines(removed):
+            yield f"{'':>{width}}    {line}"
+    left = f": {words.listed([words.device(d) for d in of['leftDevices']])}" if of["left"] and of["problem"] else ""
+    yield f"{of['left']:>{width}}  left{left}"
+
+
+def finding_lines(removed: Data) -> Iterator[str]:
+    """What decides in a selector, and what the devices have instead."""
+    for finding in removed["selectors"]:
+        if finding["clause"] != removed["expression"].strip():
+            yield f"false on {finding['count']}: {finding['clause']}"
+        if finding.get("error"):
+            yield f"fails on {finding['count']}: {finding['error']}"
+        for item in finding["found"]:
+            yield from words.found(item)
+
+
+def blocking_lines(story: Data) -> Iterator[str]:
+    """The blocking set."""
+    blocking = story["blockingSet"]
+    if blocking is None:
+        return
+    if not blocking["elements"]:
+        yield "Each request alone could be met, all together can't; which of them collide was not found out."
+        return
+    yield "Each request alone could be met, but not these together:"
+    yield from (f"  - {words.element(element)}" for element in blocking["elements"])
+    if blocking["proven"]:
+        yield "Without any one of them, the others could."
+    else:
+        yield "Not proven to be the fewest: the search for them was given up."
+
+
+def choice_lines(choice: Data) -> Iterator[str]:
+    """A chosen device, and those before it."""
+    got = words.device(choice["device"]) if choice["device"] else "nothing"
+    yield f"{_capital(words.request(choice))}: {got}"
+    for passed in choice["passedOver"]:
+        if passed["code"] != "selector-false" or not passed.get("class"):
+            yield f"  before it {passed['count']}: {words.removed({'wanted': 0, **passed})}"
+
+
+def _suggestion_lines(of: Data) -> Iterator[str]:
+    if of["outcome"] == "Fits" or not of["stories"]:
+        return
+    yield ""
+    if not of["suggestions"]:
+        yield "Nothing that was tried makes it fit."
+        return
+    yield "What would make it fit (each was tried):"
+    for number, suggestion in enumerate(of["suggestions"], start=1):
+        yield f"  {number}. {explain_changes.suggestion(suggestion)} (then it fits on {suggestion['node']})"
+
+
+def _capital(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
