@@ -54,22 +54,27 @@ def _devices(node: dict[str, Any]) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _others(document: dict[str, Any], screen: Screen | None) -> Table:
-    """Nodes that do not fit, those with the same message in one row."""
-    made = Table(("CLAIM SET", "NODES", "OUTCOME", "MESSAGE", "ON"), grouped=1, flexible=(3, 4))
+    """Nodes that do not fit, those with the same message and the same kinds of reasons in one row."""
+    rows = []
     for claim_set in document["claimSets"]:
-        groups: dict[tuple[str, str], list[str]] = {}
+        groups: dict[tuple[str, str, str], list[str]] = {}
         for node in claim_set["nodes"]:
             if node["outcome"] != "Fits":
-                groups.setdefault((node["outcome"], node["message"]), []).append(node["name"])
-        for (outcome, message), nodes in groups.items():
-            made.add(
-                text.claim_set_name(claim_set),
-                f"{len(nodes)}/{len(claim_set['nodes'])}",
-                outcome,
-                message,
-                text.node_list(nodes, screen),
-            )
+                groups.setdefault((node["outcome"], node["message"], _codes(node)), []).append(node["name"])
+        for (outcome, message, codes), nodes in groups.items():
+            count = f"{len(nodes)}/{len(claim_set['nodes'])}"
+            rows.append((text.claim_set_name(claim_set), count, outcome, message, codes, text.node_list(nodes, screen)))
+    headers = ("CLAIM SET", "NODES", "OUTCOME", "MESSAGE", "REASONS", "ON")
+    shown = [column for column in range(6) if column != 4 or any(row[4] for row in rows)]
+    made = Table([headers[column] for column in shown], grouped=1, flexible=range(3, len(shown)))
+    for row in rows:
+        made.add(*(row[column] for column in shown))
     return made
+
+
+def _codes(node: dict[str, Any]) -> str:
+    """The codes of the node's reasons, each once."""
+    return ", ".join(dict.fromkeys(reason["code"] for reason in node["reasons"]))
 
 
 def wide(document: dict[str, Any], _screen: Screen | None) -> list[Table | str]:

@@ -110,3 +110,15 @@ def test_a_cell_that_is_longer_than_the_screen_wraps(formats: Formats) -> None:
     text = parse("table", formats)(document, Screen(60, colour=False))
     assert max(map(len, text.splitlines())) <= 60
     assert text.count("n") >= 120
+
+
+def test_reasons_have_a_column_where_there_are_some() -> None:
+    nodes = [documents.refused(name) for name in ("a", "b", "c")]
+    nodes[1]["reasons"] = [{"code": "in-use"}, {"code": "tainted"}, {"code": "in-use"}]
+    text = parse("table", allocation_table.FORMATS)(
+        documents.plan(documents.claim_set("Pod/x/y", "DoesNotFit", *nodes)), None
+    )
+    assert "REASONS" in text
+    assert "in-use, tainted" in text
+    assert [line.split()[-1] for line in text.splitlines() if "cannot allocate" in line] == ["c", "b"]
+    assert "REASONS" not in rendered("small", "table", None)
