@@ -85,8 +85,9 @@ class Rules:
     """How a release's allocator variant works where releases differ without either being defective."""
 
     ordered: bool = True
-    """Pools are sorted by driver and name and slices by object name; otherwise they come in the order in which the
-    slices are met, from a random start: the plan takes them from the first."""
+    """Upstream searches pools by driver and name, and their slices by object name; otherwise in random order."""
+    sorted: bool = True
+    """This tool takes them in that order, also where upstream's is random; otherwise in the order of the input."""
     bound_slices_last: bool = False
     """Slices whose devices have binding conditions are met after all others."""
     bound_pools_last: bool = True
@@ -214,7 +215,9 @@ _RULES_136 = Rules()
 _RULES_136_STABLE = Rules(
     ordered=False, bound_pools_last=False, resumes_scan=False, distinct_attribute=False, binds_to_node=False
 )
-_RULES_135 = Rules(ordered=False, bound_pools_last=False, resumes_scan=False, shared_devices_hold_counters=False)
+_RULES_135 = Rules(
+    ordered=False, sorted=False, bound_pools_last=False, resumes_scan=False, shared_devices_hold_counters=False
+)
 _RULES_135_STABLE = replace(
     _RULES_135, counter_slices=False, checks_counter_references=False, distinct_attribute=False, binds_to_node=False
 )
@@ -257,7 +260,12 @@ _VARIANTS: dict[str, tuple[_Variant, ...]] = {
 _QUIRKS = {
     "1.36": Quirks(),
     "1.35": Quirks(all_alternative_loses_index=True, taint_rule_crashes=False),
-    "1.34": Quirks(all_alternative_loses_index=True, capacity_refusal_ends_slice=True, taint_rule_crashes=False, counter_slices_everywhere=False),
+    "1.34": Quirks(
+        all_alternative_loses_index=True,
+        capacity_refusal_ends_slice=True,
+        taint_rule_crashes=False,
+        counter_slices_everywhere=False,
+    ),
 }
 
 

@@ -200,7 +200,7 @@ class PoolGatherer:
                     obsolete.append(pool)
             elif self._is_reachable(pool, slices, node, sighted):
                 pools.append(pool)
-        if self._rules.ordered:
+        if self._rules.sorted:
             pools.sort(key=lambda pool: pool.id)
         if self._rules.bound_pools_last:
             pools.sort(key=self._is_bound)
@@ -215,7 +215,7 @@ class PoolGatherer:
         """The slices of the newest generation that the node sees, by pool."""
         pools: dict[PoolID, list[PoolSlice]] = {}
         candidates = [*self._local.get(node.metadata.name, ()), *self._shared]
-        if not self._rules.ordered:
+        if not self._rules.sorted:
             candidates.sort(key=lambda slice_: slice_.position)
         if self._rules.bound_slices_last:
             candidates.sort(key=lambda slice_: slice_.binds)
@@ -277,7 +277,7 @@ class PoolGatherer:
 
     def _arrange(self, pool: Pool) -> None:
         """Sorts the slices and sets counter slices aside."""
-        slices = sorted(pool.slices, key=lambda slice_: slice_.name) if self._rules.ordered else list(pool.slices)
+        slices = sorted(pool.slices, key=lambda slice_: slice_.name) if self._rules.sorted else list(pool.slices)
         if self._features.partitionable_devices and self._rules.counter_slices:
             everywhere = (*slices, *pool.elsewhere)
             pool.counter_slices = [slice_ for slice_ in everywhere if slice_.object.spec.shared_counters]

@@ -25,10 +25,11 @@ def target_notices(target: Target, nodes: Sequence[Any]) -> list[Notice]:
     """What to know about the target itself: random order upstream, kubelets of another release."""
     found = list(target.notices)
     if not target.ordered:
+        order = "name" if target.rules.sorted else "input"
         found.append(
             Notice(
                 "order-random-upstream",
-                f"{target.version} ({target.variant}) takes pools in random order; they are taken in input order"
+                f"{target.version} ({target.variant}) takes pools in random order; they are taken in {order} order"
                 " here, so each allocation is one of several possible",
             )
         )
