@@ -21,6 +21,9 @@ from .runtime import Framework
 
 INITIAL_BACKOFF = 1.0
 MOST_BACKOFF = 10.0
+_MOST_DOUBLINGS = 4
+_MOST_FRUITLESS = 5
+"""So often failed bindings alone make a pod try again; upstream goes on for ever."""
 
 
 @dataclass(eq=False)
@@ -40,6 +43,8 @@ class QueuedPod:
     gated_by: str = ""
     gate_message: str = ""
     backoff_until: float = 0.0
+    fruitless: int = 0
+    """How often a failed binding woke the pod since anything else happened."""
     replay: list[Event] = field(default_factory=list)
     """What happened while the pod was being scheduled or bound."""
 
@@ -218,7 +223,7 @@ class SchedulingQueue:
     def _backoff_end(self, item: QueuedPod) -> float:
         """1 s, doubled with every failure up to 10 s; ends on a whole second."""
         count = item.errors or item.rejections
-        seconds = min(INITIAL_BACKOFF * 2 ** (count - 1), MOST_BACKOFF) if count else 0.0
+        seconds = min(INITIAL_BACKOFF * 2 ** min(count - 1, _MOST_DOUBLINGS), MOST_BACKOFF) if count else 0.0
         return math.floor(item.timestamp + seconds)
 
     # Events
@@ -228,11 +233,22 @@ class SchedulingQueue:
         for item in self._in_flight.values():
             item.replay.append(event)
         for item in sorted(self._unschedulable.values(), key=lambda i: i.order):
-            if item.gated_by and not self._concerns(item, item.gated_by, event):
-                continue
-            del self._unschedulable[item.uid]
-            if not self._wake(item, event):
-                self._unschedulable[item.uid] = item
+            item.fruitless = 0
+            self._reconsider(item, event)
+
+    def binding_failed(self, event: Event, uid: str) -> None:
+        """A pod did not get to its node after all: for the others, but not for itself, it is as if it were deleted."""
+        for item in sorted(self._unschedulable.values(), key=lambda i: i.order):
+            if item.uid != uid and item.fruitless < _MOST_FRUITLESS:
+                item.fruitless += 1
+                self._reconsider(item, event)
+
+    def _reconsider(self, item: QueuedPod, event: Event) -> None:
+        if item.gated_by and not self._concerns(item, item.gated_by, event):
+            return
+        del self._unschedulable[item.uid]
+        if not self._wake(item, event):
+            self._unschedulable[item.uid] = item
 
     def update(self, info: PodInfo, event: Event | None) -> None:
         """A waiting pod was changed; it is tried again if the change may help."""
@@ -241,9 +257,7 @@ class SchedulingQueue:
             return
         item.info = info
         if event is not None and item.uid in self._unschedulable:
-            del self._unschedulable[item.uid]
-            if not self._wake(item, event):
-                self._unschedulable[item.uid] = item
+            self._reconsider(item, event)
 
     def activate(self, uid: str) -> None:
         """Make a waiting pod active at once."""

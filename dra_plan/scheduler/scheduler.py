@@ -247,8 +247,7 @@ class Scheduler:
         self.handle.nominator.clear(item.uid)
         placed = replace(pod, spec=replace(pod.spec, node_name=binding.node))
         self._failed(item, result)
-        self.cluster.revision -= 1  # nothing changed in the cluster
-        self.cluster.emit(Resource.ASSIGNED_POD, Action.DELETE, placed, None)
+        self.queue.binding_failed(Event(Resource.ASSIGNED_POD, Action.DELETE, placed), item.uid)
 
     def _pass_time(self) -> bool:
         """Bindings that wait: look again, and let time pass until the next deadline; False if nothing came of it."""

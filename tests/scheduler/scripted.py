@@ -1,0 +1,128 @@
+"""A plugin that takes part everywhere and does at each point what the script says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dra_plan.scheduler.framework import (
+    BindPlugin,
+    FilterPlugin,
+    PermitPlugin,
+    PostBindPlugin,
+    PostFilterPlugin,
+    PreBindPlugin,
+    PreEnqueuePlugin,
+    PreFilterPlugin,
+    PreScorePlugin,
+    ReservePlugin,
+    ScorePlugin,
+)
+from dra_plan.scheduler.registry import Registry
+from dra_plan.scheduler.status import SKIP, Code, Status
+
+from . import build
+
+CODES = {
+    "reject": Code.UNSCHEDULABLE,
+    "refuse": Code.UNSCHEDULABLE_AND_UNRESOLVABLE,
+    "pend": Code.PENDING,
+    "error": Code.ERROR,
+    "wait": Code.WAIT,
+    "skip": Code.SKIP,
+}
+WAIT_SECONDS = 30.0
+
+
+class Scripted(
+    PreEnqueuePlugin,
+    PreFilterPlugin,
+    FilterPlugin,
+    PostFilterPlugin,
+    PreScorePlugin,
+    ScorePlugin,
+    ReservePlugin,
+    PermitPlugin,
+    PreBindPlugin,
+    BindPlugin,
+    PostBindPlugin,
+):
+    name = "Scripted"
+
+    def __init__(self, script: Mapping[str, str], name: str = "Scripted", log: list[str] | None = None) -> None:
+        self.name = name
+        self.script = script
+        self.log: list[str] = [] if log is None else log
+
+    def _do(self, point: str) -> Status | None:
+        self.log.append(f"{self.name}.{point}")
+        what = self.script.get(point, "success")
+        if what == "raise":
+            raise ZeroDivisionError(point)
+        return None if what == "success" else Status(CODES[what], f"{point} says {what}")
+
+    def pre_enqueue(self, pod):
+        return self._do("pre_enqueue")
+
+    def pre_filter(self, state, pod, nodes):
+        return None, self._do("pre_filter")
+
+    def filter(self, state, pod, node):
+        return self._do("filter")
+
+    def post_filter(self, state, pod, statuses):
+        return None, self._do("post_filter") or Status(Code.UNSCHEDULABLE)
+
+    def pre_score(self, state, pod, nodes):
+        return self._do("pre_score")
+
+    def score(self, state, pod, node):
+        return self._do("score") or 1
+
+    def normalize(self, state, pod, nodes, scores):
+        return self._do("normalize")
+
+    def reserve(self, state, pod, node):
+        return self._do("reserve")
+
+    def unreserve(self, state, pod, node):
+        self._do("unreserve")
+
+    def permit(self, state, pod, node):
+        return self._do("permit"), WAIT_SECONDS
+
+    def pre_bind(self, state, pod, node):
+        return self._do("pre_bind")
+
+    def bind(self, state, pod, node):
+        # without a word in the script the default binder binds
+        return self._do("bind") if "bind" in self.script else SKIP
+
+    def post_bind(self, state, pod, node):
+        self._do("post_bind")
+
+
+def config(*names: str, first: bool = False, **profile: Any) -> dict[str, Any]:
+    """A configuration with these plugins beside the default ones; `first` puts them before the default binder."""
+    enabled = [{"name": name} for name in names]
+    plugins: dict[str, Any] = {"multiPoint": {"enabled": enabled}}
+    if first:
+        binders = [*enabled, {"name": "DefaultBinder"}]
+        plugins["bind"] = {"enabled": binders, "disabled": [{"name": "*"}]}
+    return {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [{"plugins": plugins, **profile}],
+    }
+
+
+def run(*plugins: Scripted, objects: list[dict] | None = None, **options: Any):
+    """A finished simulation of one pod on two nodes with these plugins; returns it with its outcome."""
+    registry = Registry()
+    for plugin in plugins:
+        registry.register(plugin.name, lambda _args, _handle, plugin=plugin: plugin)
+    objects = objects or [build.node("a"), build.node("b"), build.pod("p")]
+    simulation = build.simulation(
+        objects, config=config(*(p.name for p in plugins), first=True), plugins=registry, **options
+    )
+    return simulation, simulation.run()
