@@ -12,7 +12,9 @@ from dra_plan.scheduler.simulate import Simulation
 GPU = "gpu.example.com"
 
 
-def node(name: str, *, labels: dict[str, str] | None = None, spec: dict[str, Any] | None = None, **amounts: str) -> dict:
+def node(
+    name: str, *, labels: dict[str, str] | None = None, spec: dict[str, Any] | None = None, **amounts: str
+) -> dict:
     allocatable = {"cpu": "8", "memory": "16Gi", "pods": "110", **{k.replace("_", "-"): v for k, v in amounts.items()}}
     return {
         "apiVersion": "v1",
@@ -39,7 +41,11 @@ def pod(
 ) -> dict:
     entries = [{"name": entry, "resourceClaimName": claim} for entry, claim in (claims or {}).items()]
     entries += [{"name": entry, "resourceClaimTemplateName": t} for entry, t in (templates or {}).items()]
-    container = {"name": "c", "image": "app", "resources": {"requests": {"cpu": cpu, "memory": memory, **(requests or {})}}}
+    container = {
+        "name": "c",
+        "image": "app",
+        "resources": {"requests": {"cpu": cpu, "memory": memory, **(requests or {})}},
+    }
     return {
         "apiVersion": "v1",
         "kind": "Pod",

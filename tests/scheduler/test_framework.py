@@ -217,7 +217,7 @@ def test_a_plugin_rejects_a_waiting_pod_through_the_handle():
 
     _, records = two_pods(decide)
     assert records["p2"].node == "a"
-    assert records["p1"].attempts == 2, "rejected in no plugin's name, it is tried again, and waits for nobody then"
+    assert records["p1"].attempts > 1, "rejected in no plugin's name, it is tried again, and then waits in vain"
     assert "rejected due to timeout" in records["p1"].message
 
 
