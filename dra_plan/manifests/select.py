@@ -10,12 +10,12 @@ from dra_plan.errors import UsageError
 _KEY = r"(?P<key>[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?)"
 _VALUE = r"(?P<value>([A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?)?)"
 _FORMS = (
-    (re.compile(rf"{_KEY}\s*(?P<operator>==?|!=|[<>])\s*{_VALUE}\Z"), ""),
+    (re.compile(rf"{_KEY}\s*(?P<operator>==?|!=)\s*{_VALUE}\Z"), ""),
     (re.compile(rf"{_KEY}\s+(?P<operator>in|notin)\s*\((?P<values>[^()]*)\)\Z"), ""),
     (re.compile(rf"!\s*{_KEY}\Z"), "DoesNotExist"),
     (re.compile(rf"{_KEY}\Z"), "Exists"),
 )
-_OPERATORS = {"=": "In", "==": "In", "!=": "NotIn", "in": "In", "notin": "NotIn", ">": "Gt", "<": "Lt"}
+_OPERATORS = {"=": "In", "==": "In", "!=": "NotIn", "in": "In", "notin": "NotIn"}
 _COMMA = re.compile(r",(?![^(]*\))")
 """Commas outside parentheses."""
 
