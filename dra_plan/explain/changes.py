@@ -12,6 +12,7 @@ from typing import Any
 from dra_plan.allocator import PoolState
 from dra_plan.allocator.reasons import (
     BindingConditionsOff,
+    CapacityMissing,
     CapacityShort,
     CounterShort,
     CountersOff,
@@ -28,7 +29,9 @@ from .clauses import clauses
 from .faults import Fault
 from .funnel import Funnel, NodeView, Removal
 from .holders import holders
-from .reasons import amount
+from .labels import missing_labels
+from .near import nearest
+from .reasons import SelectorFailed, amount
 from .relax import ClaimElement, ConstraintElement, CounterElement, RequestElement
 from .rewrites import spelling_fixes
 from .scene import Scene
@@ -43,6 +46,8 @@ RANKS = (
     "wait-for-slice",
     "lower-count",
     "lower-capacity",
+    "rename-capacity",
+    "drop-capacity",
     "count-instead-of-all",
     "loosen-selector",
     "drop-selector",
@@ -89,6 +94,7 @@ def candidates(
             made += _of_removal(view, funnel, removal, found)
     made += _of_blocking(view, blocking)
     made += _of_pools(view)
+    made += (_labelled(labels) for labels in missing_labels(view.scene))
     unique: dict[str, Change] = {}
     for change in made:
         unique.setdefault(f"{change.code} {sorted(change.data.items(), key=str)}", change)
@@ -136,6 +142,10 @@ def _enable(gate: str) -> Change:
     return Change("enable-gate", {"gate": gate}, lambda scene: scene.with_gate(gate))
 
 
+def _labelled(labels: dict[str, str]) -> Change:
+    return Change("label-node", {"labels": labels}, lambda scene: edits.label_node(scene, labels))
+
+
 def _is_blamed(want: Want, blocking: BlockingSet | None) -> bool:
     if blocking is None:
         return False
@@ -177,8 +187,10 @@ def _of_removal(view: NodeView, funnel: Funnel, removal: Removal, found: Sequenc
     for refusal in dict.fromkeys(removal.refusals):
         if isinstance(refusal, NotTolerated):
             yield _toleration(want, refusal)
-        elif isinstance(refusal, SelectorRefused):
+        elif isinstance(refusal, SelectorRefused | SelectorFailed):
             yield from _of_selector(want, refusal, found)
+        elif isinstance(refusal, CapacityMissing):
+            yield from _other_capacity(want, refusal, removal)
         elif isinstance(refusal, CapacityShort):
             yield from _less_capacity(want, refusal)
     if isinstance(removal.refusal, CountersOff | BindingConditionsOff):
@@ -195,7 +207,7 @@ def _toleration(want: Want, taint: NotTolerated) -> Change:
     return Change("tolerate-taint", {**about(want), "toleration": written}, _edit(want, edit))
 
 
-def _of_selector(want: Want, refusal: SelectorRefused, found: Sequence[Finding]) -> Iterator[Change]:
+def _of_selector(want: Want, refusal: SelectorRefused | SelectorFailed, found: Sequence[Finding]) -> Iterator[Change]:
     position, expression = refusal.position, refusal.expression
     data: Data = {**about(want), "selector": position, "expression": expression}
     parts = clauses(expression)
@@ -220,8 +232,20 @@ def _of_selector(want: Want, refusal: SelectorRefused, found: Sequence[Finding])
             kept = " && ".join(part for part in parts if part != finding.clause)
             if finding.clause in parts and kept:
                 yield Change(loosen, {**data, "replacement": kept, "dropped": finding.clause}, change(kept))
-    if refusal.class_name is None or found:
+    if refusal.class_name is None or (found and len(parts) == 1):
         yield Change(drop, {**data, "replacement": None}, change(None))
+
+
+def _other_capacity(want: Want, missing: CapacityMissing, removal: Removal) -> Iterator[Change]:
+    """A capacity that the devices have and that was perhaps meant; or none."""
+    asked = (want.capacity or {}).get(missing.name)
+    data = {**about(want), "capacity": missing.name}
+    published = dict.fromkeys(name for device in removal.devices for name in device.device.capacity)
+    meant = nearest(missing.name, published)
+    if meant is not None and asked is not None:
+        edit = edits.rename_capacity(missing.name, meant)
+        yield Change("rename-capacity", {**data, "to": meant}, _edit(want, edit))
+    yield Change("drop-capacity", data, _edit(want, edits.rename_capacity(missing.name, None)))
 
 
 def _less_capacity(want: Want, short: CapacityShort) -> Iterator[Change]:

@@ -111,6 +111,11 @@ def references(expression: str) -> tuple[Reference, ...]:
     return tuple(unique.values())
 
 
+def is_reference(text: str) -> bool:
+    """Whether the text names one attribute or capacity and does nothing with it."""
+    return _REFERENCE.fullmatch(text) is not None
+
+
 def _unbound(expression: str) -> str:
     """The expression with names that cel.bind gives to a domain replaced by that domain."""
     text = expression

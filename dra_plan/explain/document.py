@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from dra_plan.allocator import Outcome, PoolDevice
-from dra_plan.allocator.reasons import InUse
+from dra_plan.allocator.counters import Counters
+from dra_plan.allocator.reasons import CapacityMissing, InUse
 from dra_plan.api.notice import Origin
 from dra_plan.api.resource import ResourceClaim
 
@@ -20,7 +21,7 @@ from .faults import Fault
 from .funnel import Funnel, NodeView, Removal
 from .holders import holders, wanted
 from .pools import PoolFinding
-from .reasons import code, group_key
+from .reasons import amount, code, group_key
 from .relax import ClaimElement, ConstraintElement, CounterElement, RequestElement
 from .scene import Scene
 from .selectors import Finding, Found
@@ -42,6 +43,7 @@ def set_document(told: SetExplanation) -> Data:
         "fault": fault(told.fault) if told.fault is not None else None,
         "stories": [_story(story) for story in told.stories],
         "suggestions": [suggestion(found) for found in told.suggestions],
+        "tried": told.tried,
     }
 
 
@@ -130,6 +132,8 @@ def removal(view: NodeView, funnel: Funnel, found: Removal) -> Data:
     made |= code(found.refusal).data(found.refusal)
     if isinstance(found.refusal, InUse):
         made["wanted"] = len(wanted(view, funnel.want, found.devices))
+    if isinstance(found.refusal, CapacityMissing):
+        made["published"] = sorted({name for device in found.devices for name in device.device.capacity})
     held = holders(view, funnel.want, found)
     if held:
         made["holders"] = [holder(view.scene, key) for key in held]
@@ -147,6 +151,11 @@ def holder(scene: Scene, key: str) -> Data:
 def finding(item: Finding) -> Data:
     """A deciding part of a selector."""
     made: Data = {"clause": item.clause, "count": item.count, "found": [_found(found) for found in item.found]}
+    if item.computed:
+        made["computed"] = [
+            {"part": part, "values": [{"value": value, "count": n} for value, n in values.most_common(VALUES)]}
+            for part, values in item.computed.items()
+        ]
     if item.error is not None:
         made["error"] = item.error
     return made
@@ -207,6 +216,7 @@ def _element(scene: Scene, element: RequestElement | ConstraintElement | Counter
             "pool": element.pool._asdict(),
             "counterSet": element.counter_set,
             "counter": element.counter,
+            **_counter_numbers(scene, element),
         }
     claim = scene.claims[element.claim]
     if isinstance(element, RequestElement):
@@ -218,6 +228,19 @@ def _element(scene: Scene, element: RequestElement | ConstraintElement | Counter
     if constraint.distinct_attribute is not None:
         made["distinctAttribute"] = constraint.distinct_attribute
     return {**made, "requests": list(constraint.requests)}
+
+
+def _counter_numbers(scene: Scene, element: CounterElement) -> Data:
+    """What is left of a counter, and its total."""
+    counters = Counters(scene.state, scene.target.rules, scene.target.quirks)
+    for about_pool in scene.gatherer.gather(scene.node):
+        if about_pool.id == element.pool:
+            for slice_ in about_pool.counter_slices or about_pool.slices:
+                for counter_set in slice_.object.spec.shared_counters:
+                    if counter_set.name == element.counter_set and element.counter in counter_set.counters:
+                        left = counters.remaining(about_pool, slice_)[element.counter_set, element.counter]
+                        return {"left": amount(left), "total": str(counter_set.counters[element.counter].value)}
+    return {}
 
 
 def defect(found: DefectFinding) -> Data:
@@ -234,6 +257,9 @@ def fault(found: Fault) -> Data:
     if found.object is not None:
         kind, namespace, plain = found.object
         made["object"] = {"kind": kind, "namespace": namespace, "name": plain}
+    if found.missing is not None:
+        kind, namespace, plain = found.missing
+        made["missing"] = {"kind": kind, "namespace": namespace, "name": plain}
     if found.origin is not None:
         made["source"] = _origin(found.origin)
     if found.device is not None:

@@ -118,6 +118,21 @@ def set_capacity(name: str, amount: str) -> Edit:
     return edit
 
 
+def rename_capacity(name: str, to: str | None) -> Edit:
+    """Asks for the same amount of another capacity, or for none of it."""
+
+    def edit(asked: ExactDeviceRequest | DeviceSubRequest) -> ExactDeviceRequest | DeviceSubRequest:
+        wanted = asked.capacity
+        if wanted is None or name not in wanted.requests:
+            return asked
+        kept = {key: amount for key, amount in wanted.requests.items() if key != name}
+        if to is not None:
+            kept[to] = wanted.requests[name]
+        return replace(asked, capacity=replace(wanted, requests=kept) if kept else None)
+
+    return edit
+
+
 def label_node(scene: Scene, labels: Mapping[str, str]) -> Scene:
     """The scene whose node has these labels too."""
     metadata = scene.node.metadata

@@ -5,15 +5,17 @@ The allocator's texts are upstream's and fixed, so a table of their words tells 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from dra_plan.allocator import DeviceID, NodeOutcome, PoolDevice, SelectorError
 from dra_plan.allocator.requests import Condition, Want
+from dra_plan.api.core import PodSpec
 from dra_plan.api.inventory import Inventory, ObjectKey
 from dra_plan.api.notice import Origin
 from dra_plan.api.resource import ResourceClaim
-from dra_plan.claimsets import ClaimSet
+from dra_plan.claimsets import ClaimSet, Owner
+from dra_plan.claimsets.index import template_spec, workload_owner
 
 from . import edits
 from .clauses import references
@@ -44,6 +46,8 @@ _GATES = (
     ("admin access", "DRAAdminAccess"),
 )
 
+_LISTS_GATE = "DRAListTypeAttributes"
+
 _ROUNDS = 6
 """Guards that are added one after the other before a rewrite is given up."""
 
@@ -61,7 +65,8 @@ class Fault:
     """What ended the attempt.
 
     `object` is (kind, namespace, name) with the place it was read; `selector` the index among its selectors.
-    `known` are the names that could have been meant, `hint` the nearest; `gate` is the feature gate that is off.
+    `known` are the names that could have been meant, `hint` the nearest; `gate` is the feature gate
+    that is off, `missing` (kind, namespace, name) the object that is not there.
     """
 
     code: str
@@ -76,6 +81,7 @@ class Fault:
     known: list[str] = field(default_factory=list)
     hint: str | None = None
     gate: str | None = None
+    missing: ObjectKey | None = None
 
 
 def of_set(claim_set: ClaimSet, inventory: Inventory) -> Fault:
@@ -88,15 +94,33 @@ def of_set(claim_set: ClaimSet, inventory: Inventory) -> Fault:
     )
     if owner is None or pod_spec is None:
         return fault
-    for entry in pod_spec.resource_claims:
-        if entry.resource_claim_name is not None:
-            named, pool = entry.resource_claim_name, inventory.claims
-        else:
-            named, pool = entry.resource_claim_template_name or "", inventory.templates  # type: ignore[assignment]
-        known = [item.metadata.name for item in pool if item.metadata.namespace == owner.namespace]
-        if named not in known:
-            fault.known, fault.hint = sorted(known), nearest(named, known)
+    missing = next(iter(_missing(pod_spec, owner.namespace, inventory)), None)
+    if missing is not None:
+        kind, name, known = missing
+        fault.missing, fault.known, fault.hint = (kind, owner.namespace, name), known, nearest(name, known)
     return fault
+
+
+def _pod_spec(owner: Owner, inventory: Inventory) -> PodSpec | None:
+    for pod in inventory.pods:
+        if owner == ("Pod", pod.metadata.namespace, pod.metadata.name):
+            return pod.spec
+    for workload in inventory.workloads:
+        if workload_owner(workload) == owner:
+            return template_spec(workload)
+    return None
+
+
+def _missing(spec: PodSpec, namespace: str, inventory: Inventory) -> Iterator[tuple[str, str, list[str]]]:
+    """The claims and templates that a pod names and the input does not have: kind, name, and the names there are."""
+    claims = [c.metadata.name for c in inventory.claims if c.metadata.namespace == namespace]
+    templates = [t.metadata.name for t in inventory.templates if t.metadata.namespace == namespace]
+    for entry in spec.resource_claims:
+        if entry.resource_claim_name is not None and entry.resource_claim_name not in claims:
+            yield "ResourceClaim", entry.resource_claim_name, sorted(claims)
+        template = entry.resource_claim_template_name
+        if template is not None and template not in templates:
+            yield "ResourceClaimTemplate", template, sorted(templates)
 
 
 def of_answer(scene: Scene, answer: NodeOutcome, claim_set: ClaimSet) -> Fault:
@@ -143,6 +167,8 @@ def _blame_selector(fault: Fault, scene: Scene, error: SelectorError, claim_set:
     fault.code = "selector-compile" if device is None else "selector-runtime"
     fault.expression = error.expression
     fault.device = device.id if device is not None else None
+    if "unsupported attribute value" in str(error) and scene.target.gates.get(_LISTS_GATE) is False:
+        fault.gate = _LISTS_GATE
     want, condition = _failed(scene, error)
     if want is None or condition is None:
         return

@@ -63,6 +63,9 @@ class World(Protocol):
     def repaired(self, *quirks: str) -> World:
         """The same cluster without the named defects; without any name, without all."""
 
+    def retargeted(self, target: Target) -> World:
+        """The same input as another target sees it."""
+
 
 class Budget:
     """Search steps that may still be spent. Counted in steps, so that answers do not depend on the machine."""
@@ -174,10 +177,9 @@ class Scene:
         old = self.target
         target = releases.target(old.version, {**old.gates, gate: True}, old.quirk_mode)
         target = replace(target, quirks=old.quirks)
-        inventory = self.world.inventory
-        gatherer = PoolGatherer(inventory.slices, target.features, target.rules, target.quirks, self.world.taint_rules)
+        world = self.world.retargeted(target)
         state = AllocatedState.of(self.allocated, consumable_capacity=target.features.consumable_capacity)
-        return self._changed(target=target, gatherer=gatherer, state=state)
+        return self._changed(world=world, target=target, gatherer=world.gatherer, state=state)
 
     def _state_of(self, claims: Iterable[ResourceClaim]) -> AllocatedState:
         return AllocatedState.of(claims, consumable_capacity=self.target.features.consumable_capacity)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from dra_plan.allocator import PoolDevice
 from dra_plan.allocator.requests import Compile
 from dra_plan.api.resource import Device, DeviceAttribute
 
-from .clauses import Reference, clauses, compared_type, references
+from .clauses import Reference, clauses, compared_type, is_reference, references
 from .near import nearest
 
 _TYPES = (
@@ -24,6 +24,10 @@ _TYPES = (
     ("strings", "string_values"),
     ("versions", "version_values"),
 )
+
+
+MOST_COMPUTED = 100
+"""Devices for which parts of a clause are computed."""
 
 
 @dataclass(slots=True)
@@ -49,6 +53,8 @@ class Finding:
     clause: str
     count: int
     found: list[Found] = field(default_factory=list)
+    computed: dict[str, Counter[str]] = field(default_factory=dict)
+    """What the clause makes of values before it compares: text of the part, and values as the language writes them."""
     error: str | None = None
     first: PoolDevice | None = None
 
@@ -92,12 +98,69 @@ def findings(
             clause=clause,
             count=len(members),
             found=[_found(reference, clause, members, publications) for reference in references(clause)],
+            computed=_computed(clause, members, compile_),
             error=error,
             first=members[0],
         )
         for (clause, error), members in grouped.items()
     ]
     return sorted(made, key=lambda finding: -finding.count)
+
+
+@runtime_checkable
+class _Explaining(Protocol):
+    """A selector that can show its parts."""
+
+    def explain(self, device: Device, *, driver: str) -> Part:
+        """The value of every part on one device."""
+
+
+class Part(Protocol):
+    """A part of an expression, with its value as the language writes it."""
+
+    @property
+    def text(self) -> str:
+        """The part as written."""
+
+    @property
+    def value(self) -> str | None:
+        """Its value; None if it was not evaluated, or failed."""
+
+    @property
+    def parts(self) -> Sequence[Part]:
+        """Its own parts."""
+
+
+def _computed(clause: str, devices: Sequence[PoolDevice], compile_: Compile) -> dict[str, Counter[str]]:
+    """The outermost parts with a value other than true or false that are more than an attribute or a constant."""
+    made: dict[str, Counter[str]] = {}
+    try:
+        selector = compile_(clause)
+    except ValueError:
+        return made
+    if not isinstance(selector, _Explaining):
+        return made
+    for device in devices[:MOST_COMPUTED]:
+        try:
+            tree = selector.explain(device.device, driver=device.id.driver)
+        except ValueError:
+            continue
+        for part in _outermost(tree):
+            made.setdefault(part.text, Counter())[part.value or ""] += 1
+    return made
+
+
+def _outermost(part: Part) -> Iterator[Part]:
+    for inner in part.parts:
+        if inner.value in ("true", "false"):
+            yield from _outermost(inner)
+        elif inner.value is not None and _is_computed(inner.text):
+            yield inner
+
+
+def _is_computed(text: str) -> bool:
+    """More than an attribute or a constant; -1, 0 and 1 of a comparison say nothing."""
+    return not is_reference(text) and bool(references(text)) and ".compareTo(" not in text
 
 
 def _decisive(parts: Sequence[str], device: PoolDevice, compile_: Compile) -> tuple[str, str | None]:

@@ -18,7 +18,7 @@ from .choices import Choice, Path
 from .defects import DefectFinding
 from .faults import Fault
 from .funnel import Funnel, NodeView
-from .reasons import group_key
+from .reasons import Refusal, SelectorFailed, group_key
 from .scene import Budget, Scene, Stage, World
 from .selectors import Finding, Publications, findings
 
@@ -63,6 +63,8 @@ class SetExplanation:
 
     stories: list[Story]
     suggestions: list[suggest.Suggestion]
+    tried: int
+    """How many changes, or combinations of changes, were tried."""
     fault: Fault | None = None
 
 
@@ -77,14 +79,16 @@ def explain(
 ) -> SetExplanation:
     """Why the answers are what they are. `answers` are those for `nodes`, in the same order."""
     if claim_set.error is not None:
-        return SetExplanation([], [], faults.of_set(claim_set, world.inventory))
+        return SetExplanation([], [], 0, faults.of_set(claim_set, world.inventory))
     teller = _Teller(world, claim_set, max_steps)
     stories = teller.stories(nodes, answers)
     for story in stories:
         teller.tell(story)
     fits = any(answer.outcome is Outcome.FITS for answer in answers)
-    suggestions = teller.suggestions(stories) if suggests and not fits else []
-    return SetExplanation(stories, suggestions)
+    if not suggests or fits:
+        return SetExplanation(stories, [], 0)
+    suggester = teller.suggester(stories)
+    return SetExplanation(stories, suggester.found(), suggester.tried)
 
 
 class _Teller:
@@ -97,7 +101,7 @@ class _Teller:
     # -- grouping ------------------------------------------------------------------------------------------------
 
     def stories(self, nodes: Sequence[Node], answers: Sequence[NodeOutcome]) -> list[Story]:
-        """Nodes with the same story together, those that do not fit first, otherwise by their first node."""
+        """Nodes with the same story together, in the order of first nodes; what decides about the set comes first."""
         grouped: dict[tuple[object, ...], Story] = {}
         for node, answer in zip(nodes, answers, strict=True):
             view = self._view(node) if answer.outcome is not Outcome.FITS else None
@@ -108,7 +112,10 @@ class _Teller:
             story = grouped.setdefault(key, Story([], answer, view, blocking=found, elsewhere=elsewhere))
             story.nodes.append(node)
             story.views.append(view)
-        return sorted(grouped.values(), key=lambda story: story.answer.outcome is Outcome.FITS)
+        fits_anywhere = any(answer.outcome is Outcome.FITS for answer in answers)
+        errs_anywhere = any(answer.outcome is Outcome.ERROR for answer in answers)
+        first = Outcome.ERROR if errs_anywhere else Outcome.FITS if fits_anywhere else None
+        return sorted(grouped.values(), key=lambda story: story.answer.outcome is not first)
 
     def _view(self, node: Node) -> NodeView | None:
         try:
@@ -145,14 +152,14 @@ class _Teller:
         if story.view is not None:
             story.findings = _findings(story.view)
 
-    def suggestions(self, stories: Iterable[Story]) -> list[suggest.Suggestion]:
-        """What would make the set fit on the example node of some story."""
+    def suggester(self, stories: Iterable[Story]) -> suggest.Suggester:
+        """What would make the set fit on the example node of some story, tried."""
         suggester = suggest.Suggester()
         told = [story for story in stories if story.answer.outcome is not Outcome.FITS and not story.elsewhere]
         for story in told[:MOST_TRIED]:
             scene = self._stage.scene(story.nodes[0])
             suggester.try_on(scene, _candidates(scene, story))
-        return suggester.found()
+        return suggester
 
 
 def _candidates(scene: Scene, story: Story) -> list[changes.Change]:
@@ -212,12 +219,19 @@ def _findings(view: NodeView) -> dict[tuple[int, int], list[Finding]]:
             continue
         for number, removal in enumerate(told.removals):
             refusal = removal.refusal
-            if not isinstance(refusal, SelectorRefused):
+            if not isinstance(refusal, SelectorRefused | SelectorFailed) or _is_whole_device(refusal):
                 continue
             if refusal.class_name is None or _nothing_passes(told, number):
                 compile_ = view.scene.world.compile
                 found[position, number] = findings(refusal.expression, removal.devices, compile_, publications)
     return found
+
+
+def _is_whole_device(refusal: Refusal) -> bool:
+    """Whether a selector fails whatever it says, as one attribute of the device can't be had, or does not compile."""
+    if not isinstance(refusal, SelectorFailed):
+        return False
+    return "unsupported attribute value" in refusal.message or "compile error" in refusal.message
 
 
 def _nothing_passes(told: Funnel, number: int) -> bool:

@@ -46,11 +46,16 @@ class Suggester:
 
     def __init__(self) -> None:
         self._budget = Budget(TOTAL_STEPS, STEPS_EACH)
+        self.tried = 0
         self._found: dict[tuple[object, ...], Suggestion] = {}
 
     def found(self) -> list[Suggestion]:
-        """What helped, single changes first, by how little they change."""
-        ordered = sorted(self._found.values(), key=lambda s: (len(s.changes), max(c.rank for c in s.changes)))
+        """What helped, single changes first, by how little they change; a selector is not dropped if less is enough."""
+        loosened = {_place(s.changes) for s in self._found.values() if s.changes[0].code in _LESS_THAN_DROPPING}
+        helped = [
+            s for s in self._found.values() if s.changes[0].code != "drop-selector" or _place(s.changes) not in loosened
+        ]
+        ordered = sorted(helped, key=lambda s: (len(s.changes), max(c.rank for c in s.changes)))
         return ordered[:MOST]
 
     def try_on(self, scene: Scene, candidates: Sequence[Change]) -> None:
@@ -86,10 +91,20 @@ class Suggester:
         return needed
 
     def _fits(self, scene: Scene, changes: Iterable[Change]) -> bool:
+        self.tried += 1
         changed = scene
         for change in changes:
             changed = change.apply(changed)
         return changed.fits(self._budget) is True
+
+
+_LESS_THAN_DROPPING = ("guard-selector", "fix-spelling", "loosen-selector")
+
+
+def _place(changes: Sequence[Change]) -> str:
+    """The selector that a change is about."""
+    data = changes[0].data
+    return f"{data.get('claim')} {data.get('request')} {data.get('selector')}"
 
 
 def _key(changes: Iterable[Change]) -> tuple[object, ...]:

@@ -21,13 +21,13 @@ def _whose(of: Data) -> str:
 
 def _rewritten(of: Data, verb: str) -> str:
     number = f" #{of['selector']}" if of["selector"] else ""
-    return f"{verb} the selector{number} of {_whose(of)}: {of['replacement']}"
+    return f"{verb} the selector{number} of {_whose(of)}: {words.one_line(of['replacement'])}"
 
 
 def _loosened(of: Data) -> str:
     if of.get("dropped"):
         return f"drop `{of['dropped']}` from the selector of {_whose(of)}"
-    return f"drop the selector of {_whose(of)}: {of['expression']}"
+    return f"drop the selector of {_whose(of)}: {words.one_line(of['expression'])}"
 
 
 def _tolerated(of: Data) -> str:
@@ -49,6 +49,8 @@ _CHANGES: dict[str, Callable[[Data], str]] = {
     ),
     "lower-count": lambda of: f"ask for {of['to']} instead of {of['from']} in {words.request(of)}",
     "lower-capacity": lambda of: f"ask for {of['capacity']} {of['to']} instead of {of['from']} in {words.request(of)}",
+    "rename-capacity": lambda of: f"ask for capacity {of['to']} instead of {of['capacity']} in {words.request(of)}",
+    "drop-capacity": lambda of: f"do not ask for capacity {of['capacity']} in {words.request(of)}",
     "count-instead-of-all": lambda of: (
         f"ask for {words.counted(of['to'], 'device')} instead of all in {words.request(of)}"
     ),

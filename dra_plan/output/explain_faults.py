@@ -36,12 +36,18 @@ def _selector_fault(of: Data) -> list[str]:
         said = [f"The selector{number} of {_where(of)}{asked} does not compile:"]
     else:
         said = [f"The selector{number} of {_where(of)}{asked} fails on device {words.device(of['device'])}:"]
-    said.append(f"    {of['expression']}")
+    said += _indented(of["expression"])
     if of.get("rewrite"):
         outcome = {"Fits": "the claims fit", "DoesNotFit": "there is no error, but the claims do not fit"}
         then = outcome.get(of["rewrite"]["outcome"], f"the answer is {of['rewrite']['outcome']}")
-        said += [f"Written like this {then} (tried):", f"    {of['rewrite']['expression']}"]
+        said += [f"Written like this {then} (tried):", *_indented(of["rewrite"]["expression"])]
+    if of.get("gate"):
+        said.append(f"The device has a list attribute, and feature gate {of['gate']} is off.")
     return said
+
+
+def _indented(expression: str) -> list[str]:
+    return [f"    {line}" for line in expression.strip().splitlines()]
 
 
 def _class_missing(of: Data) -> list[str]:
@@ -57,8 +63,14 @@ def _plain_fault(of: Data) -> list[str]:
     return [f"{_where(of)}{asked}: {_KINDS.get(of['code'], 'error')}.{_meant(of)}"]
 
 
+def _set_error(of: Data) -> list[str]:
+    if "missing" not in of:
+        return [f"{_where(of)}: its claims can't be told."]
+    missing = of["missing"]
+    return [f"{_where(of)} needs {missing['kind']} {words.claim(missing)}, which is not in the input.{_meant(of)}"]
+
+
 _KINDS = {
-    "claim-set-error": "its claims can't be told",
     "class-not-named": "the request names no device class",
     "count-mode": "the allocation mode is not known",
     "request-empty": "a request or selector is empty, or of a kind that is not known",
@@ -75,6 +87,7 @@ _KINDS = {
 _FAULTS: dict[str, Callable[[Data], list[str]]] = {
     "selector-compile": _selector_fault,
     "selector-runtime": _selector_fault,
+    "claim-set-error": _set_error,
     "class-missing": _class_missing,
     "feature-off": _feature_off,
 }

@@ -9,7 +9,7 @@ from . import explain_changes, explain_faults, text
 from . import explain_words as words
 from .columns import Screen
 from .explain_device import device_lines
-from .explain_text import blocking_lines, choice_lines, failing, finding_lines, headline, nodes
+from .explain_text import alike, blocking_lines, choice_lines, failing, finding_lines, headline, nodes
 from .notices import printable
 
 Data = dict[str, Any]
@@ -56,15 +56,17 @@ def _story_lines(story: Data) -> Iterator[str]:
         return
     if story["devices"] == 0:
         yield "- no resource slice offers a device to this node"
+        return
     yield from (f"- {escaped(words.unusable_pool(pool))}" for pool in story["pools"])
-    for request in failing(story):
-        yield from _table(request)
+    for request, others in alike(failing(story)):
+        yield from _table(request, others)
     yield from _prose(list(blocking_lines(story)))
 
 
-def _table(of: Data) -> Iterator[str]:
+def _table(of: Data, others: list[Data]) -> Iterator[str]:
     yield ""
-    yield f"{escaped(words.problem(of))}:"
+    also = f" (and {words.listed([words.request(other) for other in others], 8)})" if others else ""
+    yield f"{escaped(words.problem(of) + also)}:"
     yield ""
     yield "| devices | |"
     yield "|---:|---|"

@@ -45,7 +45,7 @@ def headline(of: Data, total: int) -> str:
         return f"{name}: an error ends the attempt on all nodes.{also}"
     if of["outcome"] == "Undecided":
         return f"{name}: undecided within the step budget."
-    return f"{name}: fits on none of {words.counted(total, 'node')}."
+    return f"{name}: does not fit ({words.counted(total, 'node')} looked at)."
 
 
 def nodes(story: Data) -> str:
@@ -88,16 +88,18 @@ def _cause_lines(story: Data) -> Iterator[str]:
         return
     if story["devices"] == 0:
         yield "No resource slice offers a device to this node."
+        return
     yield from (f"{_capital(words.unusable_pool(pool))}." for pool in story["pools"])
     yield from _request_lines(story)
     yield from blocking_lines(story)
 
 
 def _request_lines(story: Data) -> Iterator[str]:
-    for of in failing(story):
+    for of, others in alike(failing(story)):
         yield f"{_capital(words.problem(of))}."
-        if story["devices"]:
-            yield from (f"  {line}" for line in funnel_lines(of))
+        if others:
+            yield f"  The same holds for {words.listed([words.request(other) for other in others], 8)}."
+        yield from (f"  {line}" for line in funnel_lines(of))
 
 
 def failing(story: Data) -> list[Data]:
@@ -107,6 +109,18 @@ def failing(story: Data) -> list[Data]:
         key = (of["claim"]["name"], of["request"].partition("/")[0])
         stuck[key] = stuck.get(key, True) and of["problem"] is not None
     return [of for of in story["requests"] if stuck[of["claim"]["name"], of["request"].partition("/")[0]]]
+
+
+def alike(requests: list[Data]) -> list[tuple[Data, list[Data]]]:
+    """Requests with the same funnel together: the first, and the others."""
+    groups: dict[str, tuple[Data, list[Data]]] = {}
+    for of in requests:
+        same = str({name: part for name, part in of.items() if name not in ("request", "alternative")})
+        if same in groups:
+            groups[same][1].append(of)
+        else:
+            groups[same] = (of, [])
+    return list(groups.values())
 
 
 def funnel_lines(of: Data) -> Iterator[str]:
@@ -128,11 +142,14 @@ def finding_lines(removed: Data) -> Iterator[str]:
     """What decides in a selector, and what the devices have instead."""
     for finding in removed["selectors"]:
         if finding["clause"] != removed["expression"].strip():
-            yield f"false on {finding['count']}: {finding['clause']}"
+            yield f"false on {finding['count']}: {words.one_line(finding['clause'])}"
         if finding.get("error"):
             yield f"fails on {finding['count']}: {finding['error']}"
         for item in finding["found"]:
             yield from words.found(item)
+        for part in finding.get("computed", ()):
+            values = [f"{one['value']} on {one['count']}" for one in part["values"]]
+            yield f"{words.one_line(part['part'])} is {', '.join(values)}"
 
 
 def blocking_lines(story: Data) -> Iterator[str]:
@@ -143,7 +160,12 @@ def blocking_lines(story: Data) -> Iterator[str]:
     if not blocking["elements"]:
         yield "Each request alone could be met, all together can't; which of them collide was not found out."
         return
-    yield "Each request alone could be met, but not these together:"
+    one = sum(element["kind"] == "request" for element in blocking["elements"]) == 1
+    yield (
+        "Enough devices pass every check, but one by one only. These can't be met together:"
+        if one
+        else "Each request alone could be met, but not these together:"
+    )
     yield from (f"  - {words.element(element)}" for element in blocking["elements"])
     if blocking["proven"]:
         yield "Without any one of them, the others could."
@@ -165,7 +187,11 @@ def _suggestion_lines(of: Data) -> Iterator[str]:
         return
     yield ""
     if not of["suggestions"]:
-        yield "Nothing that was tried makes it fit."
+        yield (
+            f"None of {words.counted(of['tried'], 'change')} that were tried makes it fit."
+            if of["tried"]
+            else ("There is nothing to try that would make it fit.")
+        )
         return
     yield "What would make it fit (each was tried):"
     for number, suggestion in enumerate(of["suggestions"], start=1):

@@ -68,6 +68,11 @@ def value(of: Any) -> str:
     return f'"{of}"' if isinstance(of, str) else str(of)
 
 
+def one_line(expression: str) -> str:
+    """An expression without its line breaks, for reading only."""
+    return " ".join(expression.split())
+
+
 def selector(of: Data) -> str:
     """`selector of the request`, `selector #1 of class gpu`."""
     number = f" #{of['selector']}" if of["selector"] else ""
@@ -100,14 +105,25 @@ def _shared_by(of: Data) -> str:
     return f" (used by {listed(holders)})" if holders else ""
 
 
+def _expression(of: Data) -> str:
+    """The expression, unless the parts of it that decide are told."""
+    told = of.get("selectors") or []
+    whole = not told or any(finding["clause"] == of["expression"].strip() for finding in told)
+    return f": {one_line(of['expression'])}" if whole else ""
+
+
+def _published(of: Data) -> str:
+    return f"; they have {listed(of['published'], 8)}" if of.get("published") else ""
+
+
 _REMOVED: dict[str, Callable[[Data], str]] = {
     "pool-unusable": lambda of: f"in a pool that is {of['state']}",
     "in-use": _in_use,
     "binding-conditions-off": lambda _: "with binding conditions, and feature gate DRADeviceBindingConditions is off",
-    "selector-false": lambda of: f"{selector(of)} is false: {of['expression']}",
+    "selector-false": lambda of: f"{selector(of)} is false{_expression(of)}",
     "selector-error": lambda of: f"{selector(of)} can't be evaluated: {of['error']}",
     "other-node": lambda _: "on other nodes only",
-    "capacity-missing": lambda of: f"without capacity {of['capacity']}",
+    "capacity-missing": lambda of: f"without capacity {of['capacity']}{_published(of)}",
     "capacity-policy": lambda of: f"capacity {of['capacity']} does not allow {of['amount']} (request policy)",
     "capacity-short": lambda of: f"capacity {of['capacity']}: {of['need']} needed, {of['left']} left{_shared_by(of)}",
     "counters-off": lambda _: "sharing counters, and feature gate DRAPartitionableDevices is off",
@@ -191,7 +207,8 @@ def element(of: Data) -> str:
     if of["kind"] == "claim":
         return f"claim {holder(of['claim'])}, which has devices here"
     if of["kind"] == "counter":
-        return f"counter {of['counterSet']}/{of['counter']} of pool {pool(of['pool'])}"
+        left = f" ({of['left']} left of {of['total']})" if "left" in of else ""
+        return f"counter {of['counterSet']}/{of['counter']} of pool {pool(of['pool'])}{left}"
     among = f" among {listed(of['requests'], 8)}" if of["requests"] else ""
     rule = f"the same {of['matchAttribute']}" if "matchAttribute" in of else f"different {of['distinctAttribute']}"
     return f"constraint #{of['constraint']} of claim {of['claim']['name']}: {rule}{among}"

@@ -51,6 +51,10 @@ class Cluster:
             expression, kubernetes_version=self.target.version, feature_gates=self.target.gates, rules="stored"
         )
 
+    def retargeted(self, target: Target) -> Cluster:
+        """The same input as another target sees it."""
+        return Cluster(self.inventory, target)
+
     def repaired(self, *quirks: str) -> Cluster:
         """The cluster as the target would see it without the named defects; without any name, without all."""
         if quirks not in self._repaired:
