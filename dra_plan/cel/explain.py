@@ -12,7 +12,8 @@ from dra_plan.cel.library.net import cidr_to_string, ip_to_string
 from dra_plan.cel.library.quantities import amount_of
 from dra_plan.cel.library.text_format import go_quote
 from dra_plan.cel.qualify import iterate
-from dra_plan.cel.unparse import expression_text
+from dra_plan.cel.reads import is_bind
+from dra_plan.cel.unparse import expression_text, macro_of, sort_keys
 from dra_plan.cel.values import (
     NONE,
     Cidr,
@@ -78,8 +79,8 @@ def _written(expr: Expr) -> tuple[Expr, ...]:
     if isinstance(expr, ast.Comprehension):
         return _fold_parts(expr)
     found: list[Expr] = []
-    for part in children(expr):
-        if isinstance(part, ast.Const):
+    for part in _chained(expr) if isinstance(expr, ast.Call) else children(expr):
+        if _is_constant(part):
             continue
         if isinstance(expr, ast.Select) or (isinstance(expr, ast.Call) and expr.function in ("_[_]", "_[?_]", "_?._")):
             found += [part] if not _is_path(part) else []
@@ -88,13 +89,26 @@ def _written(expr: Expr) -> tuple[Expr, ...]:
     return tuple(found)
 
 
+def _chained(expr: ast.Call) -> tuple[Expr, ...]:
+    """The operands; those of a chain of && or || all together, as they were written."""
+    if expr.function not in ("_&&_", "_||_"):
+        return children(expr)
+    operands: list[Expr] = []
+    for part in expr.args:
+        same = isinstance(part, ast.Call) and part.function == expr.function
+        operands += _chained(part) if same and isinstance(part, ast.Call) else (part,)
+    return tuple(operands)
+
+
 def _fold_parts(expr: ast.Comprehension) -> tuple[Expr, ...]:
-    if expr.iter_var == "#unused":
-        return expr.accu_init, expr.result
-    step = expr.loop_step
-    operands = step.args if isinstance(step, ast.Call) else ()
-    own = tuple(part for part in operands if not (isinstance(part, ast.Ident) and part.name == expr.accu_var))
-    return expr.iter_range, *(part for part in own if not isinstance(part, ast.Const))
+    if is_bind(expr):
+        keys = sort_keys(expr)
+        return expr.accu_init, expr.result if keys is None else macro_of(keys)[1][-1]
+    return expr.iter_range, *(part for part in macro_of(expr)[1] if not _is_constant(part))
+
+
+def _is_constant(expr: Expr) -> bool:
+    return isinstance(expr, ast.Const) or (isinstance(expr, ast.List) and all(map(_is_constant, expr.elements)))
 
 
 def _is_path(expr: Expr) -> bool:

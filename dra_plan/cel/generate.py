@@ -16,7 +16,7 @@ from dra_plan.cel.library.operators import SINGLETONS, contained
 from dra_plan.cel.library.strings import compile_regex
 from dra_plan.cel.reads import Place, bound_place, is_bind, place_of, tested_place
 from dra_plan.cel.types import Type
-from dra_plan.cel.values import Fatal, Fault, Uint, Value, map_key
+from dra_plan.cel.values import Fatal, Fault, TypeValue, Uint, Value, map_key
 from dra_plan.cel.walk import children
 
 QuickFunction = Callable[[dict[str, Value], dict[str, Value], str, bool], Value]
@@ -95,10 +95,7 @@ class _Writer:
             case ast.Const():
                 return self._const(expr)
             case ast.Ident():
-                name = scope.get(expr.name)
-                if not isinstance(name, str):
-                    raise _NotGenerated
-                return name
+                return self._ident(expr, scope)
             case ast.Select() if not expr.test_only:
                 return f"pick({self.expression(expr.operand, scope, depth + 1)}, {self.constant(expr.field)})"
             case ast.Call():
@@ -107,6 +104,14 @@ class _Writer:
                 return f"[{', '.join(self.expression(element, scope, depth + 1) for element in expr.elements)}]"
             case ast.Comprehension():
                 return self._fold(expr, scope, depth + 1)
+        raise _NotGenerated
+
+    def _ident(self, expr: ast.Ident, scope: Scope) -> str:
+        name = scope.get(expr.name)
+        if isinstance(name, str):
+            return name
+        if name is None and self.kind(expr) == "type":
+            return self.constant(TypeValue(self.checked.idents.get(expr.id, expr.name)))
         raise _NotGenerated
 
     def truth(self, expr: Expr, scope: Scope, depth: int) -> str:

@@ -23,7 +23,6 @@ from dra_plan.cel.messages import build_message
 from dra_plan.cel.qualify import Attribute, Chain, Conditional, Evaluate, Qualifier, Run
 from dra_plan.cel.values import (
     NONE,
-    Fatal,
     Fault,
     Optional,
     TypeValue,
@@ -430,10 +429,7 @@ class Evaluator:
     def evaluate(self, device: Value) -> tuple[Value, int]:
         """The value and the cost for the value of the variable `device`."""
         run = Run(self._slots, device)
-        try:
-            value = self._root(run)
-        except RecursionError:
-            raise Fatal("internal error: expression nested too deeply") from None
+        value = self._root(run)
         if type(value) is Fault:
             raise value
         return value, run.cost

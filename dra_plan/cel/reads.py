@@ -85,6 +85,16 @@ def tested_place(expr: Expr, checked: Checked, bindings: Bindings) -> Place | No
     return found if found is not None and found.identifier is not None else None
 
 
+def _optional_place(expr: Expr, checked: Checked, bindings: Bindings) -> Place | None:
+    """The attribute or capacity of `domain.?id` and `domain[?"id"]`."""
+    if isinstance(expr, ast.Call) and expr.function in ("_?._", "_[?_]"):
+        key, outer = expr.args[1], place_of(expr.args[0], checked, bindings)
+        if outer is not None and isinstance(key, ast.Const) and isinstance(key.value, str):
+            found = _inside(outer, key.value)
+            return found if found is not None and found.identifier is not None else None
+    return None
+
+
 def reads_of(checked: Checked) -> frozenset[Read] | None:
     """Everything that the expression looks at, or None when it may look at everything."""
     found: set[Read] = set()
@@ -93,15 +103,17 @@ def reads_of(checked: Checked) -> frozenset[Read] | None:
             return None
         if place.kind in ("attributes", "capacity"):
             found.add((place.kind, place.domain or "", place.identifier or ""))
-            # Which domain a plain name belongs to depends on the driver; that comparison is part of the key.
         else:
             found.add((place.kind, "", ""))
     return frozenset(found)
 
 
 def _places(expr: Expr, checked: Checked, bindings: Bindings) -> Iterator[Place | None]:
-    tested = tested_place(expr, checked, bindings)
-    place = tested or place_of(expr, checked, bindings)
+    place = (
+        tested_place(expr, checked, bindings)
+        or _optional_place(expr, checked, bindings)
+        or place_of(expr, checked, bindings)
+    )
     if place is not None:
         complete = place.identifier is not None or place.kind in ("driver", "allowMultipleAllocations")
         yield place if complete else None

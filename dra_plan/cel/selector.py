@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -13,11 +13,11 @@ from dra_plan.cel import ast
 from dra_plan.cel.ast import Checked
 from dra_plan.cel.bounds import stays_below_limit
 from dra_plan.cel.check import check
+from dra_plan.cel.deep import with_room
 from dra_plan.cel.device import Inspector, as_device, device_value
 from dra_plan.cel.environment import Environment, environment
 from dra_plan.cel.errors import CelRuntimeError
 from dra_plan.cel.estimate import estimate
-from dra_plan.cel.explain import Explanation, explain
 from dra_plan.cel.generate import generate
 from dra_plan.cel.interpret import Evaluator
 from dra_plan.cel.reads import Read, reads_of
@@ -25,8 +25,13 @@ from dra_plan.cel.values import Fatal, Fault, Value, begin_work, type_name
 from dra_plan.cel.walk import nodes
 from dra_plan.releases import gate_defaults
 
+if TYPE_CHECKING:
+    from dra_plan.cel.explain import Explanation
+
 Rules = Literal["stored", "new"]
 
+_UNDECIDED = (Fault, Fatal, RecursionError)
+"""What the quick evaluation raises when the accounting one has to decide."""
 _MOST_REMEMBERED = 10_000
 _CHANGES_QUANTITIES = frozenset(("add", "sub"))
 _COMPARES_QUANTITIES = frozenset(("isGreaterThan", "isLessThan", "compareTo"))
@@ -91,7 +96,7 @@ class Selector:
         if usual and self._quick is not None:
             try:
                 result = self._quick(found.attributes, found.capacity, driver, bool(found.allow_multiple_allocations))
-            except (Fault, Fatal):
+            except _UNDECIDED:
                 pass  # decided below, where work is counted from the beginning
             else:
                 if result is True or result is False:
@@ -100,10 +105,16 @@ class Selector:
 
     def explain(self, device: Device | Mapping[str, Any], *, driver: str) -> Explanation:
         """The value or error of every sub-expression that was evaluated, as a tree."""
+        from dra_plan.cel.explain import explain  # only explanations need it, and start-up time counts
+
         found = as_device(device)
         self._inspect(found)
-        value = device_value(found, driver, lists=self._lists, exact_quantities=self._exact)
-        return explain(self._checked, value, exact_quantities=self._exact)
+
+        def explained() -> Explanation:
+            value = device_value(found, driver, lists=self._lists, exact_quantities=self._exact)
+            return explain(self._checked, value, exact_quantities=self._exact)
+
+        return with_room(explained)
 
     def _inspect(self, device: Device) -> bool:
         inspected = self._inspector.inspect(device)
@@ -134,7 +145,7 @@ class Selector:
                 )
                 if type(result) is bool:
                     return result
-            except (Fault, Fatal):
+            except _UNDECIDED:
                 pass
         try:
             return _as_bool(self._account(device, driver)[0])
@@ -142,10 +153,13 @@ class Selector:
             return str(error)
 
     def _account(self, device: Device, driver: str) -> tuple[Value, int]:
-        begin_work()
-        try:
+        def account() -> tuple[Value, int]:
+            begin_work()
             value = device_value(device, driver, lists=self._lists, exact_quantities=self._exact)
             return self._evaluator.evaluate(value)
+
+        try:
+            return with_room(account)
         except (Fault, Fatal) as error:
             raise CelRuntimeError(str(error)) from None
 
@@ -232,4 +246,5 @@ def compile_selector(
 def _compiled(expression: str, version: str, consumable: bool, lists: bool, rules: Rules) -> Selector:
     gates = {"DRAConsumableCapacity": consumable, "DRAListTypeAttributes": lists}
     scope = environment(version, gates, rules)
-    return Selector(check(expression, scope), scope, lists=lists)
+    checked = check(expression, scope)
+    return with_room(lambda: Selector(checked, scope, lists=lists))

@@ -76,12 +76,16 @@ def _call(expr: ast.Call) -> tuple[str, int]:
     operator = _BINARY.get(expr.function)
     if operator is not None and len(args) == 2:
         sign, binding = operator
-        # Operators of one level group to the left.
-        return f"{_text(args[0], binding)} {sign} {_text(args[1], binding + 1)}", binding
+        # Operators of one level group to the left; chains of && and || are balanced by the parser and mean the same.
+        right = binding if binding <= _TERNARY + 2 else binding + 1
+        return f"{_text(args[0], binding)} {sign} {_text(args[1], right)}", binding
     if expr.function in _UNARY:
         return f"{_UNARY[expr.function]}{_text(args[0], _PREFIX)}", _PREFIX
     if expr.function == "_?_:_":
         condition, then, otherwise = args
+        mapped = _optional_map(condition, then)
+        if mapped is not None:
+            return mapped, _MEMBER
         return f"{_text(condition, 2)} ? {_text(then, 2)} : {_text(otherwise, 1)}", _TERNARY
     if expr.function in ("_[_]", "_[?_]"):
         optional = "?" * (expr.function == "_[?_]")
@@ -93,27 +97,45 @@ def _call(expr: ast.Call) -> tuple[str, int]:
     return f"{target}{expr.function}({listed})", _MEMBER
 
 
+def _optional_map(condition: Expr, then: Expr) -> str | None:
+    """`x.optMap(v, ...)` or `x.optFlatMap(v, ...)` from their expansion."""
+    if not (isinstance(condition, ast.Call) and condition.function == "hasValue" and condition.target is not None):
+        return None
+    flat = isinstance(then, ast.Comprehension)
+    bound = then if flat or not isinstance(then, ast.Call) or then.function != "optional.of" else then.args[0]
+    if not (isinstance(bound, ast.Comprehension) and is_bind(bound)):
+        return None
+    macro = "optFlatMap" if flat else "optMap"
+    return f"{_text(condition.target, _MEMBER)}.{macro}({bound.accu_var}, {_text(bound.result, 0)})"
+
+
 def _fold(expr: ast.Comprehension) -> str:
     if is_bind(expr):
         if _IDENTIFIER.fullmatch(expr.accu_var):
             return f"cel.bind({expr.accu_var}, {_text(expr.accu_init, 0)}, {_text(expr.result, 0)})"
         return _sort_by(expr)
     variables = [expr.iter_var, *([expr.iter_var2] if expr.iter_var2 else [])]
-    macro, arguments = _macro(expr)
+    macro, arguments = macro_of(expr)
     listed = ", ".join((*variables, *(_text(argument, 0) for argument in arguments)))
     return f"{_text(expr.iter_range, _MEMBER)}.{macro}({listed})"
 
 
 def _sort_by(expr: ast.Comprehension) -> str:
+    keys = sort_keys(expr)
+    if keys is None:
+        return _text(expr.result, 0)
+    return f"{_text(expr.accu_init, _MEMBER)}.sortBy({keys.iter_var}, {_text(macro_of(keys)[1][-1], 0)})"
+
+
+def sort_keys(expr: ast.Comprehension) -> ast.Comprehension | None:
+    """The fold over the keys when this one is the expansion of sortBy."""
     call = expr.result
-    if isinstance(call, ast.Call) and call.args and isinstance(call.args[0], ast.Comprehension):
-        keys = call.args[0]
-        _, arguments = _macro(keys)
-        return f"{_text(expr.accu_init, _MEMBER)}.sortBy({keys.iter_var}, {_text(arguments[-1], 0)})"
-    return _text(expr.result, 0)
+    if not _IDENTIFIER.fullmatch(expr.accu_var) and isinstance(call, ast.Call) and call.args:
+        return call.args[0] if isinstance(call.args[0], ast.Comprehension) else None
+    return None
 
 
-def _macro(expr: ast.Comprehension) -> tuple[str, list[Expr]]:
+def macro_of(expr: ast.Comprehension) -> tuple[str, list[Expr]]:
     """The macro that makes this fold, and its arguments behind the variables."""
     step = expr.loop_step
     if not isinstance(step, ast.Call):

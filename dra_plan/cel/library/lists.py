@@ -20,6 +20,7 @@ from dra_plan.cel.values import (
     is_comparable,
     no_such_overload,
     spend,
+    spend_on,
     type_name,
 )
 
@@ -59,7 +60,7 @@ def _order(left: Value, right: Value) -> int | None:
 @_each(_COMPARABLE, "list_*_is_sorted_bool")
 def is_sorted(values: list[Value]) -> bool:
     """Whether no element is greater than the next."""
-    spend(len(values))
+    spend_on(values)
     for value in values:
         if not is_comparable(value):
             raise no_such_overload()
@@ -68,7 +69,7 @@ def is_sorted(values: list[Value]) -> bool:
 
 def _sum(zero: Value) -> Callable[[list[Value]], Value]:
     def total(values: list[Value]) -> Value:
-        spend(len(values))
+        spend_on(values)
         return functools.reduce(add, values, zero)
 
     return total
@@ -81,7 +82,7 @@ for _kind, _zero in (("int", 0), ("uint", Uint(0)), ("double", 0.0), ("duration"
 def _best(values: list[Value], name: str, replaced_when: int) -> Value:
     if not values:
         raise Fault(f"{name} called on empty list")
-    spend(len(values))
+    spend_on(values)
     best = values[0]
     for value in values:
         if not is_comparable(value):
@@ -106,14 +107,14 @@ def largest(values: list[Value]) -> Value:
 @overload("list_a_index_of_int", "list", "any")
 def index_of(values: list[Value], item: Value) -> int:
     """Where an equal element is first, or -1."""
-    spend(len(values))
+    spend_on(values)
     return next((index for index, value in enumerate(values) if equal(value, item) is True), -1)
 
 
 @overload("list_a_last_index_of_int", "list", "any")
 def last_index_of(values: list[Value], item: Value) -> int:
     """Where an equal element is last, or -1."""
-    spend(len(values))
+    spend_on(values)
     return next((index for index in range(len(values) - 1, -1, -1) if equal(values[index], item) is True), -1)
 
 
@@ -212,7 +213,7 @@ def numbers_below(count: int) -> list[int]:
 @overload("list_reverse", "list")
 def reverse(values: list[Value]) -> list[Value]:
     """The elements from last to first."""
-    spend(len(values))
+    spend_on(values)
     return values[::-1]
 
 

@@ -22,6 +22,7 @@ from dra_plan.cel.values import (
     map_key,
     no_such_overload,
     spend,
+    spend_on,
 )
 
 _MIN_TIME = -62135596800 * 10**9
@@ -53,7 +54,7 @@ def add(left: Value, right: Value) -> Value:
             return left + right
         if kind is list:
             check_text(len(left) + len(right))
-            spend(len(left) + len(right))
+            spend((len(left) + len(right)) // 50 + 1)
             return left + right
         if kind is float:
             return left + right
@@ -183,7 +184,7 @@ def _ordered(left: Value, right: Value) -> int:
 def contained(item: Value, container: Value) -> bool:
     """`item in container`; an element that can't be compared is not equal."""
     if type(container) is list:
-        spend(len(container))
+        spend_on(container)
         return any(equal(item, element) is True for element in container)
     if isinstance(container, dict):
         return map_key(item) in container

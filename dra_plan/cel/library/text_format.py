@@ -18,6 +18,7 @@ from dra_plan.cel.values import (
     check_text,
     iterate_keys,
     map_key,
+    spend,
     type_name,
 )
 
@@ -121,10 +122,12 @@ def _double_member(value: float) -> str:
 
 
 def _list(values: list[Value]) -> str:
+    spend(len(values) + 1)
     return f"[{_joined(map(_member, values))}]"
 
 
 def _map(mapping: dict[Value, Value]) -> str:
+    spend(len(mapping) + 1)
     entries: list[tuple[str, str]] = []
     for key in iterate_keys(mapping):
         if type(key) not in (str, bool, int, Uint):
