@@ -30,6 +30,8 @@ class Constraint:
     requests: frozenset[str]
     lists: bool
     """Values are sets (KEP-5491); otherwise lists compare with nothing."""
+    blind: bool
+    """Values should be sets and are not (P11)."""
 
     def applies(self, request: str, full_name: str) -> bool:
         """Whether a request, or an alternative with its `REQUEST/ALTERNATIVE` name, is constrained."""
@@ -55,6 +57,14 @@ class Constraint:
     def leak_take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:
         """The device joins and stays although it is not taken (Q21)."""
         raise NotImplementedError
+
+    def misreads(self, device: PoolDevice) -> bool:
+        """Whether the device offers a list that the constraint should, and does not, understand (P11)."""
+        return self.blind and self.value(device) is _UNKNOWN
+
+    def overwrites(self, ledger: Ledger, request: str) -> bool:  # noqa: ARG002 - the base keeps everything
+        """Whether taking a device for the request makes the constraint forget another one."""
+        return False
 
     def rolled_back(self, ledger: Ledger, request: str) -> bool:  # noqa: ARG002 - the base loses nothing
         """What is lost when a later constraint refuses a device that this one let in; True if anything was."""
@@ -123,6 +133,10 @@ class DistinctAttribute(Constraint):
         """As in the base."""
         ledger.leak_remember(self, self._slot(device, request), self.value(device))
 
+    def overwrites(self, ledger: Ledger, request: str) -> bool:
+        """The request's slot is filled already (Q2)."""
+        return self.remembers_last and request in ledger.remembered.get(self, {})
+
     def rolled_back(self, ledger: Ledger, request: str) -> bool:
         """The slot of the request, also where an earlier device filled it (Q2)."""
         if not self.remembers_last:
@@ -139,11 +153,12 @@ def make(claim: int, index: int, constraint: DeviceConstraint, features: Feature
     """The constraint of a claim, or None when it has neither kind (or a kind that is switched off by the caller)."""
     requests = frozenset(constraint.requests)
     lists = features.list_attributes and not quirks.list_constraints_as_scalars
+    blind = features.list_attributes and quirks.list_constraints_as_scalars
     if constraint.match_attribute is not None:
-        return MatchAttribute(claim, index, constraint.match_attribute, requests, lists)
+        return MatchAttribute(claim, index, constraint.match_attribute, requests, lists, blind)
     if constraint.distinct_attribute is not None:
         return DistinctAttribute(
-            claim, index, constraint.distinct_attribute, requests, lists, quirks.distinct_remembers_last
+            claim, index, constraint.distinct_attribute, requests, lists, blind, quirks.distinct_remembers_last
         )
     return None
 

@@ -372,6 +372,8 @@ class Search:
 
     def _constraint_refusal(self, want: Want, device: PoolDevice, pays: bool) -> DeviceReason | None:
         for position, constraint in enumerate(want.constraints):
+            if constraint.misreads(device):
+                self.sighted.add("list_constraints_as_scalars")
             refusal = constraint.refuses(self.ledger, device)
             if refusal is None:
                 continue
@@ -399,6 +401,8 @@ class Search:
                 self._leak_late_failure(want, device, pays)
                 return refusal
         for constraint in want.constraints:
+            if constraint.overwrites(ledger, want.request_name):
+                self.sighted.add("distinct_remembers_last")
             constraint.take(ledger, device, want.request_name)
         if pays:
             self._charge(device, shared)

@@ -76,11 +76,12 @@ def random_case(seed: int) -> Case:
     """A cluster of one node that a brute-force search can exhaust."""
     r = random.Random(seed)
     pools = [_pool(r, driver, f"pool-{index}") for index, driver in enumerate(r.choices(DRIVERS, k=r.randint(1, 2)))]
-    claims = [_claim(r, index) for index in range(r.choice([1, 1, 2]))]
+    drivers = [pool.driver for pool in pools] if r.random() < 0.9 else list(DRIVERS)
+    claims = [_claim(r, index, drivers) for index in range(r.choice([1, 1, 2]))]
     busy: dict[tuple[str, str, str], int | None] = {}
     for pool in pools:
         for device in pool.devices:
-            if r.random() < 0.15:
+            if r.random() < 0.1:
                 busy[pool.driver, pool.name, device.name] = r.randint(1, device.memory) if device.shared else None
     return Case(pools, claims, busy)
 
@@ -88,7 +89,7 @@ def random_case(seed: int) -> Case:
 def _pool(r: random.Random, driver: str, name: str) -> Pool:
     counters = {c: r.randint(1, 5) for c in ("x", "y")[: r.randint(1, 2)]} if r.random() < 0.5 else {}
     devices = []
-    for index in range(r.randint(1, 4)):
+    for index in range(r.randint(2, 5)):
         shared = r.random() < 0.3
         memory = r.randint(1, 6)
         devices.append(
@@ -106,24 +107,24 @@ def _pool(r: random.Random, driver: str, name: str) -> Pool:
     return Pool(driver, name, devices, counters)
 
 
-def _option(r: random.Random, name: str) -> Option:
+def _option(r: random.Random, name: str, drivers: list[str]) -> Option:
     every = r.random() < 0.15
     return Option(
         name,
-        r.choice(DRIVERS),
-        0 if every else r.choice([1, 1, 2, 3]),
+        r.choice(drivers),
+        0 if every else r.choice([1, 1, 1, 2]),
         every,
-        r.choice([None, None, "A", "B"]),
-        r.random() < 0.3,
-        r.randint(1, 4) if r.random() < 0.3 else None,
+        r.choice([None, None, None, "A"]),
+        r.random() < 0.4,
+        r.randint(1, 3) if r.random() < 0.3 else None,
     )
 
 
-def _claim(r: random.Random, index: int) -> Claim:
+def _claim(r: random.Random, index: int, drivers: list[str]) -> Claim:
     requests = []
     for position in range(r.choice([1, 2, 2])):
         alternatives = r.random() < 0.25
-        options = [_option(r, f"o{k}") for k in range(r.randint(1, 2) if alternatives else 1)]
+        options = [_option(r, f"o{k}", drivers) for k in range(r.randint(1, 2) if alternatives else 1)]
         requests.append(Request(f"r{position}", options, alternatives))
     names = [request.name for request in requests]
     has_match, has_distinct = r.random() < 0.3, r.random() < 0.3

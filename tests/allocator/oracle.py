@@ -1,4 +1,4 @@
-"""Brute force: every combination of devices in the order of the walk, judged as a whole. What the API promises, no more.
+"""Brute force: every combination of devices in the order of the walk, judged as a whole by what the API promises.
 
 Nothing here is clever, and nothing is shared with the allocator.
 """
