@@ -16,7 +16,7 @@ from .pools import Pool, PoolGatherer
 from .probe import Probe
 from .requests import Compile, RequestReader
 from .results import ResultMaker
-from .search import Limits, Search
+from .search import Limits, Pruning, Search
 from .state import AllocatedState
 
 DEFAULT_MAX_STEPS = 250_000
@@ -65,11 +65,13 @@ class Allocator:
         *,
         max_steps: int = DEFAULT_MAX_STEPS,
         deadline: float | None = None,
+        pruning: Pruning = True,
     ) -> None:
         self.claims_to_allocate = tuple(claims)
         self._gatherer, self._state, self._target = gatherer, state, target
         self._limits = Limits(max_steps, deadline)
-        self._counters = Counters(state, target.rules, target.quirks)
+        self._pruning = pruning
+        self._counters = Counters(state, target.rules, target.quirks, gatherer.slices)
         reader = RequestReader(classes, target.features, target.rules, target.quirks, compile_selector)
         self._claims = [reader.read(index, claim) for index, claim in enumerate(self.claims_to_allocate)]
 
@@ -96,6 +98,7 @@ class Allocator:
             target.quirks,
             self._limits,
             probe,
+            self._pruning,
         )
         maker = ResultMaker(name, target.features, target.rules, target.quirks)
         outcome, allocations, message, fatal = Outcome.DOES_NOT_FIT, [], "", None

@@ -17,7 +17,8 @@ from .reasons import AttributeDiffers, AttributeMissing, AttributeRepeats
 Value = tuple[str, object]
 """A comparable attribute value: its type, and the value (a frozenset in list mode; None for an unknown type)."""
 
-_UNKNOWN: Value = ("unknown", None)
+UNKNOWN: Value = ("unknown", None)
+"""A value of a type that this release does not know; it agrees with nothing, not even itself."""
 
 
 @dataclass(slots=True, eq=False, frozen=True)
@@ -60,7 +61,7 @@ class Constraint:
 
     def misreads(self, device: PoolDevice) -> bool:
         """Whether the device offers a list that the constraint should, and does not, understand (P11)."""
-        return self.blind and self.value(device) is _UNKNOWN
+        return self.blind and self.value(device) is UNKNOWN
 
     def overwrites(self, ledger: Ledger, request: str) -> bool:  # noqa: ARG002 - the base keeps everything
         """Whether taking a device for the request makes the constraint forget another one."""
@@ -84,7 +85,7 @@ class MatchAttribute(Constraint):
         count, pinned = ledger.pins.get(self, (0, None))
         if count == 0 and not self.lists:
             return None
-        if offered is _UNKNOWN or (count and not _agree(offered, pinned)):
+        if offered is UNKNOWN or (count and not _agree(offered, pinned)):
             return AttributeDiffers(self.index, self.attribute, offered[1], pinned[1] if pinned else None)
         return None
 
@@ -117,11 +118,11 @@ class DistinctAttribute(Constraint):
         if offered is None:
             return AttributeMissing(self.index, self.attribute)
         for slot, seen in ledger.remembered.get(self, {}).items():
-            if offered is _UNKNOWN or _agree(offered, seen):
+            if offered is UNKNOWN or _agree(offered, seen):
                 return AttributeRepeats(
                     self.index, self.attribute, offered[1], slot if self.remembers_last else slot[0]
                 )
-        if self.lists and offered is _UNKNOWN:
+        if self.lists and offered is UNKNOWN:
             return AttributeMissing(self.index, self.attribute)
         return None
 
@@ -183,7 +184,7 @@ def _as_scalar(attribute: DeviceAttribute) -> Value:
         return ("bool", attribute.bool_value)
     if attribute.version_value is not None:
         return ("version", attribute.version_value)
-    return _UNKNOWN
+    return UNKNOWN
 
 
 def _as_set(attribute: DeviceAttribute) -> Value:
@@ -196,12 +197,12 @@ def _as_set(attribute: DeviceAttribute) -> Value:
         if values:
             return (kind, frozenset(values))
     kind, value = _as_scalar(attribute)
-    return _UNKNOWN if kind == "unknown" else (kind, frozenset((value,)))
+    return UNKNOWN if kind == "unknown" else (kind, frozenset((value,)))
 
 
 def _agree(offered: Value, other: Value) -> bool:
     """Same type and same value, or a value in common; types never mix, and unknown types agree with nothing."""
-    if offered[0] != other[0] or offered is _UNKNOWN:
+    if offered[0] != other[0] or offered is UNKNOWN:
         return False
     mine, theirs = offered[1], other[1]
     if isinstance(mine, frozenset) and isinstance(theirs, frozenset):

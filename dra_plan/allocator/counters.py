@@ -6,13 +6,14 @@ one name, or before counter slices a single slice.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 from dra_plan.api import quantity
 from dra_plan.releases import Quirks, Rules
 
+from .identity import PoolID
 from .ledger import Ledger
-from .pools import Pool, PoolDevice, PoolSlice
+from .pools import Consumption, Pool, PoolDevice, PoolSlice
 from .reasons import CounterShort
 from .state import AllocatedState
 
@@ -29,11 +30,23 @@ class CounterTable:
 
 
 class Counters:
-    """The counter tables of one allocator, made when first asked for and kept for all nodes, as upstream does."""
+    """The counter tables of one allocator, made when first asked for and kept for all nodes, as upstream does.
 
-    def __init__(self, state: AllocatedState, rules: Rules, quirks: Quirks) -> None:
+    `slices` are those of the whole cluster by pool; without them no table is foreseen.
+    """
+
+    def __init__(
+        self,
+        state: AllocatedState,
+        rules: Rules,
+        quirks: Quirks,
+        slices: Mapping[PoolID, Sequence[PoolSlice]] | None = None,
+    ) -> None:
         self._state, self._rules, self._quirks = state, rules, quirks
+        self._slices = slices if slices is not None else {}
         self._tables: dict[Hashable, CounterTable] = {}
+        self._foreseen: dict[tuple[PoolID, str], CounterTable] = {}
+        self._drivers: dict[str, list[PoolID]] = {}
 
     def key(self, device: PoolDevice) -> Hashable:
         """The table that the device is charged to."""
@@ -50,6 +63,37 @@ class Counters:
         elif table.pool != pool.id:
             sighted.add("counters_by_pool_name")
         return table
+
+    def foreseen(self, device: PoolDevice, pool: Pool) -> CounterTable | None:
+        """The device's table if it is certain by now, whoever asks first; None while that may still matter (Q1).
+
+        Nothing is settled by asking here.
+        """
+        table = self._tables.get(self.key(device))
+        if table is not None or not self._is_the_same_for_all(pool):
+            return table
+        place = (pool.id, "" if self._rules.counter_slices else device.slice.name)
+        if place not in self._foreseen:
+            self._foreseen[place] = CounterTable(pool, self.remaining(pool, device.slice))
+        return self._foreseen[place]
+
+    def _is_the_same_for_all(self, pool: Pool) -> bool:
+        """Whether every node, and every driver's pool of that name, would make the same table."""
+        if not self._rules.counter_slices:
+            return True
+        slices = self._slices.get(pool.id, ())
+        seen = len(pool.slices) + len(pool.elsewhere) + len(pool.counter_slices)
+        if seen != len(slices) or any(slice_.generation != pool.generation for slice_ in slices):
+            return False
+        return not self._quirks.counters_by_pool_name or len(self._consumers(pool.id.pool)) <= 1
+
+    def _consumers(self, name: str) -> list[PoolID]:
+        """The pools of that name that have devices which consume counters."""
+        if name not in self._drivers:
+            self._drivers[name] = [
+                pool for pool, slices in self._slices.items() if pool.pool == name and any(_devices(slices))
+            ]
+        return self._drivers[name]
 
     def remaining(self, pool: Pool, slice_: PoolSlice) -> dict[tuple[str, str], int]:
         """Set totals less what allocated devices consume, by (set, counter); may be negative."""
@@ -76,16 +120,20 @@ class Counters:
         table = self.table(device, pool, sighted)
         if table.negative is not None and self._quirks.negative_counter_blocks_pool:
             sighted.add("negative_counter_blocks_pool")
+        return self.short(device, table, ledger.counters)
+
+    def short(
+        self, device: PoolDevice, table: CounterTable, spent: Mapping[tuple[Hashable, str, str], int]
+    ) -> CounterShort | None:
+        """The same for a table and running totals of the caller's choice."""
+        if table.negative is not None and self._quirks.negative_counter_blocks_pool:
             return CounterShort(*table.negative, 0, table.left[table.negative])
-        key, totals, left = self.key(device), ledger.counters, table.left
-        needs = device.consumption
-        if len(needs) > len({(counter_set, name) for counter_set, name, _ in needs}):
-            needs = _summed(needs)
-        for counter_set, name, amount in needs:
+        key, left = self.key(device), table.left
+        for counter_set, name, amount in summed(device.consumption):
             total = left.get((counter_set, name))
             if total is None:
                 continue
-            remaining = total - totals.get((key, counter_set, name), 0)
+            remaining = total - spent.get((key, counter_set, name), 0)
             if amount > remaining:
                 return CounterShort(counter_set, name, amount, remaining)
         return None
@@ -98,8 +146,10 @@ def _devices(slices: Iterable[PoolSlice]) -> Iterable[PoolDevice]:
                 yield device
 
 
-def _summed(consumption: tuple[tuple[str, str, int], ...]) -> tuple[tuple[str, str, int], ...]:
+def summed(consumption: Consumption) -> Consumption:
     """One entry a counter, for devices that name a set twice."""
+    if len(consumption) == len({(counter_set, name) for counter_set, name, _ in consumption}):
+        return consumption
     totals: dict[tuple[str, str], int] = {}
     for counter_set, name, amount in consumption:
         totals[counter_set, name] = totals.get((counter_set, name), 0) + amount

@@ -18,7 +18,19 @@ Undo = tuple[Callable[..., None], Any, Any]
 class Ledger:
     """What has been taken so far in one search. Read freely; write only through the methods."""
 
-    __slots__ = ("admin_taken", "counters", "pins", "remembered", "results", "shares", "taken", "trail")
+    __slots__ = (
+        "admin_taken",
+        "counters",
+        "kept",
+        "leaked",
+        "leaks",
+        "pins",
+        "remembered",
+        "results",
+        "shares",
+        "taken",
+        "trail",
+    )
 
     def __init__(self, claims: int) -> None:
         self.taken: dict[DeviceID, tuple[int, ...]] = {}
@@ -27,8 +39,14 @@ class Ledger:
         """Devices taken with admin access where that does not block others."""
         self.counters: dict[tuple[Hashable, str, str], int] = {}
         """Running totals by (counter table, set, counter), in nano-units."""
+        self.leaked: dict[tuple[Hashable, str, str], int] = {}
+        """The part of the running totals that will never be given back."""
+        self.leaks = 0
+        """How many writes so far will never be undone."""
         self.shares: dict[DeviceID, dict[str, int]] = {}
         """Capacity taken from shared devices, in nano-units; an entry marks the device's capacity as in use."""
+        self.kept: set[DeviceID] = set()
+        """Shared devices whose entry in `shares` will never be given back."""
         self.pins: dict[Hashable, tuple[int, Any]] = {}
         """matchAttribute constraints: how many devices, and the value they share."""
         self.remembered: dict[Hashable, dict[Any, Any]] = {}
@@ -75,14 +93,14 @@ class Ledger:
 
     def charge(self, table: Hashable, consumption: tuple[tuple[str, str, int], ...]) -> None:
         """Counters are consumed."""
-        self.leak_charge(table, consumption)
+        _add(self.counters, table, consumption)
         self.trail.append((self._refund, table, consumption))
 
     def leak_charge(self, table: Hashable, consumption: tuple[tuple[str, str, int], ...]) -> None:
         """Counters are consumed and never given back (Q4, Q5, Q21)."""
-        for counter_set, name, amount in consumption:
-            key = (table, counter_set, name)
-            self.counters[key] = self.counters.get(key, 0) + amount
+        self.leaks += 1
+        _add(self.counters, table, consumption)
+        _add(self.leaked, table, consumption)
 
     def _refund(self, table: Hashable, consumption: tuple[tuple[str, str, int], ...]) -> None:
         for counter_set, name, amount in consumption:
@@ -97,6 +115,9 @@ class Ledger:
             held[name] = held.get(name, 0) + amount
         if amounts or not keeps_empty:
             self.trail.append((self._unshare, device, amounts))
+        elif device not in self.kept:
+            self.leaks += 1
+            self.kept.add(device)
 
     def _unshare(self, device: DeviceID, amounts: tuple[tuple[str, int], ...]) -> None:
         """Upstream forgets a device once nothing of its capacity is held, and so do we."""
@@ -112,11 +133,15 @@ class Ledger:
 
     def pin(self, constraint: Hashable, value: Any) -> None:
         """One more device shares `value`."""
-        self.leak_pin(constraint, value)
+        self._pin(constraint, value)
         self.trail.append((self._unpin, constraint, None))
 
     def leak_pin(self, constraint: Hashable, value: Any) -> None:
         """A device counts for a matchAttribute constraint for good (Q21)."""
+        self.leaks += 1
+        self._pin(constraint, value)
+
+    def _pin(self, constraint: Hashable, value: Any) -> None:
         count, _ = self.pins.get(constraint, (0, None))
         self.pins[constraint] = (count + 1, value)
 
@@ -138,6 +163,7 @@ class Ledger:
 
     def leak_remember(self, constraint: Hashable, slot: Any, value: Any) -> None:
         """A distinctAttribute constraint has seen `value` for good (Q21)."""
+        self.leaks += 1
         self.remembered.setdefault(constraint, {})[slot] = value
 
     def leak_forget(self, constraint: Hashable, slot: Any) -> None:
@@ -146,3 +172,11 @@ class Ledger:
 
     def _forget(self, constraint: Hashable, slot: Any) -> None:
         self.remembered[constraint].pop(slot, None)
+
+
+def _add(
+    totals: dict[tuple[Hashable, str, str], int], table: Hashable, consumption: tuple[tuple[str, str, int], ...]
+) -> None:
+    for counter_set, name, amount in consumption:
+        key = (table, counter_set, name)
+        totals[key] = totals.get(key, 0) + amount

@@ -28,5 +28,11 @@ class Probe:
     def retreated(self, want: Want, slot: int, device: PoolDevice) -> None:
         """Nothing was found below; the device was given back."""
 
+    def restarted(self) -> None:
+        """The search begins anew, pruned, because it takes long. What follows counts; what was told before does not."""
+
+    def pruned(self, want: Want, slot: int) -> None:
+        """Proven without search: from this slot on there is no solution."""
+
     def solved(self) -> None:
         """All claims have their devices."""

@@ -94,6 +94,9 @@ class AttributeRepeats(NamedTuple):
     by: str
 
 
+CapacityReason = CapacityMissing | PolicyViolated | CapacityShort
+"""Why a device's capacity can't serve a request."""
+
 DeviceReason = (
     InUse
     | SelectorRefused

@@ -1,0 +1,142 @@
+"""What pruning knows of a search before anything is taken: which devices each request can use, as bit masks.
+
+Bit p stands for the device at position p of the scan. A *request* here is one entry of a claim, numbered through all
+claims in the order in which they are searched; its *options* are its alternatives, or itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from dra_plan.allocator import capacity
+from dra_plan.allocator.constraints import Constraint
+from dra_plan.allocator.errors import AllocationError
+from dra_plan.allocator.pools import PoolDevice
+from dra_plan.allocator.requests import RESULTS_LIMIT, Want
+from dra_plan.allocator.taking import Taker
+from dra_plan.allocator.walk import Course
+
+from .values import Values
+
+
+@dataclass(slots=True, eq=False)
+class Option:
+    """A want in masks.
+
+    `tries`: the devices on which the walk may do more than pass them over; `row`, a part of it: those that can be
+    taken at all. `errs`: some device in `tries` ends the search with an error. `listed[k]`: what All still has to take
+    at slot k.
+    """
+
+    want: Want
+    count: int
+    tries: int = 0
+    row: int = 0
+    errs: bool = False
+    hides: bool = False
+    """A device refused for its capacity may hide others (C1)."""
+    listed: list[int] = field(default_factory=list)
+
+    def row_at(self, slot: int) -> int:
+        """The devices that can serve the option from a slot on."""
+        return self.row & self.listed[slot] if self.listed else self.row
+
+
+@dataclass(slots=True, eq=False)
+class Request:
+    """A request, or several alternatives for one."""
+
+    claim: int
+    index: int
+    options: list[Option]
+    alternatives: bool
+
+
+class Facts:
+    """The masks of one search. The ledger must be empty when they are made."""
+
+    def __init__(self, course: Course, taker: Taker) -> None:
+        self.course, self.taker = course, taker
+        self.devices = course.scan
+        self.position = {d: p for p, d in enumerate(course.scan) if isinstance(d, PoolDevice)}
+        self.everything = (1 << len(course.scan)) - 1
+        self.shared = self._mask_of_shared()
+        self.requests: list[Request] = []
+        self.first: list[int] = []
+        """The number of each claim's first request."""
+        for claim, ready in enumerate(course.claims):
+            self.first.append(len(self.requests))
+            for index, wants in enumerate(ready.requests):
+                options = [self._option(want) for want in wants]
+                self.requests.append(Request(claim, index, options, ready.alternatives[index]))
+        self.values: dict[Constraint, Values] = {
+            constraint: Values(constraint, self.position) for ready in course.claims for constraint in ready.constraints
+        }
+
+    def number(self, want: Want) -> int:
+        """The number of the want's request."""
+        return self.first[want.claim_index] + want.request_index
+
+    def option(self, want: Want) -> Option:
+        """The want's masks."""
+        return self.requests[self.number(want)].options[want.option_index]
+
+    def most(self, claim: int) -> int:
+        """The largest number of devices that the alternatives of a claim can add up to."""
+        return sum(max(o.count for o in request.options) for request in self.requests if request.claim == claim)
+
+    @property
+    def may_exceed(self) -> bool:
+        """Whether some claim can be refused for asking too many devices."""
+        return any(self.most(claim) > RESULTS_LIMIT for claim in range(len(self.first)))
+
+    def _mask_of_shared(self) -> int:
+        return sum(1 << p for d, p in self.position.items() if self.taker.is_shared(d))
+
+    def _option(self, want: Want) -> Option:
+        option = Option(want, self.course.count(want))
+        if want.takes_all:
+            self._list(option)
+            return option
+        for position, device in enumerate(self.devices):
+            bit = 1 << position
+            if not isinstance(device, PoolDevice):
+                option.errs, option.tries = True, option.tries | bit
+                continue
+            try:
+                tried = self._is_tried(option, device)
+            except AllocationError:
+                option.errs, option.tries = True, option.tries | bit
+                continue
+            if tried:
+                option.tries |= bit
+                option.row |= 0 if self.taker.never(want, device) else bit
+        return option
+
+    def _list(self, option: Option) -> None:
+        """All can take what is listed for it, as far as that is possible at all."""
+        left = 0
+        for device in reversed(self.course.listed[option.want]):
+            bit = 1 << self.position[device]
+            left |= bit
+            option.listed.append(left)
+            taker, want = self.taker, option.want
+            if taker.in_use(want, device) is None and not taker.never(want, device):
+                option.row |= bit
+        option.tries = left
+        option.listed.reverse()
+
+    def _is_tried(self, option: Option, device: PoolDevice) -> bool:
+        """Whether the walk would go beyond the checks that never change. Raises AllocationError as the walk would."""
+        taker, want = self.taker, option.want
+        if taker.in_use(want, device) is not None or taker.match_refusal(want, device) is not None:
+            return False
+        if not taker.capacity_counts:
+            return True
+        refused = taker.capacity_refusal(want, device) is not None
+        option.hides |= refused or taker.is_shared(device)
+        return not refused
+
+    def portions(self, want: Want, device: PoolDevice) -> tuple[capacity.Portion, ...]:
+        """What the want takes of a shared device; of others nothing that lasts."""
+        return self.taker.demand(want, device).portions if self.taker.is_shared(device) else ()

@@ -1,0 +1,177 @@
+"""R6, second part: whether enough is left of each counter and shared capacity for all requests together.
+
+A stock is one name of a counter or capacity, kept in several places: the counter sets, or the shared devices. A device
+may take from several places; `sums` count what it takes everywhere, `peaks` the most it takes in one place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Protocol
+
+from dra_plan.allocator.ledger import Ledger
+from dra_plan.allocator.pools import PoolDevice
+from dra_plan.allocator.requests import Want
+from dra_plan.api import quantity
+
+from .facts import Facts
+from .offers import Outlook, union
+from .resources import Resources
+
+Levels = list[tuple[int, int]]
+"""Amounts in rising order, each with the devices that take so much."""
+
+
+class Stock(Protocol):
+    """One name of a counter or capacity."""
+
+    def left(self, ledger: Ledger, reach: int) -> list[int]:
+        """What is left in each place from which a device in `reach` takes."""
+
+    def sums(self, want: Want) -> Levels:
+        """What devices take for a want in all places together."""
+
+    def peaks(self, want: Want) -> Levels:
+        """What devices take for a want in one place at most."""
+
+
+def overdrawn(stocks: Iterable[Stock], outlook: Outlook, ledger: Ledger) -> bool:
+    """Whether some stock can't be enough.
+
+    Safe: each request must be served, and takes at least what the most modest device that it may get takes.
+    """
+    reach = 0
+    for offers in outlook:
+        reach |= union(offers)
+    return any(_is_short(stock, outlook, stock.left(ledger, reach)) for stock in stocks)
+
+
+def _is_short(stock: Stock, outlook: Outlook, left: list[int]) -> bool:
+    """Either the sum of all needs is too much, or more devices of some size are needed than find room in the places."""
+    needs = [
+        min(offer.need * _least(stock.sums(offer.option.want), offer.row) for offer in offers) for offers in outlook
+    ]
+    if sum(needs) > sum(left):
+        return True
+    sizes = [
+        [(offer.need, _least(stock.peaks(offer.option.want), offer.row)) for offer in offers] for offers in outlook
+    ]
+    for size in {amount for request in sizes for _, amount in request if amount > 0}:
+        needed = sum(min(need if amount >= size else 0 for need, amount in request) for request in sizes)
+        if needed > sum(amount // size for amount in left):
+            return True
+    return False
+
+
+def _least(levels: Levels, row: int) -> int:
+    """The smallest amount that a device of the row takes."""
+    return next((amount for amount, mask in levels if mask & row), 0)
+
+
+def find_stocks(facts: Facts, resources: Resources) -> list[Stock]:
+    """All counters whose tables are certain by now, and all capacities of shared devices."""
+    names = sorted({name for kinds in resources.kinds.values() for kind in kinds for _, name, _ in kind.consumption})
+    capacities = sorted({name for device in _shared(facts) for name in device.device.capacity})
+    return [
+        *(CounterStock(name, facts, resources) for name in names),
+        *(CapacityStock(name, facts) for name in capacities),
+    ]
+
+
+class CounterStock:
+    """One name of a counter, over all sets of all tables. Shared devices count as taking nothing: one may be paid."""
+
+    def __init__(self, name: str, facts: Facts, resources: Resources) -> None:
+        self._admin_pays = facts.taker.quirks.admin_pays
+        self._places: dict[tuple[Hashable, str, str], tuple[int, int]] = {}
+        """By counter: what was left before the search, and the devices that take of it."""
+        sums: dict[int, int] = {}
+        peaks: dict[int, int] = {}
+        for table, kinds in resources.kinds.items():
+            known = facts.taker.foreseen(kinds[0].device)
+            if known is None:
+                continue
+            for kind in kinds:
+                amounts = [(s, amount) for s, n, amount in kind.consumption if n == name and (s, n) in known.left]
+                mask = kind.mask & ~facts.shared
+                for s, _ in amounts:
+                    left, takers = self._places.get((table, s, name), (known.left[s, name], 0))
+                    self._places[table, s, name] = (left, takers | mask)
+                if amounts and mask:
+                    _add(sums, sum(amount for _, amount in amounts), mask)
+                    _add(peaks, max(amount for _, amount in amounts), mask)
+        self._sums, self._peaks = _levels(sums, facts), _levels(peaks, facts)
+
+    def left(self, ledger: Ledger, reach: int) -> list[int]:
+        """As in Stock."""
+        spent = ledger.counters
+        return [max(0, left - spent.get(key, 0)) for key, (left, takers) in self._places.items() if takers & reach]
+
+    def sums(self, want: Want) -> Levels:
+        """As in Stock."""
+        return self._sums if self._admin_pays or not want.admin else []
+
+    def peaks(self, want: Want) -> Levels:
+        """As in Stock."""
+        return self._peaks if self._admin_pays or not want.admin else []
+
+
+class CapacityStock:
+    """One name of a capacity, over all shared devices. Devices that are given whole take nothing from it."""
+
+    def __init__(self, name: str, facts: Facts) -> None:
+        self._name, self._facts = name, facts
+        self._admin_pays = facts.taker.quirks.admin_pays
+        self._levels: dict[Want, Levels] = {}
+        self._places = [
+            (device, 1 << facts.position[device], self._total(device))
+            for device in _shared(facts)
+            if name in device.device.capacity
+        ]
+
+    def _total(self, device: PoolDevice) -> int:
+        persisted = self._facts.taker.state.aggregate.get(device.id, {}).get(self._name, 0)
+        return quantity.parse(device.device.capacity[self._name].value).nano - persisted
+
+    def left(self, ledger: Ledger, reach: int) -> list[int]:
+        """As in Stock."""
+        shares = ledger.shares
+        return [
+            max(0, total - shares.get(device.id, {}).get(self._name, 0))
+            for device, bit, total in self._places
+            if bit & reach
+        ]
+
+    def sums(self, want: Want) -> Levels:
+        """As in Stock."""
+        if want.admin and not self._admin_pays:
+            return []
+        if want not in self._levels:
+            amounts: dict[int, int] = {}
+            for device, bit, _ in self._places:
+                for portion in self._facts.taker.demand(want, device).portions:
+                    if portion.name == self._name:
+                        _add(amounts, portion.amount, bit)
+            self._levels[want] = _levels(amounts, self._facts)
+        return self._levels[want]
+
+    def peaks(self, want: Want) -> Levels:
+        """As in Stock; a share is taken from one device."""
+        return self.sums(want)
+
+
+def _shared(facts: Facts) -> list[PoolDevice]:
+    return [device for device, position in facts.position.items() if facts.shared >> position & 1]
+
+
+def _add(amounts: dict[int, int], amount: int, mask: int) -> None:
+    amounts[amount] = amounts.get(amount, 0) | mask
+
+
+def _levels(amounts: dict[int, int], facts: Facts) -> Levels:
+    """The amounts in order, with 0 for all devices that are not named."""
+    named = 0
+    for mask in amounts.values():
+        named |= mask
+    _add(amounts, 0, facts.everything & ~named)
+    return sorted(amounts.items())

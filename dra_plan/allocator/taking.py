@@ -1,0 +1,258 @@
+"""What a device must pass to be taken, in upstream's order, and the taking itself.
+
+The walk asks here and nowhere else. Checks read the ledger; `take` checks first and then writes all at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dra_plan.api.core import Node
+from dra_plan.releases import Features, Quirks, Rules
+
+from . import capacity, taints
+from .capacity import Demand
+from .counters import Counters, CounterTable
+from .errors import AllocationError
+from .identity import DeviceID
+from .ledger import Ledger
+from .pools import Pool, PoolDevice, device_is_on
+from .reasons import BindingConditionsOff, CountersOff, DeviceReason, InUse, NotTolerated, OtherNode
+from .requests import Want
+from .results import Take
+from .state import AllocatedState
+
+
+class Taker:
+    """Takes devices of one node's pools in one search. `restart` forgets what was taken, not what was found out."""
+
+    def __init__(
+        self,
+        node: Node,
+        pools: Sequence[Pool],
+        claims: int,
+        state: AllocatedState,
+        counters: Counters,
+        features: Features,
+        rules: Rules,
+        quirks: Quirks,
+    ) -> None:
+        self._node, self.state, self.counters = node, state, counters
+        self.features, self._rules, self.quirks = features, rules, quirks
+        self._pools = {pool.id: pool for pool in pools}
+        self._claims = claims
+        self._matches: dict[Want, dict[DeviceID, DeviceReason | None]] = {}
+        self._portions: dict[tuple[Want, DeviceID], Demand] = {}
+        self.ledger = Ledger(claims)
+        self.sighted: set[str] = set()
+
+    def restart(self) -> None:
+        """Nothing is taken any more, and nothing leaked."""
+        self.ledger = Ledger(self._claims)
+
+    # -- checks, in upstream's order -----------------------------------------------------------------------------
+
+    def in_use(self, want: Want, device: PoolDevice) -> InUse | None:
+        """Whether the device belongs to somebody: to an allocated claim, or to a request of this search."""
+        takers = self.ledger.taken.get(device.id, ())
+        if want.admin:
+            mine = (*takers, *self.ledger.admin_taken.get(device.id, ()))
+            return InUse(None) if want.claim_index in mine else None
+        if device.id in self.state.dedicated:
+            return InUse(self.state.dedicated[device.id])
+        if takers:
+            if not all(claim == want.claim_index for claim in takers):
+                self.sighted.add("admin_take_blocks")
+            return InUse(None)
+        if want.claim_index in self.ledger.admin_taken.get(device.id, ()):
+            return InUse(None)
+        return None
+
+    def match_refusal(self, want: Want, device: PoolDevice) -> DeviceReason | None:
+        """Whether the device is of the wanted kind; remembered, because it does not depend on what is taken."""
+        known = self._matches.get(want)
+        if known is None:
+            known = self._matches[want] = {}
+        if device.id not in known:
+            known[device.id] = self._find_match_refusal(want, device)
+        return known[device.id]
+
+    def _find_match_refusal(self, want: Want, device: PoolDevice) -> DeviceReason | None:
+        if device.device.binding_conditions and not self.features.binding_conditions:
+            return BindingConditionsOff()
+        refused = want.selector_refusal(device)
+        if refused is not None:
+            return refused
+        return None if device_is_on(device, self._node) else OtherNode()
+
+    def demand(self, want: Want, device: PoolDevice) -> Demand:
+        """What the want takes of the device's capacity; remembered."""
+        key = (want, device.id)
+        demand = self._portions.get(key)
+        if demand is None:
+            demand = self._portions[key] = capacity.demand(want.capacity, device, self.quirks)
+            self.sighted.update(demand.sighted)
+        return demand
+
+    @property
+    def capacity_counts(self) -> bool:
+        """Whether capacity plays a role at all."""
+        return self.features.consumable_capacity
+
+    def capacity_refusal(self, want: Want, device: PoolDevice) -> DeviceReason | None:
+        """Why the device's capacity can't serve the want beside persisted shares and those of this search, or None."""
+        demand = self.demand(want, device)
+        if demand.refusal is not None:
+            return demand.refusal
+        if want.admin:
+            full = capacity.short(demand.portions, None, None)
+            if not self.quirks.admin_pays:
+                return full
+        short = capacity.short(demand.portions, self.state.aggregate.get(device.id), self.ledger.shares.get(device.id))
+        if short is not None and want.admin:
+            self.sighted.add("admin_pays")
+        return short
+
+    def is_shared(self, device: PoolDevice) -> bool:
+        """Whether the device is given in shares, so that taking it does not take it away."""
+        return self.features.consumable_capacity and bool(device.device.allow_multiple_allocations)
+
+    def capacity_in_use(self, device: PoolDevice) -> bool:
+        """Whether a share of the device exists, so that its counters are paid (Q19: only one that has capacity)."""
+        if device.id in self.state.aggregate or device.id in self.ledger.shares:
+            return True
+        if device.id in self.state.shared:
+            self.sighted.add("share_without_capacity_pays_twice")
+            return not self.quirks.share_without_capacity_pays_twice
+        return False
+
+    # -- what can never be taken ---------------------------------------------------------------------------------
+
+    def never(self, want: Want, device: PoolDevice) -> bool:
+        """Whether the want can't have the device even while nothing is taken, as it must be when this is asked.
+
+        What depends on who asks first for counters counts as passed.
+        """
+        if device.device.consumes_counters:
+            if not self.features.partitionable_devices:
+                return True
+            table = self.foreseen(device) if self.pays_counters(want, device) else None
+            if table is not None and self.counters.short(device, table, {}) is not None:
+                return True
+        if self.capacity_counts and self.capacity_refusal(want, device) is not None:
+            return True
+        if self.taint_refusal(want, device) is not None:
+            return True
+        return any(constraint.value(device) is None for constraint in want.constraints)
+
+    def foreseen(self, device: PoolDevice) -> CounterTable | None:
+        """The device's counter table, if it is certain by now which one it is."""
+        return self.counters.foreseen(device, self._pools[device.id.pool_id])
+
+    def taint_refusal(self, want: Want, device: PoolDevice) -> NotTolerated | None:
+        """The first blocking taint that the want does not tolerate, or None."""
+        if not device.taints or not self.features.device_taints:
+            return None
+        return taints.first_untolerated(device.taints, want.tolerations, self._rules)
+
+    # -- taking --------------------------------------------------------------------------------------------------
+
+    def take(self, want: Want, device: PoolDevice) -> DeviceReason | None:
+        """Checks what depends on other devices, then takes the device; or the reason why not, with nothing taken."""
+        consumes = bool(device.device.consumes_counters)
+        if consumes and not self.features.partitionable_devices:
+            return CountersOff()
+        pays = consumes and self.pays_counters(want, device)
+        if pays:
+            refusal = self.counters.refuses(self.ledger, device, self._pools[device.id.pool_id], self.sighted)
+            if refusal is not None:
+                return refusal
+        untolerated = self.taint_refusal(want, device)
+        if untolerated is not None:
+            self._leak_counters(device, pays, "rejection_leaks_counters")
+            return untolerated
+        constrained = self._constraint_refusal(want, device, pays)
+        if constrained is not None:
+            return constrained
+        return self._write(want, device, pays)
+
+    def pays_counters(self, want: Want, device: PoolDevice) -> bool:
+        """Whether taking a device that consumes counters costs them now."""
+        if self.is_shared(device) and self.capacity_in_use(device):
+            return False
+        if want.admin:
+            self.sighted.add("admin_pays")
+            return self.quirks.admin_pays
+        return True
+
+    def _leak_counters(self, device: PoolDevice, pays: bool, quirk: str) -> None:
+        """Upstream has charged the counters by now and does not give them back (Q4, Q21)."""
+        if pays:
+            self.sighted.add(quirk)
+            if getattr(self.quirks, quirk):
+                self.ledger.leak_charge(self.counters.key(device), device.consumption)
+
+    def _constraint_refusal(self, want: Want, device: PoolDevice, pays: bool) -> DeviceReason | None:
+        for position, constraint in enumerate(want.constraints):
+            if constraint.misreads(device):
+                self.sighted.add("list_constraints_as_scalars")
+            refusal = constraint.refuses(self.ledger, device)
+            if refusal is None:
+                continue
+            if want.takes_all:
+                self.sighted.add("all_with_constraint_fatal")
+                if self.quirks.all_with_constraint_fatal:
+                    raise AllocationError(
+                        f"claim {want.claim.key}, request {want.name}: cannot add device {device.id} "
+                        "because a claim constraint would not be satisfied"
+                    )
+            self._leak_counters(device, pays, "rejection_leaks_counters")
+            for earlier in want.constraints[:position]:
+                if earlier.rolled_back(self.ledger, want.request_name):
+                    self.sighted.add("distinct_remembers_last")
+            return refusal
+        return None
+
+    def _write(self, want: Want, device: PoolDevice, pays: bool) -> DeviceReason | None:
+        """All that taking a device changes. Only All can still fail here, on capacity used up meanwhile (Q21)."""
+        ledger, shared = self.ledger, self.is_shared(device)
+        demand = self.demand(want, device) if self.features.consumable_capacity else None
+        if want.takes_all and demand is not None:
+            refusal = self.capacity_refusal(want, device)
+            if refusal is not None:
+                self._leak_late_failure(want, device, pays)
+                return refusal
+        for constraint in want.constraints:
+            if constraint.overwrites(ledger, want.request_name):
+                self.sighted.add("distinct_remembers_last")
+            constraint.take(ledger, device, want.request_name)
+        if pays:
+            self._charge(device, shared)
+        share = None
+        if not shared or demand is None:
+            if want.admin and not self.quirks.admin_take_blocks:
+                ledger.take_as_admin(device.id, want.claim_index)
+            else:
+                ledger.take(device.id, want.claim_index)
+        elif not want.admin or self.quirks.admin_pays:
+            share = demand.portions
+            amounts = tuple((portion.name, portion.amount) for portion in share)
+            ledger.share(device.id, amounts, keeps_empty=self.quirks.shared_undo_keeps_counters)
+        ledger.record(want.claim_index, Take(want, device, share))
+        return None
+
+    def _charge(self, device: PoolDevice, shared: bool) -> None:
+        key = self.counters.key(device)
+        if shared:
+            self.sighted.add("shared_undo_keeps_counters")
+            if self.quirks.shared_undo_keeps_counters:
+                self.ledger.leak_charge(key, device.consumption)
+                return
+        self.ledger.charge(key, device.consumption)
+
+    def _leak_late_failure(self, want: Want, device: PoolDevice, pays: bool) -> None:
+        self.sighted.add("late_all_failure_leaks")
+        if self.quirks.late_all_failure_leaks:
+            for constraint in want.constraints:
+                constraint.leak_take(self.ledger, device, want.request_name)
+            self._leak_counters(device, pays, "late_all_failure_leaks")

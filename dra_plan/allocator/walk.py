@@ -1,0 +1,209 @@
+"""The depth-first walk: claims, requests and slots in order, devices in pool order, first solution wins.
+
+It is upstream's `allocateOne`, step for step, and `steps` counts its calls. What a device must pass is asked of the
+`Taker`; what is taken is in its ledger. Nothing here prunes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+
+from dra_plan.releases import Quirks, Rules
+
+from .errors import AllocationError, StepsExhaustedError
+from .pools import Pool, PoolDevice, PoolSlice
+from .probe import Probe
+from .reasons import CapacityReason, DeviceReason, NothingMatches, TooManyDevices
+from .requests import RESULTS_LIMIT, ClaimRequests, Want
+from .taking import Taker
+
+NO, YES, EXCEEDED = 0, 1, 2
+"""How a branch ends: without solution, with one, or because the claim would get more devices than it may have."""
+
+_STEPS_PER_CLOCK = 512
+
+
+class Limits:
+    """When to give up: `steps` of one search, and a `deadline` by `time.monotonic` (None: never)."""
+
+    __slots__ = ("deadline", "steps")
+
+    def __init__(self, steps: int, deadline: float | None = None) -> None:
+        self.steps = steps
+        self.deadline = deadline
+
+
+class Paused(Exception):  # noqa: N818 - no error: the caller asked for it
+    """The walk has taken as many steps as it was given before it should look up."""
+
+
+class Course:
+    """What a walk goes through: the claims, the devices in search order, and the devices that All means.
+
+    An invalid pool stands for itself in `scan` where reaching it is fatal.
+    """
+
+    __slots__ = ("claims", "listed", "quirks", "rules", "scan")
+
+    def __init__(
+        self,
+        claims: Sequence[ClaimRequests],
+        scan: Sequence[PoolDevice | Pool],
+        listed: Mapping[Want, Sequence[PoolDevice]],
+        rules: Rules,
+        quirks: Quirks,
+    ) -> None:
+        self.claims, self.scan, self.listed = claims, scan, listed
+        self.rules, self.quirks = rules, quirks
+
+    def count(self, want: Want) -> int:
+        """How many devices the want is for."""
+        return len(self.listed[want]) if want.takes_all else want.count
+
+
+class Walk:
+    """One walk from the start. Call `run` once."""
+
+    def __init__(self, course: Course, taker: Taker, limits: Limits, probe: Probe | None = None) -> None:
+        self._course, self._taker, self._limits, self._probe = course, taker, limits, probe
+        self._claims, self._listed = course.claims, course.listed
+        self._ledger = taker.ledger
+        self._look_up_at = self._pause_at = 0
+        self.chosen: list[dict[int, int]] = [{} for _ in course.claims]
+        self.steps = 0
+
+    def run(self, pause_at: int = 0) -> bool:
+        """Whether devices for all claims were found.
+
+        Raises AllocationError (fatal for the pod), StepsExhaustedError, and Paused when `pause_at` (0: never) steps
+        were not enough.
+        """
+        self._pause_at = pause_at or self._limits.steps + 1
+        self._look_up()
+        return self._one(0, 0, 0, 0, False, 0) == YES
+
+    def _look_up(self) -> None:
+        """Stops the walk if it is time; sets when to look up next."""
+        if self.steps > self._limits.steps:
+            raise StepsExhaustedError(f"no answer within {self._limits.steps} steps")
+        if self.steps > self._pause_at:
+            raise Paused
+        deadline = self._limits.deadline
+        if deadline is not None and time.monotonic() > deadline:
+            raise StepsExhaustedError("no answer within the time given")
+        clock = self._limits.steps if deadline is None else self.steps + _STEPS_PER_CLOCK
+        self._look_up_at = min(clock, self._limits.steps, self._pause_at)
+
+    def _one(self, claim: int, request: int, option: int, slot: int, in_option: bool, start: int) -> int:
+        """One step: what remains from this slot on. `in_option` is set while one alternative is tried."""
+        self.steps += 1
+        if self.steps > self._look_up_at:
+            self._look_up()
+        if claim == len(self._claims):
+            return YES
+        ready = self._claims[claim]
+        if request == len(ready.requests):
+            return YES if self._one(claim + 1, 0, 0, 0, False, 0) == YES else NO
+        if ready.alternatives[request] and not in_option:
+            return self._first_available(claim, request)
+        want = ready.requests[request][option]
+        count = self._course.count(want)
+        if want.takes_all and count == 0:
+            if self._probe is not None:
+                self._probe.refused(want, slot, NothingMatches())
+            return NO
+        if slot >= count:
+            return self._one(claim, request + 1, 0, 0, False, 0)
+        total = len(self._ledger.results[claim]) + count - slot
+        if total > RESULTS_LIMIT:
+            if self._probe is not None:
+                self._probe.refused(want, slot, TooManyDevices(total, RESULTS_LIMIT))
+            return EXCEEDED
+        if self._probe is not None:
+            self._probe.entered(want, slot)
+        if want.takes_all:
+            return self._take_listed(want, option, slot, in_option)
+        return self._take_any(want, option, slot, in_option, start if self._course.rules.resumes_scan else 0)
+
+    def _first_available(self, claim: int, request: int) -> int:
+        """The alternatives in order; the first that leads to a complete solution is chosen."""
+        ended = EXCEEDED
+        for option in range(len(self._claims[claim].requests[request])):
+            found = self._one(claim, request, option, 0, True, 0)
+            if found == YES:
+                self.chosen[claim][request] = option
+                return YES
+            if found == NO:
+                ended = NO
+        return ended
+
+    def _take_listed(self, want: Want, option: int, slot: int, in_option: bool) -> int:
+        """All: the slot must get the device listed for it."""
+        device = self._listed[want][slot]
+        mark = self._ledger.mark()
+        refusal = self._taker.in_use(want, device) or self._taker.take(want, device)
+        if refusal is not None:
+            self._tell_rejected(want, slot, device, refusal)
+            return NO
+        if want.option_index and self._course.quirks.all_alternative_loses_index:
+            self._taker.sighted.add("all_alternative_loses_index")
+            option = 0
+        return self._below(want, option, slot, in_option, device, mark, 0)
+
+    def _take_any(self, want: Want, option: int, slot: int, in_option: bool, start: int) -> int:
+        """ExactCount: every device from the start position on, until one leads to a solution."""
+        scan, hides = self._course.scan, self._course.quirks.capacity_refusal_ends_slice
+        left_out: PoolSlice | None = None
+        for position in range(start, len(scan)):
+            device = scan[position]
+            if not isinstance(device, PoolDevice):
+                raise reached_invalid(device)
+            if device.slice is left_out:
+                continue
+            mark = self._ledger.mark()
+            refusal = self._refusal(want, device)
+            if refusal is None:
+                found = self._below(want, option, slot, in_option, device, mark, position + 1)
+                if found != NO:
+                    return found
+                continue
+            self._tell_rejected(want, slot, device, refusal)
+            if hides and isinstance(refusal, CapacityReason):
+                self._taker.sighted.add("capacity_refusal_ends_slice")
+                left_out = device.slice
+        return NO
+
+    def _refusal(self, want: Want, device: PoolDevice) -> DeviceReason | None:
+        """Takes the device, or says why not."""
+        taker = self._taker
+        refusal = taker.in_use(want, device) or taker.match_refusal(want, device)
+        if refusal is None and taker.capacity_counts:
+            refusal = taker.capacity_refusal(want, device)
+        return taker.take(want, device) if refusal is None else refusal
+
+    def _below(
+        self, want: Want, option: int, slot: int, in_option: bool, device: PoolDevice, mark: int, start: int
+    ) -> int:
+        """Goes on with the next slot; gives the device back unless that solves everything."""
+        probe = self._probe
+        if probe is not None:
+            probe.taken(want, slot, device)
+        found = self._one(want.claim_index, want.request_index, option, slot + 1, in_option, start)
+        if found != YES:
+            self._ledger.rewind(mark)
+            if probe is not None:
+                probe.retreated(want, slot, device)
+        return found
+
+    def _tell_rejected(self, want: Want, slot: int, device: PoolDevice, reason: DeviceReason) -> None:
+        if self._probe is not None:
+            self._probe.rejected(want, slot, device, reason)
+
+
+def reached_invalid(pool: Pool) -> AllocationError:
+    """What ends the search when it comes to an invalid pool, in releases that don't pass it over."""
+    return AllocationError(f"pool {pool.id.pool} is invalid: {pool.invalid}")
+
+
+__all__ = ["EXCEEDED", "NO", "YES", "Course", "Limits", "Paused", "Walk", "reached_invalid"]
