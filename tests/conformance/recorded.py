@@ -77,7 +77,7 @@ def _same_message(ours: str, theirs: str) -> bool:
     """Verbatim, but for what the selector engine itself says."""
     for mark in ("CEL compile error:", "CEL runtime error:"):
         if mark in theirs:
-            return ours.startswith(theirs.split(mark)[0] + mark)
+            return ours.startswith(theirs.split(mark, maxsplit=1)[0] + mark)
     return ours == theirs
 
 

@@ -1,0 +1,44 @@
+"""docs/quirks.md is written from the table of defects, so that it can't fall behind it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dra_plan import releases
+from tests.conftest import Golden
+
+PAGE = Path(__file__).parents[2] / "docs" / "quirks.md"
+
+INTRODUCTION = """# Known defects of Kubernetes, and what this tool does about them
+
+With `--quirks upstream` (the default) the answer is the recorded release's own, defects included. Where one of these
+changes the answer on your input, a warning `upstream-defect` names it and says what the API promises instead.
+`--quirks fixed` gives the answer without them. A defect that a release does not have is not reproduced for it.
+
+| Id | Issue | What happens | In releases |
+|---|---|---|---|
+"""
+
+LEFT_OUT = """
+## Without a switch
+
+"""
+
+
+def render() -> str:
+    rows = [f"| {d.id} | {_issue(d.issue)} | {d.title} | {', '.join(_releases(d.quirk))} |" for d in releases.DEFECTS]
+    left_out = [f"- **{name}**: {why}" for name, why in sorted(releases.NOT_APPLICABLE.items())]
+    return INTRODUCTION + "\n".join(rows) + "\n" + LEFT_OUT + "\n".join(left_out) + "\n"
+
+
+def _issue(number: int) -> str:
+    return f"[#{number}](https://github.com/kubernetes/kubernetes/issues/{number})" if number else ""
+
+
+def _releases(quirk: str) -> list[str]:
+    versions = sorted(releases.RECORDED)
+    return [releases.RECORDED[v] for v in versions if getattr(releases.target(v).quirks, quirk)]
+
+
+def test_the_page_says_what_the_table_says(golden: Golden) -> None:
+    golden(PAGE, render())
