@@ -1,0 +1,184 @@
+"""`cel`: what an expression is (type, estimated cost, what it reads), and what it gives on the devices of an input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dra_plan import releases
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.notice import Notice
+from dra_plan.api.resource import Device
+from dra_plan.cel.errors import CelCompileError, CelRuntimeError
+from dra_plan.errors import UsageError
+from dra_plan.planner import documents
+from dra_plan.releases import Target
+
+if TYPE_CHECKING:
+    from dra_plan.cel import Selector
+    from dra_plan.cel.explain import Explanation
+
+COST_LIMIT = 1_000_000
+"""The most that the API server lets an expression cost by its estimate, and the scheduler by its count."""
+
+
+class DeviceName(NamedTuple):
+    """A device as the command line names it."""
+
+    driver: str
+    pool: str
+    device: str
+
+    def __str__(self) -> str:
+        return "/".join(self)
+
+
+@dataclass(frozen=True)
+class SelectorReport:
+    """The answer of `cel`."""
+
+    target: Target
+    selector: Selector
+    result_type: str
+    refused: str | None
+    devices: tuple[tuple[DeviceName, Device], ...]
+    explained: bool
+    notices: tuple[Notice, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document that `dra-plan cel -o json` prints."""
+        return self._document
+
+    @cached_property
+    def _document(self) -> dict[str, Any]:
+        document = {
+            **documents.header("SelectorReport", self.target),
+            "expression": self.selector.expression,
+            "resultType": self.result_type,
+            "maxCost": self.selector.max_cost,
+            "costLimit": COST_LIMIT,
+            "reads": _reads(self.selector),
+            "devices": [_evaluated(self.selector, name, device) for name, device in self.devices],
+        }
+        if self.refused is not None:
+            document["newExpressionError"] = self.refused
+        if self.explained:
+            document["explanation"] = _explanation(self.selector, *self.devices[0])
+        return {**document, "warnings": documents.warnings(self.notices)}
+
+
+def report_selector(
+    expression: str,
+    inventory: Inventory | None = None,
+    *,
+    device: DeviceName | None = None,
+    kubernetes_version: str | None = None,
+    feature_gates: Mapping[str, bool] | None = None,
+) -> SelectorReport:
+    """What an expression is, and what it gives on each device of the input, or on one with the values of its parts.
+
+    Compiled as the scheduler does; what the API server thinks of it on create becomes a warning. Raises
+    CelCompileError for an expression that the scheduler refuses, UsageError for a device that the input does not have.
+    """
+    from dra_plan.cel import compile_selector
+    from dra_plan.cel.check import check
+    from dra_plan.cel.environment import environment
+
+    target = releases.target(kubernetes_version or releases.NEWEST, feature_gates, "upstream")
+    selector = compile_selector(expression, kubernetes_version=target.version, feature_gates=target.gates)
+    checked = check(expression, environment(target.version, target.gates))
+    refused = _refused(expression, target)
+    devices = tuple(_devices(inventory)) if inventory is not None else ()
+    notices = [*target.notices, *(inventory.notices if inventory is not None else ())]
+    notices += _notices(selector, refused)
+    chosen = devices if device is None else (_chosen(devices, device),)
+    return SelectorReport(
+        target, selector, str(checked.result_type), refused, chosen, device is not None, tuple(notices)
+    )
+
+
+def parse_device(text: str) -> DeviceName:
+    """The device that DRIVER/POOL/DEVICE names; a pool's name may have slashes itself. UsageError for anything else."""
+    driver, first, rest = text.partition("/")
+    pool, last, name = rest.rpartition("/")
+    if not (first and last and driver and pool and name):
+        raise UsageError(f"--device: {text!r} is not DRIVER/POOL/DEVICE")
+    return DeviceName(driver, pool, name)
+
+
+def _refused(expression: str, target: Target) -> str | None:
+    """Why the API server would not let the expression be created; None if it would."""
+    from dra_plan.cel import compile_selector
+
+    try:
+        compile_selector(expression, kubernetes_version=target.version, feature_gates=target.gates, rules="new")
+    except CelCompileError as error:
+        return str(error)
+    return None
+
+
+def _notices(selector: Selector, refused: str | None) -> Iterator[Notice]:
+    if refused is not None:
+        yield Notice("selector-refused", f"the API server refuses this expression on create: {refused}")
+    elif selector.max_cost > COST_LIMIT:
+        cost = f"estimated cost {selector.max_cost} exceeds {COST_LIMIT}"
+        yield Notice("selector-too-expensive", f"the API server refuses this expression on create: {cost}")
+
+
+def _devices(inventory: Inventory) -> Iterator[tuple[DeviceName, Device]]:
+    """The devices of each pool's newest generation, in the order of the input."""
+    newest: dict[tuple[str, str], int] = {}
+    for slice_ in inventory.slices:
+        pool = slice_.spec.pool
+        key = (slice_.spec.driver, pool.name)
+        newest[key] = max(pool.generation, newest.get(key, pool.generation))
+    for slice_ in inventory.slices:
+        spec = slice_.spec
+        if spec.pool.generation == newest[spec.driver, spec.pool.name]:
+            for device in spec.devices:
+                yield DeviceName(spec.driver, spec.pool.name, device.name), device
+
+
+def _chosen(devices: Sequence[tuple[DeviceName, Device]], name: DeviceName) -> tuple[DeviceName, Device]:
+    for found in devices:
+        if found[0] == name:
+            return found
+    import difflib
+
+    near = difflib.get_close_matches(str(name), [str(known) for known, _ in devices], n=1)
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    raise UsageError(f"unknown device {str(name)!r}{hint}: the input has {len(devices)} devices")
+
+
+def _reads(selector: Selector) -> list[dict[str, str]] | None:
+    if selector.reads is None:
+        return None
+    names = ("kind", "domain", "id")
+    return [{name: part for name, part in zip(names, read, strict=True) if part} for read in sorted(selector.reads)]
+
+
+def _evaluated(selector: Selector, name: DeviceName, device: Device) -> dict[str, Any]:
+    document: dict[str, Any] = name._asdict()
+    try:
+        evaluation = selector.evaluate(device, driver=name.driver)
+    except CelRuntimeError as error:
+        return {**document, "error": str(error)}
+    return {**document, "match": evaluation.match, "cost": evaluation.cost}
+
+
+def _explanation(selector: Selector, name: DeviceName, device: Device) -> dict[str, Any]:
+    try:
+        return _explained(selector.explain(device, driver=name.driver))
+    except CelRuntimeError as error:  # an attribute that can't be converted: nothing is evaluated
+        return {"expression": selector.expression, "error": str(error), "parts": []}
+
+
+def _explained(explanation: Explanation) -> dict[str, Any]:
+    document: dict[str, Any] = {"expression": explanation.text}
+    if explanation.value is not None:
+        document["value"] = explanation.value
+    if explanation.error is not None:
+        document["error"] = explanation.error
+    return {**document, "parts": [_explained(part) for part in explanation.parts]}

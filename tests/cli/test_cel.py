@@ -1,0 +1,190 @@
+"""`dra-plan cel`: its document, its tables, and what it refuses."""
+
+import io
+import json
+import sys
+from typing import Any
+
+import jsonschema
+import pytest
+
+from dra_plan.cel.errors import CelCompileError
+from dra_plan.cli.cel import cel
+from dra_plan.cli.exits import Exit
+from dra_plan.errors import UsageError
+from dra_plan.output import schemas
+
+SLICES = """
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: old}
+spec:
+  driver: gpu.example.com
+  nodeName: node-a
+  pool: {name: rack/1, generation: 1, resourceSliceCount: 1}
+  devices: [{name: gone}]
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: new}
+spec:
+  driver: gpu.example.com
+  nodeName: node-a
+  pool: {name: rack/1, generation: 2, resourceSliceCount: 1}
+  devices:
+  - name: gpu-0
+    attributes: {model: {string: A100}, driverVersion: {version: 1.2.3}}
+    capacity: {memory: {value: 40Gi}}
+  - {name: gpu-1, attributes: {model: {string: H100}}, capacity: {memory: {value: 80Gi}}}
+  - {name: gpu-2, attributes: {model: {string: H100}, odd: {version: "1"}}}
+"""
+SELECTOR = (
+    'device.attributes["gpu.example.com"].model == "A100"'
+    ' && device.capacity["gpu.example.com"].memory.compareTo(quantity("40Gi")) >= 0'
+)
+
+
+@pytest.fixture
+def path(tmp_path) -> str:
+    file = tmp_path / "slices.yaml"
+    file.write_text(SLICES, encoding="utf-8")
+    return str(file)
+
+
+@pytest.fixture
+def document(capsys) -> Any:
+    def made(expression: str, *paths: str, **options: Any) -> dict[str, Any]:
+        assert cel(expression, list(paths) or None, output="json", **options) is Exit.OK
+        found = json.loads(capsys.readouterr().out)
+        jsonschema.Draft202012Validator(schemas.load("SelectorReport")).validate(found)
+        return found
+
+    return made
+
+
+def test_an_expression_alone(document):
+    found = document(SELECTOR)
+    assert (found["resultType"], found["maxCost"], found["costLimit"]) == ("bool", 12, 1_000_000)
+    assert found["reads"] == [
+        {"kind": "attributes", "domain": "gpu.example.com", "id": "model"},
+        {"kind": "capacity", "domain": "gpu.example.com", "id": "memory"},
+    ]
+    assert found["devices"] == []
+    assert found["warnings"] == []
+
+
+@pytest.mark.parametrize(
+    ("expression", "reads"),
+    [
+        ("true", []),
+        ("device.driver == 'a'", [{"kind": "driver"}]),
+        ("device.attributes.exists(x, true)", None),
+    ],
+)
+def test_what_is_read(document, expression, reads):
+    assert document(expression)["reads"] == reads
+
+
+def test_devices_of_the_newest_generation(document, path):
+    found = document(SELECTOR, path)["devices"]
+    assert [device["device"] for device in found] == ["gpu-0", "gpu-1", "gpu-2"]
+    assert [device.get("match") for device in found] == [True, False, None]
+    assert "odd" in found[2]["error"]
+    assert {device["pool"] for device in found} == {"rack/1"}
+
+
+def test_one_device_with_the_values_of_all_parts(document, path):
+    found = document(SELECTOR, path, device="gpu.example.com/rack/1/gpu-0")
+    assert [device["device"] for device in found["devices"]] == ["gpu-0"]
+    model, memory = found["explanation"]["parts"]
+    assert found["explanation"]["value"] == "true"
+    assert model["parts"][0] == {
+        "expression": 'device.attributes["gpu.example.com"].model',
+        "value": '"A100"',
+        "parts": [],
+    }
+    assert memory["parts"][0]["value"] == "0"
+
+
+def test_what_was_not_evaluated_has_neither_value_nor_error(document, path):
+    explanation = document(SELECTOR, path, device="gpu.example.com/rack/1/gpu-1")["explanation"]
+    assert explanation["value"] == "false"
+    assert not {"value", "error"} & explanation["parts"][1].keys()
+
+
+def test_a_device_that_can_not_be_read(document, path):
+    explanation = document("true", path, device="gpu.example.com/rack/1/gpu-2")["explanation"]
+    assert "odd" in explanation["error"]
+
+
+def test_table(path, capsys):
+    cel(SELECTOR, [path], device="gpu.example.com/rack/1/gpu-0")
+    assert capsys.readouterr().out == (
+        "TYPE   ESTIMATED COST   LIMIT     READS\n"
+        "bool   12               1000000   attributes gpu.example.com/model, capacity gpu.example.com/memory\n"
+        "\n"
+        "DRIVER            POOL     DEVICE   MATCH   COST   ERROR\n"
+        "gpu.example.com   rack/1   gpu-0    yes     12     -\n"
+        "\n"
+        "VALUE              EXPRESSION\n"
+        f"true               {SELECTOR}\n"
+        'true                 device.attributes["gpu.example.com"].model == "A100"\n'
+        '"A100"                 device.attributes["gpu.example.com"].model\n'
+        'true                 device.capacity["gpu.example.com"].memory.compareTo(quantity("40Gi")) >= 0\n'
+        '0                      device.capacity["gpu.example.com"].memory.compareTo(quantity("40Gi"))\n'
+        'quantity("40Gi")         device.capacity["gpu.example.com"].memory\n'
+        'quantity("40Gi")         quantity("40Gi")\n'
+        "\n"
+        "Kubernetes 1.36.2, incubating allocator, known defects included.\n"
+    )
+
+
+def test_names_of_matching_devices(path, capsys):
+    cel(SELECTOR, [path], output="name")
+    assert capsys.readouterr().out == "gpu.example.com/rack/1/gpu-0\n"
+
+
+@pytest.mark.parametrize(
+    ("expression", "code"),
+    [("[1].includes(1)", "selector-refused"), ("lists.range(1000000).all(x, true)", "selector-too-expensive")],
+)
+def test_what_the_api_server_refuses_is_a_warning(document, expression, code):
+    (warning,) = document(expression)["warnings"]
+    assert warning["code"] == code
+
+
+def test_gates_and_version(document):
+    expression = "device.attributes['d'].a.exists(x, x == 1)"
+    assert document(expression, feature_gates=["DRAListTypeAttributes=true"])["maxCost"] > 100
+    with pytest.raises(CelCompileError, match="cannot be range of a comprehension"):
+        cel(expression)
+    with pytest.raises(CelCompileError, match="undeclared reference to 'includes'"):
+        cel("[1].includes(1)", kubernetes_version="1.35")
+
+
+def test_the_expression_from_standard_input(document, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO("device.driver ==\n  'a'\n"))
+    assert document("-")["expression"] == "device.driver ==\n  'a'"
+
+
+@pytest.mark.parametrize(
+    ("paths", "device", "message"),
+    [
+        ([], "a/b/c", "--device needs the manifests"),
+        (["-"], None, "standard input can't be both"),
+    ],
+)
+def test_wrong_questions(paths, device, message):
+    with pytest.raises(UsageError, match=message):
+        cel("-", paths, device=device) if paths else cel("true", device=device)
+
+
+@pytest.mark.parametrize("device", ["a", "a/b", "/b/c", "a//c", "a/b/"])
+def test_malformed_devices(device, path):
+    with pytest.raises(UsageError, match="is not DRIVER/POOL/DEVICE"):
+        cel("true", [path], device=device)
+
+
+def test_an_unknown_device_is_answered_with_a_near_one(path):
+    with pytest.raises(UsageError, match="did you mean 'gpu[.]example[.]com/rack/1/gpu-0'"):
+        cel("true", [path], device="gpu.example.com/rack/1/gpu-00")
