@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from dra_plan import __version__
-from dra_plan.cli import allocate, completion, explain, pools, schema
+from dra_plan.cli import allocate, completion, explain, pools, schedule, schema
 from dra_plan.cli.exits import Exit
 from dra_plan.cli.guard import guarded
 
@@ -55,5 +55,12 @@ def _root(
     """Plan Kubernetes Dynamic Resource Allocation from manifests alone, with kube-scheduler's own answer."""
 
 
-for _command in (allocate.allocate, pools.pools, explain.explain, schema.schema, completion.completion):
+for _command in (
+    allocate.allocate,
+    pools.pools,
+    explain.explain,
+    schedule.schedule,
+    schema.schema,
+    completion.completion,
+):
     app.command()(_exiting(_command))

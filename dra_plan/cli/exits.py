@@ -28,3 +28,11 @@ def of_allocation_plan(document: dict[str, Any]) -> Exit:
     if "Undecided" in outcomes:
         return Exit.UNDECIDED
     return Exit.OK
+
+
+def of_schedule_plan(document: dict[str, Any]) -> Exit:
+    """The status of a SchedulePlan: 1 if a pod stays unbound, unless only the step budget is to blame for it."""
+    unbound = [pod for pod in document["pods"] if pod["outcome"] not in ("Bound", "Skipped")]
+    if any("undecidedNodes" not in pod for pod in unbound):
+        return Exit.DOES_NOT_FIT
+    return Exit.UNDECIDED if unbound else Exit.OK

@@ -8,8 +8,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from dra_plan import releases
+from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
+from dra_plan.api.meta import LabelSelector
 from dra_plan.api.notice import Notice
+from dra_plan.api.selectors import labels_match
 from dra_plan.planner import documents
 from dra_plan.planner.cluster import taint_rule_notices, with_nodes
 from dra_plan.scheduler.document import schedule_document
@@ -84,16 +87,25 @@ def schedule_inventory(
     max_steps: int | None = None,
     api_server: str | None = None,
     plugins: Registry | None = None,
+    namespace: str | None = None,
+    selector: LabelSelector | None = None,
 ) -> SchedulePlan:
     """Schedules a loaded input.
 
     `infer_nodes`: make nodes from the slices when the input has none, or (False) refuse such an input; by default it
-    is scheduled as a cluster without nodes. `extenders` stand for those of the configuration.
+    is scheduled as a cluster without nodes. `extenders` stand for those of the configuration. `namespace` and
+    `selector` choose which pending pods are scheduled; the others stay as they are.
     """
     target = releases.target(kubernetes_version or releases.NEWEST, feature_gates, quirks)
     inferred: list[Notice] = []
     if infer_nodes is not None:
         inventory, inferred = with_nodes(inventory, infer=infer_nodes)
+
+    def chosen(pod: Pod) -> bool:
+        if namespace is not None and pod.metadata.namespace != namespace:
+            return False
+        return selector is None or labels_match(selector, pod.metadata.labels)
+
     outcome = simulate(
         inventory,
         target=target,
@@ -104,6 +116,7 @@ def schedule_inventory(
         trace=trace,
         max_steps=max_steps,
         api_server=api_server,
+        chosen=chosen,
     )
     outcome.notices = [
         *documents.target_notices(target, inventory.nodes),

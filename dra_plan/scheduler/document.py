@@ -23,7 +23,8 @@ def schedule_document(outcome: Outcome) -> dict[str, Any]:
         "apiVersion": API_VERSION,
         "kind": KIND,
         "target": outcome.target.to_dict(),
-        "pods": [_pod(record) for record in outcome.pods],
+        "apiServer": outcome.api_server,
+        "pods": [_pod(record, outcome.undecided.get(record.pod.key, [])) for record in outcome.pods],
         "claims": [_claim(claim) for claim in outcome.claims],
         "evictions": [{"pod": e.victim, "preemptor": e.preemptor, "node": e.node} for e in outcome.evictions],
         "notEvaluated": list(outcome.not_evaluated),
@@ -37,10 +38,11 @@ def schedule_document(outcome: Outcome) -> dict[str, Any]:
     return document
 
 
-def _pod(record: PodRecord) -> dict[str, Any]:
+def _pod(record: PodRecord, undecided: list[str]) -> dict[str, Any]:
     entry: dict[str, Any] = {
         "namespace": record.pod.metadata.namespace,
         "name": record.pod.metadata.name,
+        "outcome": record.outcome,
         "nodeName": record.node or None,
         "message": record.message or None,
     }
@@ -50,6 +52,7 @@ def _pod(record: PodRecord) -> dict[str, Any]:
         "waiting": record.waiting,
         "bestNodes": record.best if len(record.best) > 1 else [],
         "errors": record.fatal,
+        "undecidedNodes": list(dict.fromkeys(undecided)) if not record.node else [],
         "attempts": record.attempts,
     }
     entry.update((key, value) for key, value in optional.items() if value)

@@ -17,10 +17,11 @@ from .cluster import Cluster
 from .cycle import Cycle, CycleResult, describe_rejection
 from .cyclestate import CycleState
 from .events import Action, Event, Resource
+from .extenders import ExtenderError
 from .handle import Handle
 from .queue import QueuedPod, SchedulingQueue
 from .runtime import Framework
-from .status import Code, Status
+from .status import Code, Status, error
 from .trace import Tracer
 
 _MOST_ERRORS = 5
@@ -40,7 +41,22 @@ class PodRecord:
     fatal: dict[str, str] = field(default_factory=dict)
     attempts: int = 0
     waiting: str = ""
-    """What the pod waits for although a node is chosen."""
+    """What the pod waits for: at a gate, or on its way to a node."""
+    on_its_way: bool = False
+    """A node is chosen and reserved; something is missing before the pod can be bound."""
+    skipped: bool = False
+    """The scheduler leaves the pod alone: it has finished, is going, was not chosen or belongs to another scheduler."""
+
+    @property
+    def outcome(self) -> str:
+        """One word: Bound, Skipped, Waiting (on its way), Unschedulable, Error or Gated."""
+        if self.node:
+            return "Bound"
+        if self.skipped:
+            return "Skipped"
+        if self.on_its_way:
+            return "Waiting"
+        return {"": "Gated", "SchedulerError": "Error"}.get(self.reason, self.reason)
 
 
 @dataclass
@@ -102,11 +118,16 @@ class Scheduler:
             found = self.records[uid] = PodRecord(pod)
         return found
 
+    def skip(self, pod: Pod, why: str) -> None:
+        """Leave the pod alone."""
+        record = self.record(pod)
+        record.skipped, record.waiting = True, why
+
     def enqueue(self, pod: Pod) -> None:
         """A pod that wants a node. Pods of other schedulers are left alone."""
         framework = self.frameworks.get(pod.spec.scheduler_name or "default-scheduler")
         if framework is None:
-            self.record(pod).waiting = f"scheduler {pod.spec.scheduler_name} is not configured"
+            self.skip(pod, f"scheduler {pod.spec.scheduler_name} is not configured")
             return
         self.record(pod)
         info = self.cluster.info(pod)
@@ -129,7 +150,7 @@ class Scheduler:
         pod = item.pod
         record = self.record(pod)
         if pod.metadata.deletion_timestamp is not None:
-            record.waiting = f"skip schedule deleting pod: {pod.key}"
+            self.skip(pod, f"skip schedule deleting pod: {pod.key}")
             self.queue.done(item.uid)
             return
         self._number += 1
@@ -155,6 +176,7 @@ class Scheduler:
     def _failed(self, item: QueuedPod, result: CycleResult) -> None:
         record = self.record(item.pod)
         record.node, record.message, record.waiting = "", result.message, ""
+        record.on_its_way = False
         record.reason = "SchedulerError" if result.failed_with_error else "Unschedulable"
         if result.nomination is not None:
             if result.nomination.node:
@@ -199,6 +221,7 @@ class Scheduler:
         if waiting is not None:
             if not waiting.decided:
                 record.waiting = f"waiting on permit: {', '.join(waiting.pending_plugins)}"
+                record.on_its_way = True
                 return
             self.handle.waiting.remove(item.uid)
             if waiting.verdict is not None:
@@ -206,7 +229,7 @@ class Scheduler:
                 return
         status = framework.run_pre_bind(binding.state, pod, node, binding.prepared)
         if status is not None and status.code is Code.WAIT:
-            record.waiting = status.message
+            record.waiting, record.on_its_way = status.message, True
             return
         if status is None:
             status = self._bind_now(binding)
@@ -216,6 +239,7 @@ class Scheduler:
         self._bindings.remove(binding)
         record.node, record.message, record.reason = node, "", ""
         record.nominated = record.waiting = ""
+        record.on_its_way = False
         self.handle.nominator.clear(item.uid)
         self.queue.done(item.uid)
         framework.run_post_bind(binding.state, pod, node)
@@ -224,7 +248,10 @@ class Scheduler:
         pod = binding.item.pod
         for extender in self.handle.extenders:
             if extender.is_binder and extender.is_interested(pod):
-                extender.bind(pod, binding.node)
+                try:
+                    extender.bind(pod, binding.node)
+                except ExtenderError as problem:
+                    return error(str(problem))
                 self.cluster.bind(pod, binding.node)
                 return None
         return binding.item.framework.run_bind(binding.state, pod, binding.node)

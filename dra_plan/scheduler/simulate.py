@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from dra_plan.allocator.allocator import DEFAULT_MAX_STEPS
 from dra_plan.allocator.requests import Compile, Selector
+from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
 from dra_plan.api.resource import ResourceClaim
@@ -19,7 +20,7 @@ from . import defaults, notices
 from .admission import Admission
 from .claimstore import ClaimStore
 from .clock import Clock, latest
-from .cluster import Cluster
+from .cluster import Cluster, ended
 from .cycle import Cycle
 from .dra.plugin import DynamicResources
 from .extenders import Extender
@@ -27,7 +28,7 @@ from .framework import Plugin
 from .handle import Handle
 from .nominations import Nominator
 from .plugins.defaultpreemption import DefaultPreemption
-from .plugins.names import NOT_EVALUATED
+from .plugins.names import FIT, NOT_EVALUATED
 from .queue import SchedulingQueue
 from .registry import Registry
 from .runtime import Framework
@@ -58,10 +59,13 @@ class Outcome:
     """What became of every pod and claim. `pods` are in the order in which the scheduler saw them."""
 
     target: Target
+    api_server: str
     pods: list[PodRecord]
     claims: list[ResourceClaim]
     evictions: list[Eviction] = field(default_factory=list)
     not_evaluated: tuple[str, ...] = NOT_EVALUATED
+    undecided: dict[str, list[str]] = field(default_factory=dict)
+    """Pod to the nodes on which the step budget ran out."""
     notices: list[Notice] = field(default_factory=list)
     tracer: Tracer | None = None
 
@@ -83,13 +87,14 @@ def simulate(
     trace: bool = False,
     max_steps: int | None = None,
     api_server: str | None = None,
+    chosen: Callable[[Pod], bool] = lambda _pod: True,
 ) -> Outcome:
     """Put every pod of the input through the scheduler, until nothing moves any more.
 
     `config` is a decoded KubeSchedulerConfiguration, `plugins` are factories beside those of installed packages,
     `extenders` stand for those of the configuration, `then` are later states of the same cluster. The input is not
     changed, and the same input gives the same outcome. `api_server` is one of `API_SERVERS`; by default the one of
-    the recordings, with repaired quirks a real one.
+    the recordings, with repaired quirks a real one. Pods that are not `chosen` are not scheduled.
     """
     return Simulation(
         inventory,
@@ -101,6 +106,7 @@ def simulate(
         trace=trace,
         max_steps=max_steps,
         api_server=api_server,
+        chosen=chosen,
     ).run(then)
 
 
@@ -119,11 +125,14 @@ class Simulation:
         trace: bool = False,
         max_steps: int | None = None,
         api_server: str | None = None,
+        chosen: Callable[[Pod], bool] = lambda _pod: True,
     ) -> None:
+        self._chosen = chosen
         if api_server is None:
             api_server = RECORDED if target.quirk_mode == "upstream" else REAL
         if api_server not in API_SERVERS:
             raise UsageError(f"unknown API server {api_server!r}: use one of {', '.join(API_SERVERS)}")
+        self.api_server = api_server
         real = api_server == REAL
         self.inventory = inventory
         self.target = target
@@ -160,10 +169,14 @@ class Simulation:
     def _framework(self, profile: configuration.Profile, registry: Registry) -> Framework:
         arguments = configuration.arguments(profile)
         made: dict[str, Plugin] = {}
+        ignored = [r.name for e in self.config.extenders for r in e.managed_resources if r.ignored_by_scheduler]
         for name in configuration.plugin_names(profile):
             if name not in registry:
                 raise UsageError(f"profile {profile.scheduler_name}: no plugin named {name} exists")
-            made[name] = registry[name](arguments.get(name, {}), self.handle)
+            args = arguments.get(name, {})
+            if name == FIT:
+                args = {**args, "ignoredResources": [*args.get("ignoredResources", ()), *ignored]}
+            made[name] = registry[name](args, self.handle)
         points, weights = configuration.arrange(profile, made)
         framework = Framework(profile.scheduler_name, points, weights, self.handle, self.tracer)
         self.handle.trial = framework
@@ -172,10 +185,7 @@ class Simulation:
     def run(self, then: Iterable[Inventory] = ()) -> Outcome:
         """Schedule everything, then again after each later state of the cluster."""
         for pod in self.pods:
-            if pod.spec.node_name or pod.status.phase in ("Succeeded", "Failed"):
-                self.scheduler.record(pod).node = pod.spec.node_name
-            else:
-                self.scheduler.enqueue(pod)
+            self.admit(pod)
         self.scheduler.run()
         before = self.inventory
         for after in then:
@@ -183,6 +193,17 @@ class Simulation:
             self.scheduler.run()
             before = after
         return self._outcome()
+
+    def admit(self, pod: Pod) -> None:
+        """A pod seen for the first time: it is on a node, or wants one, or is none of the scheduler's business."""
+        if pod.spec.node_name:
+            self.scheduler.record(pod).node = pod.spec.node_name
+        elif ended(pod):
+            self.scheduler.skip(pod, f"finished: {pod.status.phase}")
+        elif not self._chosen(pod):
+            self.scheduler.skip(pod, "not chosen")
+        else:
+            self.scheduler.enqueue(pod)
 
     def plugins_of(self, kind: type[Plugin]) -> list[Any]:
         """All plugins of a class, over the profiles."""
@@ -202,9 +223,11 @@ class Simulation:
         records = [record for uid, record in self.scheduler.records.items() if uid in self.cluster.pods]
         return Outcome(
             target=self.target,
+            api_server=self.api_server,
             pods=records,
             claims=list(self.cluster.claims),
             evictions=evictions,
+            undecided={pod: nodes for plugin in self.dynamic_resources for pod, nodes in plugin.undecided.items()},
             notices=notices.collect(self, records),
             tracer=self.tracer,
         )

@@ -19,9 +19,9 @@ from dra_plan.api.resource import ResourceClaim, ResourceClaimStatus
 
 from .admission import Admission
 from .clock import latest
-from .cluster import ended
 from .events import Action, Event, Resource
 from .keys import pod_uid
+from .queue import MOST_BACKOFF
 
 if TYPE_CHECKING:
     from .simulate import Simulation
@@ -59,7 +59,8 @@ class _Step:
         self._before, self._after = before, after
 
     def pass_time(self) -> None:
-        """The clock follows the newest time in the input."""
+        """The clock follows the newest time in the input; by then every backoff has ended."""
+        clock = self._simulation.clock
         times = [pod.metadata.creation_timestamp for pod in self._after.pods]
         times += [claim.metadata.creation_timestamp for claim in self._after.claims]
         times += [
@@ -67,7 +68,7 @@ class _Step:
             for claim in self._after.claims
             if claim.status is not None and claim.status.allocation is not None
         ]
-        self._simulation.clock.advance_to(latest(times))
+        clock.advance_to(max(latest(times), clock.now + MOST_BACKOFF))
 
     # Nodes
 
@@ -174,10 +175,7 @@ class _Step:
 
     def _arrived(self, pod: Pod) -> None:
         self._cluster.add_pod(pod)
-        if pod.spec.node_name or ended(pod):
-            self._simulation.scheduler.record(pod).node = pod.spec.node_name
-        else:
-            self._simulation.scheduler.enqueue(pod)
+        self._simulation.admit(pod)
 
     def _gone(self, pod: Pod) -> None:
         """The pod and the claims made for it; claims that only it used lose their devices."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dra_plan.api.core import Pod
 from dra_plan.scheduler.cyclestate import CycleState
 from dra_plan.scheduler.events import Action, Hint, Interest, Resource
+from dra_plan.scheduler.extenders import ExtenderError
 from dra_plan.scheduler.framework import EnqueueExtensions, NominatingInfo, PostFilterPlugin, PreEnqueuePlugin
 from dra_plan.scheduler.handle import Handle
 from dra_plan.scheduler.messages import NOT_HELPFUL, fit_error
@@ -70,7 +71,10 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
             return NominatingInfo(""), unschedulable(fit_error(len(cluster.nodes), {**failed, **absent}))
         for extender in self._handle.extenders:
             if extender.supports_preemption and extender.is_interested(pod):
-                candidates = extender.process_preemption(pod, candidates, cluster)
+                try:
+                    candidates = extender.process_preemption(pod, candidates, cluster)
+                except ExtenderError as problem:
+                    return None, error(str(problem))
                 if not candidates:
                     return None, unschedulable("no candidate node for preemption")
         chosen = best_candidate(candidates)

@@ -1,0 +1,115 @@
+"""`dra-plan schedule`: pods that compete, through the whole scheduling cycle."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dra_plan.cli import options
+from dra_plan.cli.exits import Exit, of_schedule_plan
+
+if TYPE_CHECKING:
+    from dra_plan.scheduler.extenders import Extender
+
+
+def schedule(
+    paths: options.Paths = None,
+    filenames: options.Filenames = None,
+    recursive: options.Recursive = False,
+    namespace: options.Namespace = None,
+    selector: options.Selector = None,
+    then: Annotated[
+        list[str] | None,
+        typer.Option("--then", metavar="PATH", help="The next state of the cluster; repeatable, in order."),
+    ] = None,
+    config: Annotated[
+        str | None, typer.Option("--config", metavar="FILE", help="A KubeSchedulerConfiguration (v1).")
+    ] = None,
+    allow_extenders: Annotated[
+        bool, typer.Option("--allow-extenders", help="Contact the extenders that the configuration names.")
+    ] = False,
+    api_server: Annotated[
+        str | None,
+        typer.Option(
+            "--api-server",
+            metavar="recorded|real",
+            help="recorded: as when the outcomes were recorded, finished pods count; real: as in a cluster.",
+        ),
+    ] = None,
+    infer_nodes: options.InferNodes = False,
+    allow_empty: Annotated[
+        bool, typer.Option("--allow-empty", help="Exit with 0 if there is no pod, instead of 2.")
+    ] = False,
+    kubernetes_version: options.KubernetesVersion = None,
+    feature_gates: options.FeatureGates = None,
+    quirks: options.Quirks = "upstream",
+    max_steps: options.MaxSteps = None,
+    trace: Annotated[
+        bool, typer.Option("--trace", help="Show what every plugin said of every node, and what woke which pod.")
+    ] = False,
+    output: options.Output = "table",
+) -> Exit:
+    """Put pods through the scheduler and say where each one goes, or why it stays.
+
+    PATH... hold the cluster and its pods, bound and pending: files, directories, or - for standard input. Pods are
+    taken in the scheduler's order and compete for nodes and devices; workloads count with their replicas. -n and -l
+    choose which pending pods are scheduled.
+    """
+    from dra_plan.cli import labels
+    from dra_plan.cli.loading import load_inventory
+    from dra_plan.cli.printing import print_document, print_warnings
+    from dra_plan.errors import InputError
+    from dra_plan.output.formats import parse
+    from dra_plan.output.schedule import FORMATS
+
+    form = parse(output, FORMATS)
+    gates = options.parse_gates(feature_gates)
+    wanted = labels.parse(selector)
+    document, extenders = _configuration(config, allow=allow_extenders)
+    inventory = load_inventory(paths, filenames, recursive=recursive)
+    later = [load_inventory([path], None, recursive=recursive) for path in then or ()]
+    from dra_plan.planner.scheduling import schedule_inventory
+
+    plan = schedule_inventory(
+        inventory,
+        kubernetes_version=kubernetes_version,
+        feature_gates=gates,
+        quirks=quirks,
+        config=document,
+        extenders=extenders,
+        then=later,
+        infer_nodes=infer_nodes,
+        trace=trace or output == "wide",
+        max_steps=max_steps,
+        api_server=api_server,
+        namespace=namespace,
+        selector=wanted,
+    ).to_dict()
+    if not plan["pods"] and not allow_empty:
+        print_warnings(plan)
+        raise InputError(
+            "nothing to schedule: the input has no pod and no workload (--allow-empty makes that a success)"
+        )
+    print_document(plan, form)
+    return of_schedule_plan(plan)
+
+
+def _configuration(path: str | None, *, allow: bool) -> tuple[dict[str, Any] | None, list[Extender] | None]:
+    """The decoded configuration, and its extenders if they may be contacted."""
+    from dra_plan.errors import UsageError
+    from dra_plan.manifests.load import load_dicts
+    from dra_plan.scheduler import config
+
+    if path is None:
+        if allow:
+            raise UsageError("--allow-extenders needs --config: extenders stand in the configuration")
+        return None, None
+    found = load_dicts([path])
+    if len(found) != 1:
+        raise UsageError(f"--config {path}: wanted one {config.KIND}, found {len(found)} documents")
+    if not allow:
+        return found[0], None
+    from dra_plan.cli.extenders import make
+
+    return found[0], list(make(config.read(found[0])))

@@ -1,0 +1,132 @@
+"""The document: valid by its schema, with and without a trace; and the tables made of it."""
+
+from __future__ import annotations
+
+import copy
+
+import jsonschema
+import pytest
+
+from dra_plan.output import schemas
+from dra_plan.output.formats import parse
+from dra_plan.output.schedule import FORMATS
+
+from . import build
+from .build import claim, gpus, node, placed, plan, pod, template
+from .test_recorded import CASES
+
+VALIDATOR = jsonschema.Draft202012Validator(schemas.load("SchedulePlan"))
+
+
+@pytest.mark.parametrize("case", CASES[::17], ids=lambda case: case["id"])
+@pytest.mark.parametrize("trace", [False, True])
+def test_documents_meet_the_schema(case, trace):
+    document = plan(case["objects"], trace=trace)
+    VALIDATOR.validate(document)
+    assert ("trace" in document) is trace
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("kind",), "Plan"),
+        (("apiServer",), "imaginary"),
+        (("pods", 0, "outcome"), "Maybe"),
+        (("pods", 0, "extra"), 1),
+        (("claims", 0, "allocation"), {}),
+    ],
+)
+def test_the_schema_refuses_what_is_no_plan(path, value):
+    document = copy.deepcopy(plan([*gpus("a"), claim("c"), pod("p", claims={"x": "c"})]))
+    VALIDATOR.validate(document)
+    place = document
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    assert not VALIDATOR.is_valid(document)
+
+
+def cluster() -> list[dict]:
+    return [
+        *gpus("a", "b", each=1),
+        template("t"),
+        pod("p1", templates={"x": "t"}),
+        pod("p2", cpu="20"),
+        pod("p3", schedulingGates=[{"name": "later"}]),
+        placed("old", "a"),
+    ]
+
+
+def test_outcomes_have_one_word_each():
+    objects = [*cluster(), pod("done", status={"phase": "Succeeded"}), pod("mine", schedulerName="other")]
+    document = plan(objects)
+    assert {entry["name"]: entry["outcome"] for entry in document["pods"]} == {
+        "done": "Skipped",
+        "mine": "Skipped",
+        "old": "Bound",
+        "p1": "Bound",
+        "p2": "Unschedulable",
+        "p3": "Gated",
+    }
+
+
+TABLE = """\
+POD           OUTCOME         NODE   DEVICES                   MESSAGE
+default/old   Bound           a      -                         -
+default/p1    Bound           b      gpu.example.com/b/gpu-0   -
+default/p2    Unschedulable   -      -                         0/2 nodes are available: 2 Insufficient cpu. no new claims \
+to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.
+default/p3    Gated           -      -                         waiting for scheduling gates: [later]
+
+Kubernetes 1.36.2, incubating allocator, known defects included.
+"""
+
+
+def test_table():
+    assert parse("table", FORMATS)(plan(cluster()), None) == TABLE
+
+
+def test_wide_is_a_matrix_of_plugins_and_nodes():
+    text = parse("wide", FORMATS)(plan(cluster(), trace=True), None)
+    assert text.startswith(TABLE.split("\n\n")[0])
+    matrix = text[text.index("default/p1, attempt 1: b") :].splitlines()
+    headers = matrix[2].split()
+    assert headers[0] == "NODE"
+    assert headers[-1] == "TOTAL"
+    assert {"TAINTTOLERATION", "NODERESOURCESFIT", "DYNAMICRESOURCES", "IMAGELOCALITY"} <= set(headers)
+    assert matrix[3].startswith("a ")
+    assert "ok 300" in matrix[3]
+    assert "Insufficient cpu" in text
+
+
+def test_trace_shows_what_woke_a_pod():
+    before = [node("a", cpu="1"), placed("old", "a"), pod("p")]
+    after = [node("a", cpu="1"), pod("p")]
+    text = parse("table", FORMATS)(plan(before, then=[after], trace=True), None)
+    assert text.splitlines()[-3].split() == [
+        "default/p",
+        "AssignedPodDelete",
+        "default/old",
+        "NodeResourcesFit",
+        "active",
+    ]
+
+
+def test_names_are_those_of_bound_pods():
+    assert parse("name", FORMATS)(plan(cluster()), None) == "pod/default/old node/a\npod/default/p1 node/b\n"
+
+
+def test_evictions_are_listed():
+    document = plan([node("a", cpu="1"), placed("old", "a"), pod("p", priority=10)])
+    assert document["evictions"] == [{"pod": "default/old", "preemptor": "default/p", "node": "a"}]
+    assert "EVICTED POD" in parse("table", FORMATS)(document, None)
+    assert build.where(document) == {"p": "a"}
+
+
+def test_volumes_are_named_as_not_evaluated():
+    volume = {"name": "v", "persistentVolumeClaim": {"claimName": "data"}}
+    document = plan([node("a"), pod("p", volumes=[volume, {"name": "w", "emptyDir": {}}])])
+    assert "VolumeBinding" in document["notEvaluated"]
+    [warning] = [w for w in document["warnings"] if w["code"] == "volumes-not-evaluated"]
+    assert warning["object"] == "Pod default/p"
+    assert "persistentVolumeClaim" in warning["message"]
