@@ -186,5 +186,5 @@ def test_malformed_devices(device, path):
 
 
 def test_an_unknown_device_is_answered_with_a_near_one(path):
-    with pytest.raises(UsageError, match="did you mean 'gpu[.]example[.]com/rack/1/gpu-0'"):
+    with pytest.raises(UsageError, match=r"did you mean 'gpu\.example\.com/rack/1/gpu-0'"):
         cel("true", [path], device="gpu.example.com/rack/1/gpu-00")
