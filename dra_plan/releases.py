@@ -193,7 +193,7 @@ NOT_APPLICABLE = {
     "Q3": "only in the experimental variant with list attributes, which no gate of 1.36 selects (see P11)",
     "Q13": "no defect: the API says that an error in a selector ends the allocation",
     "Q20": "releases before 1.34 can't be selected; the part that 1.35 still has is switchable",
-    "Q24": "see E.2: the newer class wins an extended resource name; that is documented behaviour",
+    "Q24": "of two classes that claim one extended resource name the newer wins: documented behaviour, not a defect",
     "Q25": "manifests can't tell what a device consumed that is no longer published",
     "Q26": "the stable variant is a choice by gates, not a defect; the plan names the variant",
     "Q27": "a crash of earlier patch releases; those recorded have the repair",
@@ -259,7 +259,9 @@ _VARIANTS: dict[str, tuple[_Variant, ...]] = {
 # C1 is our own number: seen in the outcomes of 1.34 only, gone in 1.35.
 _QUIRKS = {
     "1.36": Quirks(),
-    "1.35": Quirks(all_alternative_loses_index=True, taint_rule_crashes=False),
+    "1.35": Quirks(
+        all_alternative_loses_index=True, taint_rule_crashes=False, list_constraints_as_scalars=False
+    ),
     "1.34": Quirks(
         all_alternative_loses_index=True,
         capacity_refusal_ends_slice=True,
