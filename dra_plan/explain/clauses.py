@@ -113,7 +113,7 @@ def references(expression: str) -> tuple[Reference, ...]:
 
 def is_reference(text: str) -> bool:
     """Whether the text names one attribute or capacity and does nothing with it."""
-    return _REFERENCE.fullmatch(text) is not None
+    return _REFERENCE.fullmatch(text) is not None or _DRIVER.fullmatch(text) is not None
 
 
 def _unbound(expression: str) -> str:

@@ -128,9 +128,14 @@ def _funnel(checks: Checks, want: Want, devices: Sequence[tuple[PoolDevice, Pool
         if want.takes_all and checks.matches(want, device, pool):
             matching += 1
     order = {name: position for position, name in enumerate(_steps(checks, want))}
-    ordered = sorted(removals.values(), key=lambda removal: order[removal.step])
+    ordered = sorted(removals.values(), key=lambda removal: (order[removal.step], _is_of_request(removal)))
     reusable = reuses and any(device.device.allow_multiple_allocations for device in left)
     return Funnel(want, len(devices), ordered, left, matching, reusable)
+
+
+def _is_of_request(removal: Removal) -> bool:
+    """Selectors of the class come before those of the request."""
+    return getattr(removal.refusal, "class_name", "") is None
 
 
 def _steps(checks: Checks, want: Want) -> Iterable[str]:

@@ -97,6 +97,7 @@ class Scene:
     state: AllocatedState
     max_steps: int = DEFAULT_MAX_STEPS
     _ready: list[ClaimRequests] = field(default_factory=list)
+    """Filled when first asked for; shared by scenes that differ in the node alone."""
 
     def ask(self, budget: Budget | None = None, probe: Probe | None = None) -> NodeOutcome:
         """The allocator's answer. With a budget, its steps are paid from it and it may end as Undecided sooner."""
@@ -121,7 +122,7 @@ class Scene:
         if not self._ready:
             target = self.target
             reader = RequestReader(self.classes, target.features, target.rules, target.quirks, self.world.compile)
-            self._ready = [reader.read(index, claim) for index, claim in enumerate(self.claims)]
+            self._ready += [reader.read(index, claim) for index, claim in enumerate(self.claims)]
         return self._ready
 
     def slices(self) -> list[ResourceSlice]:
@@ -204,6 +205,7 @@ class Stage:
     def __init__(self, world: World, claims: Sequence[ResourceClaim], max_steps: int | None = None) -> None:
         self.world, self.claims = world, tuple(claims)
         self._max_steps = DEFAULT_MAX_STEPS if max_steps is None else max_steps
+        self._ready: list[ClaimRequests] = []
         self._holders: dict[PoolID, dict[str, ResourceClaim]] | None = None
 
     def scene(self, node: Node) -> Scene:
@@ -222,6 +224,7 @@ class Stage:
             target=world.target,
             state=world.state,
             max_steps=self._max_steps,
+            _ready=self._ready,
         )
 
     def holders(self, pool: PoolID) -> Mapping[str, ResourceClaim]:

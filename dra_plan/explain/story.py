@@ -14,11 +14,12 @@ from dra_plan.claimsets import ClaimSet
 
 from . import blocking, changes, defects, faults, funnel, suggest
 from .blocking import BlockingSet
+from .checks import Checks
 from .choices import Choice, Path
 from .defects import DefectFinding
 from .faults import Fault
 from .funnel import Funnel, NodeView
-from .reasons import Refusal, SelectorFailed, group_key
+from .reasons import PoolUnusable, Refusal, SelectorFailed, group_key
 from .scene import Budget, Scene, Stage, World
 from .selectors import Finding, Publications, findings
 
@@ -108,7 +109,7 @@ class _Teller:
             elsewhere = [claim for claim in self._claim_set.allocated if not _reaches(claim, node)]
             together = _is_together(view, answer) and not elsewhere
             found = self._blocking(view) if view is not None and together else None
-            key = (_key(view, answer), tuple(c.key for c in elsewhere), _blocking_key(found))
+            key = (_key(view, answer, together=together), tuple(c.key for c in elsewhere), _blocking_key(found))
             story = grouped.setdefault(key, Story([], answer, view, blocking=found, elsewhere=elsewhere))
             story.nodes.append(node)
             story.views.append(view)
@@ -146,7 +147,8 @@ class _Teller:
             scene.ask(probe=path)
             story.choices = path.choices
             return
-        story.defect = defects.defects(scene, story.answer)
+        if outcome is not Outcome.UNDECIDED:
+            story.defect = defects.defects(scene, story.answer)
         if outcome in (Outcome.ERROR, Outcome.NODE_ERROR):
             story.fault = faults.of_answer(scene, story.answer, self._claim_set)
         if story.view is not None:
@@ -181,7 +183,7 @@ def _is_together(view: NodeView | None, answer: NodeOutcome) -> bool:
     return refuses and view is not None and not view.failing()
 
 
-def _key(view: NodeView | None, answer: NodeOutcome) -> tuple[object, ...]:
+def _key(view: NodeView | None, answer: NodeOutcome, *, together: bool) -> tuple[object, ...]:
     """What nodes must share to have the same story: outcome, defects met, and for each request what stops it."""
     if answer.outcome is Outcome.FITS:
         return (answer.outcome,)
@@ -189,7 +191,7 @@ def _key(view: NodeView | None, answer: NodeOutcome) -> tuple[object, ...]:
     if answer.outcome is Outcome.ERROR:
         key.append(answer.message)
     if view is not None:
-        key += [_funnel_key(funnel) for funnel in view.funnels]
+        key += [() if together else _funnel_key(funnel) for funnel in view.funnels]
         key += sorted({found.code for found in view.unusable})
         key.append(view.devices == 0)
     return tuple(key)
@@ -221,7 +223,7 @@ def _findings(view: NodeView) -> dict[tuple[int, int], list[Finding]]:
             refusal = removal.refusal
             if not isinstance(refusal, SelectorRefused | SelectorFailed) or _is_whole_device(refusal):
                 continue
-            if refusal.class_name is None or _nothing_passes(told, number):
+            if refusal.class_name is None or not _is_passed(view, told, refusal.class_name):
                 compile_ = view.scene.world.compile
                 found[position, number] = findings(refusal.expression, removal.devices, compile_, publications)
     return found
@@ -234,6 +236,17 @@ def _is_whole_device(refusal: Refusal) -> bool:
     return "unsupported attribute value" in refusal.message or "compile error" in refusal.message
 
 
-def _nothing_passes(told: Funnel, number: int) -> bool:
-    """Whether no device gets past this removal, other than devices in use before selectors are asked."""
-    return not told.left and number == len(told.removals) - 1
+def _is_passed(view: NodeView, told: Funnel, class_name: str) -> bool:
+    """Whether any device, free or not, passes the selectors of the class."""
+    if told.left:
+        return True
+    checks = Checks(view.scene)
+    pools = {pool.id: pool for pool in view.pools}
+    for removal in told.removals:
+        if isinstance(removal.refusal, PoolUnusable) or getattr(removal.refusal, "class_name", None) == class_name:
+            continue
+        for device in removal.devices:
+            refusal = checks.selector(told.want, device, pools[device.id.pool_id])
+            if getattr(refusal, "class_name", None) != class_name:
+                return True
+    return False

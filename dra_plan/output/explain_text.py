@@ -134,8 +134,9 @@ def funnel_lines(of: Data) -> Iterator[str]:
         yield f"{'-' + str(removed['count']):>{width}}  {words.removed(removed)}{spread}"
         for line in finding_lines(removed):
             yield f"{'':>{width}}    {line}"
-    left = f": {words.listed([words.device(d) for d in of['leftDevices']])}" if of["left"] and of["problem"] else ""
-    yield f"{of['left']:>{width}}  left{left}"
+    names = [words.device(device) for device in of["leftDevices"]]
+    more = [f"{of['left'] - len(names)} more"] if of["left"] > len(names) else []
+    yield f"{of['left']:>{width}}  left{': ' + words.listed([*names, *more], len(names) + 1) if names else ''}"
 
 
 def finding_lines(removed: Data) -> Iterator[str]:

@@ -215,18 +215,22 @@ def _is_usable(claim: ResourceClaim, node: Node) -> bool:
     return selector is None or node_matches(selector, node.metadata.name, node.metadata.labels)
 
 
-def _set_document(plan: ClaimSetPlan) -> dict[str, Any]:
+def set_summary(plan: ClaimSetPlan) -> dict[str, Any]:
+    """Whose claims these are, whether they fit and where: what every document says of a claim set first."""
     claims = plan.claim_set.claims
-    names = [{"namespace": claim.metadata.namespace, "name": claim.metadata.name} for claim in claims]
     owner = plan.claim_set.owner
-    reasons = _reasons(plan)
     return {
         "owner": owner._asdict() if owner is not None else None,
-        "claims": names,
+        "claims": [{"namespace": claim.metadata.namespace, "name": claim.metadata.name} for claim in claims],
         "outcome": plan.outcome.value,
         "fittingNodes": plan.fitting_nodes,
-        "nodes": [_node_document(node, names, reasons.get(node.node, [])) for node in plan.nodes],
     }
+
+
+def _set_document(plan: ClaimSetPlan) -> dict[str, Any]:
+    summary, reasons = set_summary(plan), _reasons(plan)
+    nodes = [_node_document(node, summary["claims"], reasons.get(node.node, [])) for node in plan.nodes]
+    return {**summary, "nodes": nodes}
 
 
 def _reasons(plan: ClaimSetPlan) -> dict[str, list[dict[str, Any]]]:

@@ -12,7 +12,7 @@ from dra_plan.api.meta import LabelSelector
 from dra_plan.claimsets.sets import ClaimSet
 from dra_plan.errors import UsageError
 from dra_plan.planner import documents
-from dra_plan.planner.allocation import AllocationPlan, Progress, plan_inventory
+from dra_plan.planner.allocation import AllocationPlan, Progress, plan_inventory, set_summary
 from dra_plan.planner.cluster import Cluster, choose_nodes, with_nodes
 
 
@@ -31,17 +31,15 @@ class Explanation:
     def _document(self) -> dict[str, Any]:
         from dra_plan.explain import document
 
-        planned = self.plan.to_dict()
-        kept = ("owner", "claims", "outcome", "fittingNodes")
         return {
             **documents.header("Explanation", self.plan.target),
             "claimSets": [
-                {**{name: of[name] for name in kept}, **document.set_document(plan.explanation)}
-                for of, plan in zip(planned["claimSets"], self.plan.claim_sets, strict=True)
+                {**set_summary(plan), **document.set_document(plan.explanation)}
+                for plan in self.plan.claim_sets
                 if plan.explanation is not None
             ],
             "devices": list(self.devices),
-            "warnings": planned["warnings"],
+            "warnings": documents.warnings(self.plan.notices),
         }
 
 
