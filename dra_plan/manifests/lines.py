@@ -10,6 +10,20 @@ from .paths import FieldPath
 Lines = dict[FieldPath, int]
 """Line of each field, from 1, by its path."""
 
+
+class Line(int):
+    """A line number that also knows the column in it, from 1; 0 if unknown."""
+
+    column: int = 0
+
+    @classmethod
+    def at(cls, line: int, column: int) -> Line:
+        """The place of a field."""
+        made = cls(line)
+        made.column = column
+        return made
+
+
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
 _KEY_ESCAPE = re.compile(r"\\")
 
@@ -52,11 +66,13 @@ def of_json(text: str, first_line: int, repeated: list[tuple[FieldPath, int]] | 
 
 
 def _tokens(text: str, line: int) -> Iterator[tuple[str, int]]:
-    position = 0
+    first, position = line, 0
     for match in _TOKEN.finditer(text):
-        line += text.count("\n", position, match.start())
-        position = match.start()
-        yield match[0], line
+        start = match.start()
+        line += text.count("\n", position, start)
+        position = start
+        # What stands before the text in its first line is not known here.
+        yield match[0], Line.at(line, 0 if line == first else start - text.rfind("\n", 0, start))
 
 
 def _unquoted(token: str) -> str:

@@ -16,7 +16,7 @@ from yaml.events import (
     SequenceStartEvent,
 )
 
-from .lines import Lines
+from .lines import Line, Lines
 from .yaml_scalars import key_text, resolve
 
 
@@ -52,7 +52,7 @@ class _Walk:
 
     def see(self, event: Any) -> None:
         start: Any = event.start_mark
-        line = self._first_line + start.line
+        line = Line.at(self._first_line + start.line, start.column + 1)
         if isinstance(event, MappingStartEvent | SequenceStartEvent):
             is_map = isinstance(event, MappingStartEvent)
             self._note(line)
