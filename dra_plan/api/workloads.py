@@ -24,6 +24,19 @@ class JobSpec(Object, frozen=True):
     suspend: bool = False
 
 
+class JobCondition(Object, frozen=True):
+    """What has become of a job; Complete or Failed with status True means that it is over."""
+
+    type: str = ""
+    status: str = ""
+
+
+class JobStatus(Object, frozen=True):
+    """The status of a job, as far as planning reads it."""
+
+    conditions: list[JobCondition] = []
+
+
 class JobTemplateSpec(Object, frozen=True):
     """The job that a CronJob makes."""
 
@@ -71,6 +84,7 @@ class Job(Object, frozen=True):
     kind: str = "Job"
     metadata: ObjectMeta = ObjectMeta()
     spec: JobSpec = JobSpec()
+    status: JobStatus = JobStatus()
 
 
 class CronJob(Object, frozen=True):

@@ -10,7 +10,7 @@ from dra_plan.api.meta import LabelSelector
 from dra_plan.api.notice import Notice, Origin
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.selectors import labels_match
-from dra_plan.api.workloads import AnyWorkload
+from dra_plan.api.workloads import AnyWorkload, Job
 
 from . import notices
 from .generated import is_controlled_by, make_claim
@@ -128,7 +128,7 @@ class _Builder:
     def of_workloads(self) -> Iterator[ClaimSet]:
         for workload in self._index.inventory.workloads:
             metadata = workload.metadata
-            if not self._chosen(metadata.namespace, metadata.labels) or metadata.deletion_timestamp:
+            if not self._chosen(metadata.namespace, metadata.labels) or _is_over(workload):
                 continue
             if not self._index.controller_is_known(metadata):
                 yield from self._of_workload(workload)
@@ -158,7 +158,7 @@ class _Builder:
     # Lone claims
 
     def of_lone_claims(self) -> Iterator[ClaimSet]:
-        used = self._index.used_claims()
+        used = self._index.used_claims
         for claim in self._index.inventory.claims:
             metadata = claim.metadata
             if not _is_pending(claim) or (metadata.namespace, metadata.name) in used:
@@ -184,6 +184,16 @@ def is_allocated(claim: ResourceClaim) -> bool:
 
 def _is_pending(claim: ResourceClaim) -> bool:
     return not is_allocated(claim) and not claim.metadata.deletion_timestamp
+
+
+def _is_over(workload: AnyWorkload) -> bool:
+    """Whether the workload makes no more pods: it is being deleted, or a job that has ended."""
+    if workload.metadata.deletion_timestamp:
+        return True
+    return isinstance(workload, Job) and any(
+        condition.type in ("Complete", "Failed") and condition.status == "True"
+        for condition in workload.status.conditions
+    )
 
 
 def _is_waiting(pod: Pod) -> bool:

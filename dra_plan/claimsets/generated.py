@@ -11,8 +11,8 @@ from .sets import Owner
 POD_CLAIM_ANNOTATION = "resource.kubernetes.io/pod-claim-name"
 """Set on every claim made from a template: the name of the pod's entry."""
 
-_MAX_PREFIX = 58
-"""Generated names are at most 63 long, five of them random."""
+_RANDOM_LENGTH = 5
+_MAX_PREFIX = 63 - _RANDOM_LENGTH
 
 
 def claim_prefix(owner_name: str, entry: str) -> str:
@@ -36,6 +36,19 @@ def make_claim(template: ResourceClaimTemplate, owner: Owner, uid: str, entry: s
         ),
         spec=template.spec.spec,
     )
+
+
+def pod_clue(claim: ResourceClaim) -> str | None:
+    """Under what to look for a claim that may have been made from a template; None for all others.
+
+    The name of its controller or, for one that lost its owners, the generateName that it was made with.
+    """
+    metadata = claim.metadata
+    if metadata.controller is not None:
+        return metadata.controller.name
+    if POD_CLAIM_ANNOTATION in (metadata.annotations or {}):
+        return metadata.generate_name or metadata.name[:-_RANDOM_LENGTH]
+    return None
 
 
 def is_generated_for(claim: ResourceClaim, pod: Pod, entry: str) -> bool:

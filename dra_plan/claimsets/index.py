@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -11,8 +12,11 @@ from dra_plan.api.meta import ObjectMeta, OwnerReference
 from dra_plan.api.resource import ResourceClaim, ResourceClaimTemplate
 from dra_plan.api.workloads import AnyWorkload, CronJob
 
-from .generated import POD_CLAIM_ANNOTATION, is_generated_for
+from .generated import claim_prefix, is_generated_for, pod_clue
 from .sets import Owner
+
+_IMPLICIT_RESOURCE = "deviceclass.resource.kubernetes.io/"
+"""Before a class's name: the resource that every class serves."""
 
 
 def pod_owner(pod: Pod) -> Owner:
@@ -38,10 +42,10 @@ class Index:
         self.inventory = inventory
         self._claims = {(c.metadata.namespace, c.metadata.name): c for c in reversed(inventory.claims)}
         self._templates = {(t.metadata.namespace, t.metadata.name): t for t in reversed(inventory.templates)}
-        self._candidates: dict[str, list[ResourceClaim]] = defaultdict(list)
+        self._generated: dict[tuple[str, str], list[ResourceClaim]] = defaultdict(list)
         for claim in inventory.claims:
-            if claim.metadata.controller or POD_CLAIM_ANNOTATION in (claim.metadata.annotations or {}):
-                self._candidates[claim.metadata.namespace].append(claim)
+            if (clue := pod_clue(claim)) is not None:
+                self._generated[claim.metadata.namespace, clue].append(claim)
         self._controllers = self._list_controllers()
 
     def _list_controllers(self) -> dict[Owner, str]:
@@ -60,8 +64,11 @@ class Index:
 
     def generated_claim(self, pod: Pod, entry: PodResourceClaim) -> ResourceClaim | None:
         """The claim that was already made for this entry of the pod, by owner or annotation."""
-        candidates = self._candidates.get(pod.metadata.namespace, ())
-        return next((claim for claim in candidates if is_generated_for(claim, pod, entry.name)), None)
+        for clue in (pod.metadata.name, claim_prefix(pod.metadata.name, entry.name)):
+            for claim in self._generated.get((pod.metadata.namespace, clue), ()):
+                if is_generated_for(claim, pod, entry.name):
+                    return claim
+        return None
 
     def controller_is_known(self, metadata: ObjectMeta) -> bool:
         """Whether the object that controls this one is in the input."""
@@ -71,6 +78,14 @@ class Index:
         uid = self._controllers.get(Owner(reference.kind, metadata.namespace, reference.name))
         return uid is not None and same_uid(reference, uid)
 
+    @functools.cached_property
+    def served_resources(self) -> frozenset[str]:
+        """The names of extended resources that a device class of the input serves."""
+        classes = self.inventory.classes
+        explicit = {c.spec.extended_resource_name for c in classes if c.spec.extended_resource_name}
+        return frozenset(explicit | {_IMPLICIT_RESOURCE + c.metadata.name for c in classes})
+
+    @functools.cached_property
     def used_claims(self) -> dict[tuple[str, str], list[Owner]]:
         """(namespace, name) of each claim that pods and workloads use, with its users in input order."""
         users: dict[tuple[str, str], list[Owner]] = defaultdict(list)

@@ -11,7 +11,6 @@ from dra_plan.api.quantity import QuantityError, parse
 from .index import Index
 from .sets import ClaimSet, Owner
 
-_IMPLICIT_CLASS = "deviceclass.resource.kubernetes.io/"
 _ADDED_TOLERATIONS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 """Tolerations that admission adds to every pod."""
 
@@ -37,7 +36,7 @@ def missing_template(owner: Owner, template: str, origin: Origin | None) -> Noti
 
 def shared_claims(sets: Iterable[ClaimSet], index: Index) -> Iterator[Notice]:
     """One notice per pending claim that several pods or workloads use."""
-    users = index.used_claims()
+    users = index.used_claims
     seen = set()
     for claim_set in sets:
         for claim in claim_set.claims:
@@ -67,14 +66,11 @@ def _rules(spec: PodSpec) -> Iterator[tuple[str, bool]]:
 
 def _dra_backed(spec: PodSpec, index: Index) -> list[str]:
     """The requested resources that a device class serves, in the order of their names."""
-    explicit = {c.spec.extended_resource_name for c in index.inventory.classes if c.spec.extended_resource_name}
-    implicit = {_IMPLICIT_CLASS + c.metadata.name for c in index.inventory.classes}
-    served = explicit | implicit
     wanted = {
         name
         for container in (*spec.containers, *spec.init_containers)
         for name in _requested(container)
-        if name in served
+        if name in index.served_resources
     }
     return sorted(wanted)
 

@@ -11,7 +11,8 @@ from dra_plan.api.meta import ObjectMeta
 from . import defaults, kinds
 from .diagnose import describe
 from .faults import ManifestErrors
-from .json_objects import JsonObjects
+from .json_objects import JsonObject, JsonObjects
+from .json_reader import JsonError
 from .kinds import Kind
 from .objects import decode, has_unset_claims, label_of_value
 from .opaque import MAX_DEPTH, is_too_deep
@@ -59,7 +60,15 @@ class Collector:
             if typed is not None and _is_sound(typed.value, typed.kind):
                 self._keep(typed.value, typed.kind, typed.version, found.origin_place)
             else:
-                self.add(found.plain(), found.place, found.inherited)
+                self._add_plain(found)
+
+    def _add_plain(self, found: JsonObject) -> None:
+        try:
+            value = found.plain()
+        except JsonError as error:
+            self.report.fault(found.origin_place, f"JSON: {error.message}")
+        else:
+            self.add(value, found.place, found.inherited)
 
     def _find_kind(self, item: Item) -> Kind | None:
         """The kind of an object; None, noted as fault or as skipped, if it isn't to be decoded."""
@@ -108,7 +117,7 @@ class Collector:
         if obj.api_version != kind.api_version or obj.kind != kind.name:  # type: ignore[attr-defined]
             obj = replace(obj, api_version=kind.api_version, kind=kind.name)
         if version not in kind.current_versions:
-            self.report.deprecated_version(f"{kind.group}/{version}", place.origin)
+            self.report.deprecated_version(kind, version, place.origin)
         key = (kind.name, settled.namespace, settled.name)
         if self._strict and not self._accepts(key, place):
             return

@@ -168,6 +168,20 @@ def class_from_v1alpha3(document: Plain) -> Plain:
     return _spec(lambda spec: _without(spec, "suitableNodes"))(document)
 
 
+# DeviceTaintRule
+
+
+def taint_rule(document: Plain) -> Plain:
+    """The rule itself, if its selector has no field that was withdrawn in 1.35 (class and CEL selectors)."""
+
+    def check(spec: Plain) -> Plain:
+        if not _mapping(spec.get("deviceSelector") or {}).keys() <= {"driver", "pool", "device"}:
+            raise UnfitError
+        return spec
+
+    return _spec(check)(document)
+
+
 # Pods before 1.31
 
 

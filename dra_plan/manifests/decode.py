@@ -12,7 +12,7 @@ from .places import Place
 
 
 def from_dicts(objects: Iterable[dict[str, Any]], *, namespace: str = "default") -> Inventory:
-    """The typed objects, in order. The dicts are left as they are.
+    """The typed objects, in order; Lists are taken apart. The dicts are left as they are.
 
     Refuses only what can't be decoded: raises `ManifestErrors` (an `InputError`) that lists every fault.
     Objects without a namespace are put into `namespace`; repeated objects are kept.

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
-
 from . import json_reader, lines
 from .collect import Collector
 from .faults import Fault
@@ -40,10 +38,10 @@ class Document:
             collector.add_json(self.data, self.begin, self.end, self.place)
 
     def plain(self) -> Any:
-        """The document as plain value."""
+        """The document as plain value. Raises `JsonError`."""
         if self.data is None:
             return self.value
-        return msgspec.json.decode(memoryview(self.data)[self.begin : self.end])
+        return json_reader.plain(memoryview(self.data)[self.begin : self.end])
 
 
 def read_documents(source: Source, faults: list[Fault]) -> list[Document]:

@@ -11,7 +11,7 @@ import msgspec
 
 from dra_plan.api.base import Object
 
-from . import kinds, lines
+from . import json_reader, kinds, lines
 from .kinds import Kind
 from .objects import NOT_DECODED
 from .paths import FieldPath
@@ -88,8 +88,8 @@ class JsonObject:
             return None
 
     def plain(self) -> Any:
-        """The text as plain value."""
-        return msgspec.json.decode(self._text)
+        """The text as plain value. Raises `JsonError`."""
+        return json_reader.plain(self._text)
 
     @property
     def origin_place(self) -> Place:

@@ -71,6 +71,17 @@ def _json_error(error: msgspec.DecodeError, begin: int, end: int) -> JsonError:
     return JsonError(match[1], begin + int(match[2]))
 
 
+def plain(text: bytes | memoryview | msgspec.Raw) -> Any:
+    """The plain value of well-formed JSON. Raises `JsonError` for what no plain value can hold, such as 1e999."""
+    try:
+        return msgspec.json.decode(text)
+    except RecursionError:
+        raise JsonError("nested too deeply", 0) from None
+    except (msgspec.MsgspecError, UnicodeError) as error:
+        message = str(error).partition(" - at ")[0]
+        raise JsonError(message[:1].lower() + message[1:], 0) from None
+
+
 def has_repeated_keys(text: bytes) -> bool:
     """Whether some map of a well-formed JSON value sets a key twice."""
     found = False
@@ -81,5 +92,9 @@ def has_repeated_keys(text: bytes) -> bool:
         found = found or len(fields) < len(pairs)
         return fields
 
-    json.loads(text, object_pairs_hook=look)
+    try:
+        # Numbers stay text: only keys are looked at, and numbers may be longer than Python converts.
+        json.loads(text, object_pairs_hook=look, parse_int=str, parse_float=str)
+    except RecursionError:
+        return False  # decoding will say so
     return found

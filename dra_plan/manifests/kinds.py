@@ -94,7 +94,7 @@ _KINDS = (
         _DRA,
         "DeviceTaintRule",
         resource.DeviceTaintRule,
-        {"v1beta2": None, "v1alpha3": None},
+        {"v1beta2": convert.taint_rule, "v1alpha3": convert.taint_rule},
         "taint_rules",
         namespaced=False,
         current_versions=("v1beta2",),

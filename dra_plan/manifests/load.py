@@ -14,6 +14,7 @@ from dra_plan.api.inventory import Inventory
 from .collect import Collector
 from .documents import Document, read_documents
 from .faults import Fault, ManifestErrors
+from .json_reader import JsonError
 from .report import Report
 from .sources import STDIN, Source, read_sources
 from .unwrap import unwrap
@@ -65,7 +66,12 @@ def load_dicts(
 
 def _objects(document: Document, faults: list[Fault]) -> Iterator[dict[str, Any]]:
     report = Report()
-    for item in unwrap(document.plain(), document.place, report):
+    try:
+        value = document.plain()
+    except JsonError as error:
+        faults.append(Fault(document.place.source, f"JSON: {error.message}", document.place.line))
+        return
+    for item in unwrap(value, document.place, report):
         inherited = {"apiVersion": item.header.api_version, "kind": item.header.kind}
         missing = {key: value for key, value in inherited.items() if key not in item.value and value is not None}
         yield {**missing, **item.value} if missing else item.value

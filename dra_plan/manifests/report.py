@@ -19,7 +19,7 @@ class Report:
 
     def __init__(self) -> None:
         self.faults: list[Fault] = []
-        self._deprecated: dict[str, Origin] = {}
+        self._deprecated: dict[tuple[str, str], Origin] = {}
         self._lifted: list[tuple[str, Origin]] = []
         self._unknown: dict[tuple[str, str, tuple[str, ...]], list[tuple[str, Origin]]] = {}
 
@@ -32,9 +32,9 @@ class Report:
         where = path if label else (*place.prefix, *path)
         self.faults.append(Fault(place.source, message, line, place.document, label, render(where), hint))
 
-    def deprecated_version(self, api_version: str, origin: Origin) -> None:
+    def deprecated_version(self, kind: Kind, version: str, origin: Origin) -> None:
         """An object of an old version was converted."""
-        self._deprecated.setdefault(api_version, origin)
+        self._deprecated.setdefault((f"{kind.group}/{version}", kind.api_version), origin)
 
     def lifted_source(self, label: str, origin: Origin) -> None:
         """A pod had the claim references of releases before 1.31."""
@@ -49,8 +49,8 @@ class Report:
 
     def notices(self) -> Iterator[Notice]:
         """All notices; the same one for many objects is made once, for the first."""
-        for api_version, origin in self._deprecated.items():
-            yield Notice("deprecated-api", f"{api_version} is read as the version that replaced it", "", str(origin))
+        for (old, new), origin in self._deprecated.items():
+            yield Notice("deprecated-api", f"{old} is deprecated; converted to {new}", "", str(origin))
         if self._lifted:
             label, origin = self._lifted[0]
             message = (

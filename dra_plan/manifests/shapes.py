@@ -31,13 +31,17 @@ def _object(**properties: Schema) -> Schema:
 _POD_TEMPLATE = _object(metadata=_META, spec=_POD_SPEC)
 _WORKLOAD = _object(replicas=_INTEGER, selector=_SELECTOR, template=_POD_TEMPLATE)
 _JOB = _object(parallelism=_INTEGER, completions=_INTEGER, selector=_SELECTOR, template=_POD_TEMPLATE, suspend=_BOOLEAN)
+_JOB_STATUS = _object(conditions={"type": "array", "items": _object(type=_STRING, status=_STRING)})
 _SPECS: dict[str, dict[str, Schema]] = {
     "Deployment": {"spec": _WORKLOAD},
     "StatefulSet": {"spec": _WORKLOAD},
     "ReplicaSet": {"spec": _WORKLOAD},
     "DaemonSet": {"spec": _WORKLOAD},
     "ReplicationController": {"spec": _object(replicas=_INTEGER, selector=_STRING_MAP, template=_POD_TEMPLATE)},
-    "Job": {"spec": _JOB},
+    "Job": {
+        "spec": _JOB,
+        "status": _object(conditions={"type": "array", "items": _object(type=_STRING, status=_STRING)}),
+    },
     "CronJob": {"spec": _object(jobTemplate=_object(metadata=_META, spec=_JOB), suspend=_BOOLEAN)},
     "Namespace": {},
     "Service": {"spec": _object(selector=_STRING_MAP)},

@@ -193,9 +193,9 @@ def test_missing_template_is_told():
 
 
 def test_generated_claim_by_status():
-    status = {"resourceClaimStatuses": [{"name": "a", "resourceClaimName": "p-a-x7"}]}
+    status = {"resourceClaimStatuses": [{"name": "a", "resourceClaimName": "p-a-abc12"}]}
     value = pod("p", by_template("t"), **UID, status=status)
-    assert sets(owned("p-a-x7", annotation=False), value) == [("Pod default/p", ["default/p-a-x7"], [])]
+    assert sets(owned("p-a-abc12", annotation=False), value) == [("Pod default/p", ["default/p-a-abc12"], [])]
 
 
 def test_generated_claim_by_owner_and_annotation():
@@ -205,25 +205,25 @@ def test_generated_claim_by_owner_and_annotation():
 
 
 def test_generated_claim_by_owner_and_name():
-    objects = [owned("p-a-x7", annotation=False), template("t", GPU), pod("p", by_template("t"), **UID)]
-    assert sets(*objects) == [("Pod default/p", ["default/p-a-x7"], [])]
+    objects = [owned("p-a-abc12", annotation=False), template("t", GPU), pod("p", by_template("t"), **UID)]
+    assert sets(*objects) == [("Pod default/p", ["default/p-a-abc12"], [])]
 
 
 def test_generated_claim_by_annotation_and_name():
     """Manifests that have lost their owner references."""
-    value = claim("p-a-x7", GPU, metadata={"annotations": {"resource.kubernetes.io/pod-claim-name": "a"}})
-    assert sets(value, template("t", GPU), pod("p", by_template("t"))) == [("Pod default/p", ["default/p-a-x7"], [])]
+    value = claim("p-a-abc12", GPU, metadata={"annotations": {"resource.kubernetes.io/pod-claim-name": "a"}})
+    assert sets(value, template("t", GPU), pod("p", by_template("t"))) == [("Pod default/p", ["default/p-a-abc12"], [])]
 
 
 @pytest.mark.parametrize(
     "other",
     [
-        owned("p-a-x7", uid="other"),
-        owned("p-a-x7", entry="b"),
+        owned("p-a-abc12", uid="other"),
+        owned("p-a-abc12", entry="b"),
         owned("odd", annotation=False, pod_name="q", uid=""),
-        claim("p-a-x7", GPU),
+        claim("p-a-abc12", GPU),
         claim("odd", GPU, metadata={"annotations": {"resource.kubernetes.io/pod-claim-name": "a"}}),
-        owned("p-a-x7", namespace="other"),
+        owned("p-a-abc12", namespace="other"),
     ],
 )
 def test_claims_made_for_others(other):
@@ -232,8 +232,8 @@ def test_claims_made_for_others(other):
 
 
 def test_generated_and_allocated_claim():
-    objects = [owned("p-a-x7", **ALLOCATED), template("t", GPU), pod("p", by_template("t"), **UID)]
-    assert sets(*objects) == [("Pod default/p", [], ["default/p-a-x7"])]
+    objects = [owned("p-a-abc12", **ALLOCATED), template("t", GPU), pod("p", by_template("t"), **UID)]
+    assert sets(*objects) == [("Pod default/p", [], ["default/p-a-abc12"])]
 
 
 def test_an_entry_that_needs_no_claim():
@@ -293,9 +293,29 @@ def test_generated_claims_of_controlled_pods_are_not_lone():
         template("t", GPU),
         workload("Deployment", "w", by_template("t")),
         pod("w-1", by_template("t"), metadata={"uid": "u1", **owner_of("Deployment", "w")}),
-        owned("w-1-a-x7", "w-1"),
+        owned("w-1-a-abc12", "w-1"),
     ]
     assert [found[0] for found in sets(*objects)] == ["Deployment default/w"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "planned"),
+    [
+        ({"status": {"conditions": [{"type": "Complete", "status": "True"}]}}, 0),
+        ({"status": {"conditions": [{"type": "Failed", "status": "True"}]}}, 0),
+        (
+            {
+                "status": {
+                    "conditions": [{"type": "Complete", "status": "False"}, {"type": "Suspended", "status": "True"}]
+                }
+            },
+            1,
+        ),
+        ({"metadata": {"name": "w", "deletionTimestamp": "2026-01-01T00:00:00Z"}}, 0),
+    ],
+)
+def test_jobs_that_are_over(fields, planned):
+    assert len(sets(template("t", GPU), {**workload("Job", "w", by_template("t")), **fields})) == planned
 
 
 # Lone claims

@@ -105,6 +105,7 @@ CASES: dict[str, Broken] = {
     "JSON key twice": json('{"apiVersion": "v1", "kind": "Pod",\n "metadata": {"name": "a",\n "name": "b"}}'),
     "JSON trailing text": json('{"apiVersion": "v1"}\n}'),
     "JSON number with leading zero": json('{"count": 007}'),
+    "JSON number out of range": json('{"apiVersion": "v1", "kind": "List", "items": [\n{"kind": "Pod", "x": 1e9999}]}'),
     "JSON bad escape": json('{"a": "\\q"}'),
     "deep JSON": json('{"a": ' + "[" * 100_000 + "]" * 100_000 + "}"),
     "flow YAML with a fault": yaml("---\n{\n  apiVersion: v1,\n  kind: Pod,\n  metadata: {name: pod},\n  spec: ]\n}\n"),

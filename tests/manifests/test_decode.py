@@ -156,12 +156,22 @@ def test_taint_rules():
         assert rule.api_version == "resource.k8s.io/v1beta2"
 
 
+@pytest.mark.parametrize("version", ["v1alpha3", "v1beta2"])
+def test_withdrawn_filters_of_taint_rules_are_told(version):
+    spec = {"deviceSelector": {"pool": "p", "deviceClassName": "gpu"}, "taint": {"key": "k"}}
+    inventory = from_dicts([dra("DeviceTaintRule", "r", version, spec=spec)])
+    assert plain(inventory.taint_rules[0])["spec"] == {"deviceSelector": {"pool": "p"}, "taint": {"key": "k"}}
+    assert [n.message for n in inventory.notices if n.code == "unknown-field"] == [
+        f"resource.k8s.io/{version} has no spec.deviceSelector.deviceClassName: dropped, as the API server does"
+    ]
+
+
 def test_deprecated_versions_are_told_once():
     objects = [claim(f"c{i}", version=version) for version in ("v1", "v1beta1", "v1beta2") for i in range(3)]
     notices = [(n.message, n.source) for n in from_dicts(objects).notices]
     assert notices == [
-        ("resource.k8s.io/v1beta1 is read as the version that replaced it", "objects[3]"),
-        ("resource.k8s.io/v1beta2 is read as the version that replaced it", "objects[6]"),
+        ("resource.k8s.io/v1beta1 is deprecated; converted to resource.k8s.io/v1", "objects[3]"),
+        ("resource.k8s.io/v1beta2 is deprecated; converted to resource.k8s.io/v1", "objects[6]"),
     ]
 
 
