@@ -43,7 +43,7 @@ def allocate(
     """
     from dra_plan.cli import labels
     from dra_plan.cli.loading import load_inventory
-    from dra_plan.cli.printing import print_document, print_warnings
+    from dra_plan.cli.printing import print_document, print_hint, print_warnings
     from dra_plan.cli.progress import progress_bar
     from dra_plan.errors import InputError
     from dra_plan.output.allocation_table import FORMATS
@@ -79,4 +79,7 @@ def allocate(
             " (--allow-empty makes that a success)"
         )
     print_document(document, form)
-    return of_allocation_plan(document)
+    status = of_allocation_plan(document)
+    if status == Exit.DOES_NOT_FIT and output in ("table", "wide"):
+        print_hint("dra-plan explain, with the same paths, says why, down to the device")
+    return status

@@ -37,6 +37,12 @@ def print_warnings(document: dict[str, Any]) -> None:
     sys.stderr.flush()
 
 
+def print_hint(text: str) -> None:
+    """What to do next, to standard error, if a person is looking."""
+    if screen(sys.stderr):
+        print(f"\n{text}", file=sys.stderr)
+
+
 def _wrapped(line: str, width: int) -> str:
     import textwrap
 
