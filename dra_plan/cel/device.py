@@ -70,23 +70,30 @@ def capacity_value(text: QuantityText) -> Quantity:
         raise Fault(str(error)) from None
 
 
-def split_name(name: str, driver: str) -> tuple[str, str]:
-    """Domain and id of a qualified name; names without domain belong to the driver's."""
+def split_name(name: str, driver: str) -> tuple[str, str, bool]:
+    """Domain and id of a qualified name, and whether the domain was written; else it is the driver's."""
     domain, slash, identifier = name.partition("/")
-    return (domain, identifier) if slash else (driver, name)
+    return (domain, identifier, True) if slash else (driver, name, False)
 
 
 def device_value(device: Device, driver: str, *, lists: bool, exact_quantities: bool) -> dict[str, Value]:
-    """The value of the variable `device`. With `exact_quantities` capacities are held as upstream holds them."""
+    """The value of the variable `device`. With `exact_quantities` capacities are held as upstream holds them.
+
+    A name written with the driver's domain goes before the same name without; upstream takes either.
+    """
     attributes: DefaultMap = DefaultMap()
     for name, attribute in device.attributes.items():
-        domain, identifier = split_name(name, driver)
-        attributes.setdefault(domain, {})[identifier] = attribute_value(attribute, lists=lists)
+        domain, identifier, written = split_name(name, driver)
+        inner = attributes.setdefault(domain, {})
+        if written or identifier not in inner:
+            inner[identifier] = attribute_value(attribute, lists=lists)
     capacity: DefaultMap = DefaultMap()
     for name, amount in device.capacity.items():
-        domain, identifier = split_name(name, driver)
-        value: Value = capacity_value(amount.value)
-        capacity.setdefault(domain, {})[identifier] = cell(value) if exact_quantities else value
+        domain, identifier, written = split_name(name, driver)
+        inner = capacity.setdefault(domain, {})
+        if written or identifier not in inner:
+            value = capacity_value(amount.value)
+            inner[identifier] = cell(value) if exact_quantities else value
     return {
         "driver": driver,
         "attributes": attributes,

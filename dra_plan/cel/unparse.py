@@ -34,7 +34,8 @@ def _text(expr: Expr, outer: int) -> str:
 def _written(expr: Expr) -> tuple[str, int]:
     match expr:
         case ast.Const():
-            return _constant(expr), _MEMBER
+            text = _constant(expr)
+            return text, _PREFIX if text.startswith("-") else _MEMBER
         case ast.Ident():
             return expr.name, _MEMBER
         case ast.Select():
@@ -80,7 +81,7 @@ def _call(expr: ast.Call) -> tuple[str, int]:
         right = binding if binding <= _TERNARY + 2 else binding + 1
         return f"{_text(args[0], binding)} {sign} {_text(args[1], right)}", binding
     if expr.function in _UNARY:
-        return f"{_UNARY[expr.function]}{_text(args[0], _PREFIX)}", _PREFIX
+        return f"{_UNARY[expr.function]}{_text(args[0], _MEMBER)}", _PREFIX
     if expr.function == "_?_:_":
         condition, then, otherwise = args
         mapped = _optional_map(condition, then)

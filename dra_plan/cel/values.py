@@ -311,7 +311,7 @@ def _numbers_equal(left: Value, right: Value) -> bool:
 def _lists_equal(left: list[Value], right: Value) -> bool:
     if type(right) is not list or len(left) != len(right):
         return False
-    spend_on(left)
+    spend(len(left) // _PER_STEP + 3)
     return all(equal(a, b) is not False for a, b in zip(left, right, strict=True))
 
 
