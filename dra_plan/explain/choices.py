@@ -54,6 +54,10 @@ class Path(Probe):
         choice.device = None
         choice.passed_over.append((device, None))
 
+    def restarted(self) -> None:
+        """What was heard does not count."""
+        self.choices.clear()
+
     def _choice(self, want: Want, slot: int) -> Choice:
         """The slot's entry; what stands behind it has been given up."""
         place = want.claim_index, want.request_index, slot
