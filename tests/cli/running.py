@@ -45,11 +45,14 @@ def dra_plan(*arguments: str, stdin: str = "", cwd: Path = ROOT, **env: str) -> 
     return Ran(done.returncode, done.stdout, done.stderr)
 
 
-def in_process(*arguments: str) -> Ran:
+def in_process(*arguments: str, stdin: str = "", **env: str) -> Ran:
     """As `dra_plan`, without a new process: quicker, for tests of many arguments."""
+    given_in = io.TextIOWrapper(io.BytesIO(stdin.encode()), encoding="utf-8")
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
     with (
         patch.object(sys, "argv", ["dra-plan", *arguments]),
+        patch.object(sys, "stdin", given_in),
+        patch.dict(os.environ, {"COLUMNS": "80", **env}),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
     ):

@@ -11,11 +11,11 @@ import pytest
 
 from dra_plan.output import schemas
 
-from .running import INPUTS, ROOT, dra_plan, environment, given, in_process
+from .running import INPUTS, ROOT, environment, given, in_process
 
 
 def plan(*arguments: str, stdin: str = "") -> dict[str, object]:
-    return json.loads(dra_plan("allocate", *arguments, "-o", "json", stdin=stdin).out)  # type: ignore[no-any-return]
+    return json.loads(in_process("allocate", *arguments, "-o", "json", stdin=stdin).out)  # type: ignore[no-any-return]
 
 
 def planned(*arguments: str) -> list[str]:
@@ -62,7 +62,7 @@ def test_nodes_choose_what_is_planned() -> None:
 def test_warnings_go_to_standard_error(tmp_path: Path) -> None:
     old = tmp_path / "old.yaml"
     old.write_text((INPUTS / "fits.yaml").read_text().replace("k8s.io/v1", "k8s.io/v1beta2"))
-    ran = dra_plan("allocate", *given("cluster"), str(old), "-o", "json")
+    ran = in_process("allocate", *given("cluster"), str(old), "-o", "json")
     assert ran.status == 0
     assert json.loads(ran.out)["warnings"][0]["code"] == "deprecated-api"
     assert ran.err.startswith("warning: ")
@@ -70,7 +70,7 @@ def test_warnings_go_to_standard_error(tmp_path: Path) -> None:
 
 def test_kinds_that_are_not_used_are_counted() -> None:
     extra = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n"
-    ran = dra_plan("allocate", *given("cluster", "fits"), "-", stdin=extra)
+    ran = in_process("allocate", *given("cluster", "fits"), "-", stdin=extra)
     assert ran.status == 0
     assert ran.err == "skipped, as planning does not use them: 1 ConfigMap\n"
 

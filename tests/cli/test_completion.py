@@ -8,12 +8,12 @@ import pytest
 from dra_plan.cli.completion import Shell
 
 from .completion_files import FILES, content
-from .running import dra_plan
+from .running import in_process
 
 
 @pytest.mark.parametrize("shell", Shell)
 def test_scripts_in_the_repository_are_what_the_program_prints(shell: Shell) -> None:
-    ran = dra_plan("completion", shell.value)
+    ran = in_process("completion", shell.value)
     assert (ran.status, ran.err) == (0, "")
     assert ran.out == content(shell)
     assert FILES[shell].read_text(encoding="utf-8") == ran.out, "stale: make completions"
@@ -33,7 +33,7 @@ def test_no_other_scripts_lie_about() -> None:
     ],
 )
 def test_candidates(words: str, expected: list[str]) -> None:
-    ran = dra_plan(_DRA_PLAN_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=str(len(words.split()) - 1))
+    ran = in_process(_DRA_PLAN_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=str(len(words.split()) - 1))
     assert ran.out.split() == expected
 
 

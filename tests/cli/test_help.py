@@ -10,7 +10,7 @@ import pytest
 from dra_plan import __version__
 from dra_plan.cli.app import app
 
-from .running import ROOT, dra_plan, environment
+from .running import ROOT, dra_plan, environment, in_process
 
 GOLDEN = Path(__file__).parent / "golden"
 COMMANDS = [command.callback.__name__ for command in app.registered_commands if command.callback]
@@ -18,7 +18,7 @@ COMMANDS = [command.callback.__name__ for command in app.registered_commands if 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])
 def test_help(command: str, golden: object) -> None:
-    ran = dra_plan(*filter(None, [command]), "--help")
+    ran = in_process(*filter(None, [command]), "--help")
     assert (ran.status, ran.err) == (0, "")
     assert max(map(len, ran.out.splitlines())) <= 80
     assert not re.search("[\x1b\u2500-\u257f]", ran.out)
@@ -27,7 +27,7 @@ def test_help(command: str, golden: object) -> None:
 
 @pytest.mark.parametrize("flag", ["-h", "--help"])
 def test_short_help(flag: str) -> None:
-    assert dra_plan("allocate", flag).out == dra_plan("allocate", "--help").out
+    assert in_process("allocate", flag).out == in_process("allocate", "--help").out
 
 
 def test_version() -> None:
@@ -35,7 +35,7 @@ def test_version() -> None:
 
 
 def test_no_arguments_show_help() -> None:
-    ran = dra_plan()
+    ran = in_process()
     assert "Commands:" in ran.out + ran.err
     assert ran.status == 2
 
