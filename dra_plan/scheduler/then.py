@@ -178,17 +178,16 @@ class _Step:
         self._simulation.admit(pod)
 
     def _gone(self, pod: Pod) -> None:
-        """The pod and the claims made for it; claims that only it used lose their devices."""
+        """The pod and the claims made for it. Claims that only it used lose their devices first: that is an event."""
         uid = pod_uid(pod)
         self._simulation.scheduler.queue.done(uid)
         self._simulation.handle.nominator.clear(uid)
         self._cluster.delete_pod(pod)
         for claim in list(self._cluster.claims):
+            self._release(claim, uid)
             owner = claim.metadata.controller
             if owner is not None and owner.kind == "Pod" and owner.uid == uid:
                 self._cluster.delete_claim(claim)
-            else:
-                self._release(claim, uid)
 
     def _release(self, claim: ResourceClaim, uid: str) -> None:
         status = claim.status

@@ -1,0 +1,99 @@
+"""Workloads with their replicas, daemons, generated claims, and the order in which pods are seen."""
+
+from __future__ import annotations
+
+import pytest
+
+from .build import claim, claim_of, devices, gpus, node, placed, plan, pod, template, where
+
+
+def workload(kind: str, name: str = "w", *, api: str = "apps/v1", templated: dict | None = None, **spec) -> dict:
+    shape = templated or pod("t")
+    body = {"metadata": {"labels": shape["metadata"]["labels"]}, "spec": shape["spec"]}
+    metadata = {"name": name, "namespace": "default", "uid": f"u-{name}"}
+    return {"apiVersion": api, "kind": kind, "metadata": metadata, "spec": {"template": body, **spec}}
+
+
+def owned(made: dict, kind: str, name: str) -> dict:
+    owner = {"apiVersion": "apps/v1", "kind": kind, "name": name, "uid": f"u-{name}", "controller": True}
+    made["metadata"]["ownerReferences"] = [owner]
+    return made
+
+
+@pytest.mark.parametrize(
+    ("kind", "api", "spec", "count"),
+    [
+        ("Deployment", "apps/v1", {"replicas": 3}, 3),
+        ("Deployment", "apps/v1", {}, 1),
+        ("Deployment", "apps/v1", {"replicas": 0}, 0),
+        ("StatefulSet", "apps/v1", {"replicas": 2}, 2),
+        ("ReplicaSet", "apps/v1", {"replicas": 2}, 2),
+        ("ReplicationController", "v1", {"replicas": 2}, 2),
+        ("Job", "batch/v1", {"parallelism": 4, "completions": 2}, 2),
+        ("Job", "batch/v1", {"parallelism": 4, "suspend": True}, 0),
+        ("Job", "batch/v1", {}, 1),
+    ],
+)
+def test_workloads_count_with_their_replicas(kind, api, spec, count):
+    document = plan([node("a"), workload(kind, api=api, **spec)])
+    assert list(where(document)) == [f"w-{index}" for index in range(count)]
+
+
+def test_pods_that_exist_are_not_made_again():
+    deployment = workload("Deployment", replicas=3)
+    replica_set = owned(workload("ReplicaSet", "rs", replicas=3), "Deployment", "w")
+    objects = [node("a"), deployment, replica_set, owned(placed("rs-1", "a"), "ReplicaSet", "rs")]
+    assert list(where(plan(objects))) == ["rs-1", "w-1", "w-2"]
+    done = owned(placed("rs-1", "a", phase="Succeeded"), "ReplicaSet", "rs")
+    assert list(where(plan([*objects[:3], done]))) == ["rs-1", "w-0", "w-1", "w-2"]
+
+
+def test_a_daemon_runs_on_every_node_that_takes_it():
+    tainted = node("c", spec={"taints": [{"key": "k", "effect": "NoSchedule"}]})
+    objects = [node("a"), node("b", spec={"unschedulable": True}), tainted, workload("DaemonSet")]
+    assert where(plan(objects)) == {"w-a": "a", "w-b": "b"}
+    there = owned(placed("w-x", "a"), "DaemonSet", "w")
+    assert where(plan([*objects, there])) == {"w-x": "a", "w-b": "b"}
+
+
+def test_replicas_compete_for_devices_with_claims_of_their_own():
+    shape = pod("t", templates={"x": "t"})
+    document = plan([*gpus("a", each=2), template("t"), workload("Deployment", templated=shape, replicas=3)])
+    assert where(document) == {"w-0": "a", "w-1": "a", "w-2": None}
+    assert devices(document, "w-0-x") == ["a/gpu-0"]
+    assert devices(document, "w-1-x") == ["a/gpu-1"]
+    assert devices(document, "w-2-x") == []
+
+
+def test_pods_are_seen_by_namespace_and_name():
+    objects = [node("a", cpu="2"), pod("z"), pod("b", namespace="other"), pod("y")]
+    assert list(where(plan(objects))) == ["y", "z", "b"]
+    assert where(plan(objects))["b"] is None
+
+
+def test_a_generated_claim_in_the_input_is_used():
+    made = claim("p-x-abcde")
+    made["metadata"]["annotations"] = {"resource.kubernetes.io/pod-claim-name": "x"}
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u-p", "controller": True}
+    made["metadata"]["ownerReferences"] = [owner]
+    document = plan([*gpus("a"), template("t"), made, pod("p", templates={"x": "t"})])
+    assert [c["name"] for c in document["claims"]] == ["p-x-abcde"]
+    assert devices(document, "p-x-abcde") == ["a/gpu-0"]
+
+
+def test_a_name_that_is_taken_gets_a_number():
+    document = plan([*gpus("a"), template("t"), claim("p-x"), pod("p", templates={"x": "t"})])
+    assert devices(document, "p-x-2") == ["a/gpu-0"]
+    assert claim_of(document, "p-x")["allocation"] is None
+
+
+def test_manifests_without_uids():
+    bare = [*gpus("a"), template("t"), claim("c"), pod("p", templates={"x": "t"}), pod("q", claims={"y": "c"})]
+    for made in bare:
+        made["metadata"].pop("uid", None)
+    document = plan(bare)
+    assert where(document) == {"p": "a", "q": "a"}
+
+
+def test_pods_on_nodes_that_are_not_in_the_input():
+    assert where(plan([node("a"), placed("old", "gone"), pod("p")])) == {"old": "gone", "p": "a"}

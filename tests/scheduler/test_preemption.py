@@ -1,0 +1,173 @@
+"""Making room: whose pods go, from which node, and what becomes of the pods that wait meanwhile."""
+
+from __future__ import annotations
+
+from .build import message, node, outcome, placed, plan, pod, where
+
+
+def evicted(document: dict) -> list[tuple[str, str]]:
+    return [(e["pod"].split("/")[1], e["node"]) for e in document["evictions"]]
+
+
+def budget(name: str, labels: dict[str, str], allowed: int) -> dict:
+    return {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {"selector": {"matchLabels": labels}},
+        "status": {"disruptionsAllowed": allowed},
+    }
+
+
+def test_the_fewest_and_least_important_pods_go():
+    objects = [
+        node("a", cpu="4"),
+        placed("low", "a", cpu="2", priority=1),
+        placed("mid", "a", cpu="2", priority=5),
+        pod("p", cpu="2", priority=10),
+    ]
+    document = plan(objects)
+    assert evicted(document) == [("low", "a")]
+    assert where(document) == {"mid": "a", "p": "a"}
+
+
+def test_equal_or_higher_priority_is_safe():
+    objects = [node("a", cpu="1"), placed("old", "a", priority=10), pod("p", priority=10)]
+    assert message(plan(objects), "p").endswith("1 No preemption victims found for incoming pod.")
+
+
+def test_policy_never():
+    objects = [node("a", cpu="1"), placed("old", "a"), pod("p", priority=10, preemptionPolicy="Never")]
+    text = "no new claims to deallocate, preemption: not eligible due to preemptionPolicy=Never."
+    assert message(plan(objects), "p") == f"0/1 nodes are available: 1 Insufficient cpu. {text}"
+
+
+def test_a_terminating_victim_on_the_nominated_node_is_awaited():
+    condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
+    going = placed("old", "a", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})
+    going["status"]["conditions"] = [condition]
+    objects = [node("a", cpu="1"), going, pod("p", priority=10, status={"nominatedNodeName": "a"})]
+    document = plan(objects)
+    assert "not eligible due to a terminating pod on the nominated node." in message(document, "p")
+    assert evicted(document) == []
+
+
+def test_budgets_decide_between_nodes_and_between_pods():
+    labels = {"app": "x"}
+    guarded = [node("a", cpu="1"), placed("safe", "a", labels=labels), node("b", cpu="1"), placed("free", "b")]
+    document = plan([*guarded, budget("pdb", labels, 0), pod("p", priority=10)])
+    assert evicted(document) == [("free", "b")]
+    both = [node("a", cpu="2"), placed("safe", "a", labels=labels), placed("free", "a"), pod("p", priority=10)]
+    assert evicted(plan([*both, budget("pdb", labels, 0)])) == [("free", "a")]
+    last = [node("a", cpu="1"), placed("safe", "a", labels=labels), pod("p", priority=10)]
+    assert evicted(plan([*last, budget("pdb", labels, 0)])) == [("safe", "a")], "a budget does not forbid it"
+
+
+def test_nodes_are_compared_step_by_step():
+    def choose(*pods: dict) -> list[tuple[str, str]]:
+        return evicted(plan([node("a", cpu="2"), node("b", cpu="2"), *pods, pod("p", cpu="2", priority=10)]))
+
+    top = [placed("x", "a", cpu="2", priority=5), placed("y", "b", cpu="2", priority=4)]
+    assert choose(*top) == [("y", "b")]
+    total = [placed("x1", "a", priority=5), placed("x2", "a", priority=5), placed("y", "b", cpu="2", priority=5)]
+    assert choose(*total) == [("y", "b")]
+    older, younger = placed("x", "a", cpu="2"), placed("y", "b", cpu="2")
+    younger["status"]["startTime"] = "2026-06-01T00:00:00Z"
+    assert choose(older, younger) == [("y", "b")]
+
+
+def test_removing_pods_may_not_be_enough():
+    taints = {"taints": [{"key": "k", "effect": "NoSchedule"}]}
+    objects = [node("a", cpu="1"), placed("old", "a"), node("b", spec=taints), pod("p", priority=10, cpu="1")]
+    objects[0] = node("a", cpu="1", pods="1")
+    anti = {"labelSelector": {"matchLabels": {"app": "x"}}, "topologyKey": "kubernetes.io/hostname"}
+    guard = placed("guard", "a", priority=20, labels={"app": "x"}, cpu="0")
+    rule = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [anti]}}
+    objects = [
+        node("a", cpu="1"),
+        placed("old", "a"),
+        guard,
+        node("b", spec=taints),
+        pod("p", priority=10, affinity=rule),
+    ]
+    text = message(plan(objects), "p")
+    assert text.endswith(
+        "preemption: 0/2 nodes are available: 1 Preemption is not helpful for scheduling, "
+        "1 node(s) didn't match pod anti-affinity rules."
+    )
+
+
+def test_victims_that_repel_the_pod_go():
+    """Filters are asked with the victims taken out of the counts."""
+    anti = {"labelSelector": {"matchLabels": {"app": "x"}}, "topologyKey": "kubernetes.io/hostname"}
+    rule = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [anti]}}
+    objects = [node("a"), placed("old", "a", labels={"app": "x"}), pod("p", priority=10, affinity=rule)]
+    document = plan(objects)
+    assert evicted(document) == [("old", "a")]
+    assert where(document) == {"p": "a"}
+
+
+def test_spread_counts_follow_the_victims():
+    constraint = {
+        "maxSkew": 1,
+        "topologyKey": "kubernetes.io/hostname",
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "x"}},
+    }
+    labels = {"app": "x"}
+    full = node("b", spec={"unschedulable": True})
+    old = placed("old", "a", labels=labels)
+    wanted = pod("p", priority=10, labels=labels, topologySpreadConstraints=[constraint])
+    assert evicted(plan([node("a"), full, old, wanted])) == [("old", "a")]
+
+
+def test_the_nominated_node_is_kept_free_from_less_important_pods():
+    """p evicts old and waits; q comes next and finds the room taken by the nomination."""
+    objects = [
+        node("a", cpu="2"),
+        placed("old", "a", cpu="2"),
+        pod("p", cpu="2", priority=10),
+        pod("q", cpu="1", priority=5),
+    ]
+    document = plan(objects, trace=True)
+    assert where(document)["p"] == "a"
+    assert where(document)["q"] is None
+    assert message(document, "q").startswith("0/1 nodes are available: 1 Insufficient cpu.")
+
+
+def test_a_nominated_pod_goes_to_its_node_unscored():
+    objects = [node("a", cpu="99"), node("b"), pod("p", status={"nominatedNodeName": "b"})]
+    document = plan(objects, trace=True)
+    assert where(document)["p"] == "b"
+    assert "score" not in document["trace"]["attempts"][0]
+    objects[1] = node("b", cpu="0")
+    assert where(plan(objects))["p"] == "a"
+
+
+def test_the_preemptor_waits_until_its_victims_are_gone():
+    document = plan([node("a", cpu="1"), placed("old", "a"), pod("p", priority=10)], trace=True)
+    first, second = document["trace"]["attempts"]
+    assert first["message"] == "0/1 nodes are available: 1 Insufficient cpu."
+    assert first["postFilter"][-1] == {"plugin": "DefaultPreemption", "status": "Success", "nominatedNode": "a"}
+    assert second["node"] == "a"
+    assert outcome(document, "p")["attempts"] == 2
+
+
+def test_priorities_come_from_classes():
+    def priority_class(name: str, value: int, **extra) -> dict:
+        return {
+            "apiVersion": "scheduling.k8s.io/v1",
+            "kind": "PriorityClass",
+            "metadata": {"name": name},
+            "value": value,
+            **extra,
+        }
+
+    classes = [priority_class("high", 100), priority_class("polite", 100, preemptionPolicy="Never")]
+    base = [node("a", cpu="1"), placed("old", "a"), *classes]
+    assert evicted(plan([*base, pod("p", priorityClassName="high")])) == [("old", "a")]
+    assert evicted(plan([*base, pod("p", priorityClassName="system-node-critical")])) == [("old", "a")]
+    assert "preemptionPolicy=Never" in message(plan([*base, pod("p", priorityClassName="polite")]), "p")
+    general = priority_class("usual", 50, globalDefault=True)
+    old = placed("old", "a", priority=0)
+    assert evicted(plan([node("a", cpu="1"), old, general, pod("p")])) == [("old", "a")]
