@@ -26,7 +26,7 @@ def _rewritten(of: Data, verb: str) -> str:
 
 def _loosened(of: Data) -> str:
     if of.get("dropped"):
-        return f"drop `{of['dropped']}` from the selector of {_whose(of)}"
+        return f"drop `{words.one_line(of['dropped'])}` from the selector of {_whose(of)}"
     return f"drop the selector of {_whose(of)}: {words.one_line(of['expression'])}"
 
 

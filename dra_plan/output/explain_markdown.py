@@ -9,7 +9,7 @@ from . import explain_changes, explain_faults, text
 from . import explain_words as words
 from .columns import Screen
 from .explain_device import device_lines
-from .explain_text import alike, blocking_lines, choice_lines, failing, finding_lines, headline, nodes
+from .explain_text import alike, blocking_lines, choice_lines, failing, finding_lines, headline, nodes, unpublished
 from .notices import printable
 
 Data = dict[str, Any]
@@ -53,6 +53,7 @@ def _story_lines(story: Data) -> Iterator[str]:
     for claim in story["claimsElsewhere"]:
         yield f"- claim {escaped(words.claim(claim))} is allocated already, for other nodes"
     if story["outcome"] == "Error":
+        yield from _prose(list(unpublished(story)))
         return
     if story["devices"] == 0:
         yield "- no resource slice offers a device to this node"
@@ -65,7 +66,7 @@ def _story_lines(story: Data) -> Iterator[str]:
 
 def _table(of: Data, others: list[Data]) -> Iterator[str]:
     yield ""
-    also = f" (and {words.listed([words.request(other) for other in others], 8)})" if others else ""
+    also = f" (and {words.requests(others)})" if others else ""
     yield f"{escaped(words.problem(of) + also)}:"
     yield ""
     yield "| devices | |"
@@ -78,12 +79,25 @@ def _table(of: Data, others: list[Data]) -> Iterator[str]:
 
 
 def _prose(lines: list[str]) -> Iterator[str]:
-    """Sentences as list items, indented ones as code."""
+    """Sentences as list items, indented lines as blocks of code."""
+    in_code = False
     for line in lines:
-        bare = line.strip().removeprefix("- ")
-        yield f"  - `{bare}`" if line.startswith("    ") else f"- {escaped(bare)}"
+        is_code = line.startswith("    ")
+        if is_code != in_code:
+            yield "  ```"
+            in_code = is_code
+        yield f"  {line[4:]}" if is_code else f"- {escaped(line.strip().removeprefix('- '))}"
+    if in_code:
+        yield "  ```"
 
 
 def escaped(line: str) -> str:
-    """Text that markdown takes as it stands."""
-    return "".join(f"\\{char}" if char in "\\`*_|<>[]#" else char for char in line)
+    """Text that markdown takes as it stands; what is between backticks stays code."""
+    parts = line.split("`")
+    if len(parts) % 2 == 0:
+        return _escaped(line)
+    return "`".join(part.replace("|", "\\|") if at % 2 else _escaped(part) for at, part in enumerate(parts))
+
+
+def _escaped(text: str) -> str:
+    return "".join(f"\\{char}" if char in "\\`*_|<>[]#" else char for char in text)

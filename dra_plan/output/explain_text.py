@@ -85,6 +85,7 @@ def _cause_lines(story: Data) -> Iterator[str]:
     for claim in story["claimsElsewhere"]:
         yield f"Claim {words.claim(claim)} is allocated already, for other nodes."
     if story["outcome"] == "Error":
+        yield from unpublished(story)
         return
     if story["devices"] == 0:
         yield "No resource slice offers a device to this node."
@@ -94,11 +95,26 @@ def _cause_lines(story: Data) -> Iterator[str]:
     yield from blocking_lines(story)
 
 
+def unpublished(story: Data) -> Iterator[str]:
+    """What a selector that fails reads, and no device has."""
+    told = [
+        line
+        for request in story["requests"]
+        for removed in request["removed"]
+        if removed["code"] == "selector-error"
+        for finding in removed["selectors"]
+        for item in finding["found"]
+        if item["problem"] is not None
+        for line in words.found(item)
+    ]
+    yield from (f"{_capital(line)}." for line in dict.fromkeys(told))
+
+
 def _request_lines(story: Data) -> Iterator[str]:
     for of, others in alike(failing(story)):
         yield f"{_capital(words.problem(of))}."
         if others:
-            yield f"  The same holds for {words.listed([words.request(other) for other in others], 8)}."
+            yield f"  The same holds for {words.requests(others)}."
         yield from (f"  {line}" for line in funnel_lines(of))
 
 
@@ -188,15 +204,19 @@ def _suggestion_lines(of: Data) -> Iterator[str]:
         return
     yield ""
     if not of["suggestions"]:
-        yield (
-            f"None of {words.counted(of['tried'], 'change')} that were tried makes it fit."
-            if of["tried"]
-            else ("There is nothing to try that would make it fit.")
-        )
+        yield _in_vain(of["tried"])
         return
     yield "What would make it fit (each was tried):"
     for number, suggestion in enumerate(of["suggestions"], start=1):
         yield f"  {number}. {explain_changes.suggestion(suggestion)} (then it fits on {suggestion['node']})"
+
+
+def _in_vain(tried: int) -> str:
+    if tried == 0:
+        return "There is nothing to try that would make it fit."
+    if tried == 1:
+        return "One change was tried; it does not make it fit."
+    return f"{tried} changes were tried; none makes it fit."
 
 
 def _capital(sentence: str) -> str:

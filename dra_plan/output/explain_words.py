@@ -47,6 +47,18 @@ def request(of: Data) -> str:
     return f"{kind} {name} of claim {of['claim']['name']}"
 
 
+def requests(of: list[Data]) -> str:
+    """`requests a and b of claim train`; those of several claims one after the other."""
+    by_claim: dict[str, list[str]] = {}
+    for one in of:
+        by_claim.setdefault(one["claim"]["name"], []).append(one["request"])
+    said = [
+        f"{'request' if len(names) == 1 else 'requests'} {listed(names, 8)} of claim {name}"
+        for name, names in by_claim.items()
+    ]
+    return listed(said, 8)
+
+
 def holder(of: Data) -> str:
     """A claim and the pods that use it."""
     pods = of.get("pods") or []

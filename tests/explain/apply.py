@@ -1,0 +1,118 @@
+"""Applies suggested changes to plain Kubernetes objects, as a user would; shares no code with what suggests them."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+Objects = list[dict[str, Any]]
+
+
+def applied(objects: Objects, changes: list[dict[str, Any]]) -> Objects:
+    """The objects with all changes made."""
+    changed = copy.deepcopy(objects)
+    for change in changes:
+        _APPLY[change["code"]](changed, change)
+    return changed
+
+
+def find(objects: Objects, kind: str, name: str) -> dict[str, Any]:
+    return next(o for o in objects if o["kind"] == kind and o["metadata"]["name"] == name)
+
+
+def asked(objects: Objects, change: dict[str, Any]) -> dict[str, Any]:
+    """The request, or alternative, that a change is about: the part with count, selectors and so on."""
+    claim = find(objects, "ResourceClaim", change["claim"]["name"])
+    name, _, alternative = change["request"].partition("/")
+    request = next(r for r in claim["spec"]["devices"]["requests"] if r["name"] == name)
+    if not alternative:
+        return request["exactly"]
+    return next(option for option in request["firstAvailable"] if option["name"] == alternative)
+
+
+def tolerate(objects: Objects, change: dict[str, Any]) -> None:
+    asked(objects, change).setdefault("tolerations", []).append(change["toleration"])
+
+
+def count(objects: Objects, change: dict[str, Any]) -> None:
+    asked(objects, change).update(allocationMode="ExactCount", count=change["to"])
+
+
+def capacity(objects: Objects, change: dict[str, Any]) -> None:
+    asked(objects, change)["capacity"]["requests"][change["capacity"]] = change["to"]
+
+
+def rename_capacity(objects: Objects, change: dict[str, Any]) -> None:
+    requests = asked(objects, change)["capacity"]["requests"]
+    amount = requests.pop(change["capacity"])
+    if "to" in change:
+        requests[change["to"]] = amount
+
+
+def selector(objects: Objects, change: dict[str, Any]) -> None:
+    if "class" in change:
+        selectors = find(objects, "DeviceClass", change["class"])["spec"]["selectors"]
+    else:
+        selectors = asked(objects, change)["selectors"]
+    if change["replacement"] is None:
+        del selectors[change["selector"]]
+    else:
+        selectors[change["selector"]] = {"cel": {"expression": change["replacement"]}}
+
+
+def drop_constraint(objects: Objects, change: dict[str, Any]) -> None:
+    del find(objects, "ResourceClaim", change["claim"]["name"])["spec"]["devices"]["constraints"][change["constraint"]]
+
+
+def drop_request(objects: Objects, change: dict[str, Any]) -> None:
+    devices = find(objects, "ResourceClaim", change["claim"]["name"])["spec"]["devices"]
+    devices["requests"] = [r for r in devices["requests"] if r["name"] != change["request"]]
+    kept = []
+    for constraint in devices.get("constraints", []):
+        listed = constraint.get("requests") or []
+        constraint["requests"] = [name for name in listed if name.partition("/")[0] != change["request"]]
+        if constraint["requests"] or not listed:
+            kept.append(constraint)
+    devices["constraints"] = kept
+
+
+def release(objects: Objects, change: dict[str, Any]) -> None:
+    objects.remove(find(objects, "ResourceClaim", change["release"]["name"]))
+
+
+def change_class(objects: Objects, change: dict[str, Any]) -> None:
+    asked(objects, change)["deviceClassName"] = change["to"]
+
+
+def label(objects: Objects, change: dict[str, Any]) -> None:
+    for item in objects:
+        if item["kind"] == "Node":
+            item["metadata"].setdefault("labels", {}).update(change["labels"])
+
+
+def complete(objects: Objects, change: dict[str, Any]) -> None:
+    for item in objects:
+        if item["kind"] == "ResourceSlice" and item["spec"]["pool"]["name"] == change["pool"]["pool"]:
+            item["spec"]["pool"]["resourceSliceCount"] = change["seen"]
+
+
+_APPLY = {
+    "guard-selector": selector,
+    "fix-spelling": selector,
+    "loosen-selector": selector,
+    "loosen-class": selector,
+    "drop-selector": selector,
+    "tolerate-taint": tolerate,
+    "lower-count": count,
+    "count-instead-of-all": count,
+    "lower-capacity": capacity,
+    "rename-capacity": rename_capacity,
+    "drop-capacity": rename_capacity,
+    "drop-constraint": drop_constraint,
+    "drop-request": drop_request,
+    "release-claim": release,
+    "change-class": change_class,
+    "label-node": label,
+    "wait-for-slice": complete,
+}
+"""Every code but enable-gate, which changes no object."""

@@ -1,0 +1,195 @@
+"""Explanations of random clusters against brute force that shares no code with them.
+
+Reasons are looked up in the plain values the cluster was made from; a blocking set is tried by changing those values
+and trying every combination of devices; a suggestion is applied to the Kubernetes objects, which are planned anew.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pytest
+
+from dra_plan import allocate
+
+from ..allocator.model import Case, Claim, Device, Option, Pool, random_case, to_objects
+from ..allocator.oracle import first_solution
+from .apply import applied
+from .asking import only_set
+
+ENOUGH = 10**9
+
+
+# -- reasons -------------------------------------------------------------------------------------------------------
+
+
+def option_of(case: Case, told: dict[str, Any]) -> tuple[Claim, Option]:
+    claim = next(claim for claim in case.claims if claim.name == told["claim"]["name"])
+    name, _, alternative = told["request"].partition("/")
+    request = next(request for request in claim.requests if request.name == name)
+    return claim, next((option for option in request.options if option.name == alternative), request.options[0])
+
+
+def place_of(case: Case, told: dict[str, str]) -> tuple[Pool, Device]:
+    pool = next(pool for pool in case.pools if pool.key == (told["driver"], told["pool"]))
+    return pool, next(device for device in pool.devices if device.name == told["device"])
+
+
+def holds(
+    case: Case, code: str, told: dict[str, Any], claim: Claim, option: Option, pool: Pool, device: Device
+) -> bool:
+    """Whether the reason is true of the device, by the plain values."""
+    key = (pool.driver, pool.name, device.name)
+    if code == "in-use":
+        return key in case.busy and case.busy[key] is None
+    if code == "selector-false":
+        if "class" in told:
+            return pool.driver != option.driver
+        return option.model is not None and device.model != option.model
+    if code == "capacity-short":
+        amount = option.memory or (device.memory if device.default is None else device.default)
+        return (case.busy.get(key) or 0) + amount > device.memory
+    if code == "counter-short":
+        if device.shared and key in case.busy:
+            return False
+        busy = [d for d in pool.devices if (pool.driver, pool.name, d.name) in case.busy]
+        used = sum(d.consumes.get(told["counter"], 0) for d in busy)
+        return used + device.consumes[told["counter"]] > pool.counters[told["counter"]]
+    if code == "not-tolerated":
+        return device.taint == told["taint"]["key"] and not option.tolerates
+    assert code == "attribute-missing"
+    return device.numa is None and (claim.has_match or claim.has_distinct)
+
+
+def check_reasons(case: Case, claim_set: dict[str, Any]) -> Iterator[str]:
+    """The codes that were told, each true of its examples; numbers add up; devices left have nothing against them."""
+    total = sum(len(pool.devices) for pool in case.pools)
+    for story in claim_set["stories"]:
+        for request in story["requests"]:
+            claim, option = option_of(case, request)
+            assert request["devices"] == total == request["left"] + sum(r["count"] for r in request["removed"])
+            for removed in request["removed"]:
+                yield removed["code"]
+                for example in removed["examples"]:
+                    assert holds(case, removed["code"], removed, claim, option, *place_of(case, example))
+            for left in request["leftDevices"]:
+                pool, device = place_of(case, left)
+                assert pool.driver == option.driver
+                assert option.model in (None, device.model)
+                assert not device.taint or option.tolerates
+                assert case.busy.get((pool.driver, pool.name, device.name), 0) is not None
+
+
+# -- blocking sets -------------------------------------------------------------------------------------------------
+
+
+def all_elements(case: Case) -> list[tuple[Any, ...]]:
+    found: list[tuple[Any, ...]] = []
+    for claim in case.claims:
+        found += [("request", claim.name, request.name) for request in claim.requests]
+        found += [("constraint", claim.name, n) for n in range(claim.has_match + claim.has_distinct)]
+    found += [("counter", *pool.key, name) for pool in case.pools for name in pool.counters]
+    return [*found, *(("claim", f"busy-{n}") for n in range(len(case.busy)))]
+
+
+def named(element: dict[str, Any]) -> tuple[Any, ...]:
+    if element["kind"] == "counter":
+        return ("counter", element["pool"]["driver"], element["pool"]["pool"], element["counter"])
+    if element["kind"] == "claim":
+        return ("claim", element["claim"]["name"])
+    return (element["kind"], element["claim"]["name"], element.get("request", element.get("constraint")))
+
+
+def without(case: Case, dropped: Iterable[tuple[Any, ...]]) -> Case:
+    """The case in which these elements do not hold."""
+    gone = set(dropped)
+    changed = copy.deepcopy(case)
+    changed.busy = {key: used for n, (key, used) in enumerate(case.busy.items()) if ("claim", f"busy-{n}") not in gone}
+    for pool in changed.pools:
+        pool.counters = {
+            name: ENOUGH if ("counter", *pool.key, name) in gone else value for name, value in pool.counters.items()
+        }
+    for claim in changed.claims:
+        has_distinct_at = int(claim.has_match)
+        claim.has_match &= ("constraint", claim.name, 0) not in gone
+        claim.has_distinct &= ("constraint", claim.name, has_distinct_at) not in gone
+        claim.requests = [r for r in claim.requests if ("request", claim.name, r.name) not in gone]
+        kept = [request.name for request in claim.requests]
+        for kind in ("match", "distinct"):
+            listed = getattr(claim, kind)
+            if listed and not set(listed) & set(kept):
+                setattr(claim, f"has_{kind}", False)
+            setattr(claim, kind, [name for name in listed if name in kept])
+    return changed
+
+
+def check_blocking_set(case: Case, blocking: dict[str, Any]) -> None:
+    held = [named(element) for element in blocking["elements"]]
+    others = [element for element in all_elements(case) if element not in held]
+    assert len(held) + len(others) == len(all_elements(case)), "an element that the case does not have"
+    assert first_solution(without(case, others)) is None, "not sufficient"
+    for element in held:
+        assert first_solution(without(case, [*others, element])) is not None, f"{element} is not needed"
+
+
+# -- together ------------------------------------------------------------------------------------------------------
+
+
+def check(seeds: Iterable[int], quirks: str = "fixed") -> dict[str, int]:
+    seen: dict[str, int] = {}
+    for seed in seeds:
+        case = random_case(seed)
+        objects = to_objects(case)
+        before = copy.deepcopy(objects)
+        claim_set = only_set(objects, quirks=quirks)
+        assert objects == before, f"seed {seed}: the input was changed"
+        found = list(check_reasons(case, claim_set))
+        for story in claim_set["stories"]:
+            if story["blockingSet"] is not None:
+                assert story["blockingSet"]["proven"], f"seed {seed}"
+                check_blocking_set(case, story["blockingSet"])
+                found.append("blocking-set")
+        for suggestion in claim_set["suggestions"]:
+            changed = applied(objects, suggestion["changes"])
+            [outcome] = [s["outcome"] for s in allocate(changed, quirks=quirks, together=True).to_dict()["claimSets"]]
+            assert outcome == "Fits", f"seed {seed}: {suggestion['changes']}"
+            found += [change["code"] for change in suggestion["changes"]]
+        for name in found:
+            seen[name] = seen.get(name, 0) + 1
+    return seen
+
+
+EXPECTED = {
+    "in-use",
+    "selector-false",
+    "capacity-short",
+    "counter-short",
+    "not-tolerated",
+    "attribute-missing",
+    "blocking-set",
+    "tolerate-taint",
+    "lower-count",
+    "drop-selector",
+    "drop-constraint",
+    "release-claim",
+    "drop-request",
+    "count-instead-of-all",
+    "lower-capacity",
+}
+"""What the random cases must bring up for the tests to say anything."""
+
+
+def test_explanations_of_small_random_cases_are_true() -> None:
+    seen = check(range(250))
+    assert EXPECTED - {"lower-capacity", "count-instead-of-all"} <= set(seen), seen
+
+
+def test_suggestions_hold_with_the_defects_of_the_release_too() -> None:
+    assert "release-claim" in check(range(1000, 1100), quirks="upstream")
+
+
+@pytest.mark.long
+def test_explanations_of_many_random_cases_are_true() -> None:
+    assert set(check(range(2000, 5000))) >= EXPECTED
