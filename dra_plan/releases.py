@@ -259,9 +259,7 @@ _VARIANTS: dict[str, tuple[_Variant, ...]] = {
 # C1 is our own number: seen in the outcomes of 1.34 only, gone in 1.35.
 _QUIRKS = {
     "1.36": Quirks(),
-    "1.35": Quirks(
-        all_alternative_loses_index=True, taint_rule_crashes=False, list_constraints_as_scalars=False
-    ),
+    "1.35": Quirks(all_alternative_loses_index=True, taint_rule_crashes=False, list_constraints_as_scalars=False),
     "1.34": Quirks(
         all_alternative_loses_index=True,
         capacity_refusal_ends_slice=True,
@@ -365,7 +363,7 @@ def _gates(version: str, changed: tuple[tuple[str, bool], ...], notices: list[No
             raise UsageError(f"unknown feature gate {name!r} in {version}: known are {', '.join(gates)}")
         gate = _GATES[name][version]
         if gate.locked and value != gate.default:
-            told = f"{name} is locked to {str(gate.default).lower()} in {version}; the answer is what the allocator would do"
+            told = f"{name} is locked to {str(gate.default).lower()} in {version}; the answer is as if it were not"
             notices.append(Notice("gate-locked", told))
         gates[name] = bool(value)
     for name, needed in _NEEDS.items():

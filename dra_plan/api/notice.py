@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Origin(NamedTuple):
-    """Where an object was read: the source's name ("-" for stdin) and the line of its first field, from 1; 0 if unknown."""
+    """Where an object was read: the source's name ("-" for stdin), its first field's line, from 1; 0 if unknown."""
 
     source: str
     line: int = 0

@@ -396,7 +396,8 @@ def scaled_value(value: Quantity, scale: int) -> int:
 def canonical_text(value: Quantity) -> str:
     """The canonical text: no fraction, no precision lost, the largest suffix possible.
 
-    A binary amount is written with decimal suffixes when it is smaller than 1024 or not whole.
+    A binary amount is written with decimal suffixes when it is smaller than 1024 or not whole. A multiple of a power
+    that has no suffix (10**21 up) loses that power, as in Go.
     """
     if value.number == 0:
         return "0"

@@ -12,7 +12,6 @@ from dra_plan.api.quantity import Quantity
 from dra_plan.api.semver import Semver
 from dra_plan.cel.values import (
     Cidr,
-    ComputedQuantity,
     Ip,
     NamedFormat,
     QuantityCell,
@@ -35,7 +34,7 @@ _PER_PATTERN_CHARACTER = 0.25
 Cost = Callable[[list[Value], Value], int]
 """The cost of one call by arguments and result; a Fault among them has size 1."""
 
-_UNIT_EQUALITY = frozenset((Quantity, ComputedQuantity, QuantityCell, Ip, Cidr, NamedFormat, Url, Semver))
+_UNIT_EQUALITY = frozenset((Quantity, QuantityCell, Ip, Cidr, NamedFormat, Url, Semver))
 
 
 def traversal(size: int, factor: float = _PER_CHARACTER) -> int:

@@ -130,14 +130,11 @@ class DefaultMap(dict[str, Value]):
     __slots__ = ()
 
 
-class ComputedQuantity(Quantity, frozen=True, eq=False, gc=False):
-    """A quantity made by add or sub, which upstream holds by pointer; on the right of `==` that is an error."""
-
-
 class QuantityCell:
-    """A quantity as upstream holds it where what one operation does to it can be seen by the next (`library.quantity`).
+    """A quantity as upstream holds it where what one operation does to it can be seen by the next.
 
-    `amount` is replaced in place. `computed` as in ComputedQuantity.
+    `amount` is replaced in place (`library.quantities`). A `computed` one was made by add or sub, which upstream holds
+    by pointer; on the right of `==` that is an error.
     """
 
     __slots__ = ("amount", "computed")
@@ -206,7 +203,6 @@ _TYPE_NAMES: dict[type, str] = {
     TypeValue: "type",
     Optional: "optional_type",
     Quantity: "kubernetes.Quantity",
-    ComputedQuantity: "kubernetes.Quantity",
     QuantityCell: "kubernetes.Quantity",
     Semver: "kubernetes.Semver",
     Url: "kubernetes.URL",
@@ -346,7 +342,7 @@ def _opaque_equal(left: Value, right: Value) -> Value:
         return type(right) is kind and left == right
     if kind is QuantityCell:
         return _cell_equal(left, right)
-    if kind is Quantity or kind is ComputedQuantity:
+    if kind is Quantity:
         return left == right if type(right) is Quantity else _cell_or_refused(left, right)
     if kind is NamedFormat:
         return left is right if type(right) is NamedFormat else no_such_overload()

@@ -51,8 +51,9 @@ def test_defects_are_told_where_they_change_the_answer() -> None:
         assert bool(told) == (not same), f"{case['id']}: {told}"
         shown |= {message.split(" ")[0].rstrip(",") for message in told}
         assert not any(w["code"] == "upstream-defect" for w in repaired["warnings"])
-    assert {"Q1", "Q2", "Q4", "Q5", "Q6", "Q7", "Q8", "Q9", "Q10", "Q11", "Q12", "Q14", "Q15", "Q17", "Q18"} <= shown
-    assert {"Q16", "Q19", "Q21", "Q22", "Q23"} <= shown
+    # The cases of Q5, Q21 and Q22 have the same answer without the defect; tests/allocator has ones that turn.
+    assert {"Q1", "Q2", "Q4", "Q6", "Q7", "Q8", "Q9", "Q10", "Q11", "Q12", "Q14", "Q15", "Q17", "Q18"} <= shown
+    assert {"Q16", "Q19", "Q23"} <= shown
 
 
 def _without_steps(document: dict[str, Any]) -> list[dict[str, Any]]:

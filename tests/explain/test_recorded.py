@@ -18,8 +18,8 @@ from dra_plan.manifests.decode import from_dicts
 from dra_plan.output import schemas
 from dra_plan.output.explain_formats import parse
 from dra_plan.planner.cluster import Cluster
+from tests.conformance import recorded
 
-from ..conformance import recorded
 from .asking import explain
 
 CORPORA = ("quirks", "cases", "cases-1.35", "cases-1.34")

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from dra_plan import allocate
+from tests.allocator.model import Case, Claim, Device, Option, Pool, random_case, to_objects
+from tests.allocator.oracle import first_solution
 
-from ..allocator.model import Case, Claim, Device, Option, Pool, random_case, to_objects
-from ..allocator.oracle import first_solution
 from .apply import applied
 from .asking import only_set
 

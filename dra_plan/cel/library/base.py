@@ -14,7 +14,6 @@ from dra_plan.api.quantity import Quantity
 from dra_plan.api.semver import Semver
 from dra_plan.cel.values import (
     Cidr,
-    ComputedQuantity,
     DefaultMap,
     Duration,
     Ip,
@@ -61,7 +60,7 @@ _CLASSES: dict[str, frozenset[type]] = {
     "timestamp": frozenset((Timestamp,)),
     "type": frozenset((TypeValue,)),
     "optional": frozenset((Optional,)),
-    "quantity": frozenset((Quantity, ComputedQuantity, QuantityCell)),
+    "quantity": frozenset((Quantity, QuantityCell)),
     "semver": frozenset((Semver,)),
     "url": frozenset((Url,)),
     "ip": frozenset((Ip,)),

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dra_plan.api import quantity as api
 from dra_plan.api.quantity import Quantity, QuantityError
 from dra_plan.cel.library.base import overload
-from dra_plan.cel.values import ComputedQuantity, Fault, QuantityBox, QuantityCell, Value
+from dra_plan.cel.values import Fault, QuantityBox, QuantityCell, Value
 
 
 @overload("string_to_quantity", "string")
@@ -59,9 +59,7 @@ def _arithmetic(left: Value, right: Quantity, operation: Callable[[Quantity, Qua
         result = operation(mine, right)
     except QuantityError as error:
         raise Fault(str(error)) from None
-    if type(left) is not QuantityCell:
-        return ComputedQuantity(result.nano, result.format, result.number, result.scale, result.decimal, result.written)
-    if not mine.decimal:
+    if not mine.decimal or type(left) is not QuantityCell:
         return QuantityCell(QuantityBox(result), computed=True)
     # The receiver's decimal now has the result's value.
     left.amount.quantity = result

@@ -152,7 +152,10 @@ def test_local_variables_hide_others():
         ("'%.f'.format([1.0]) == ''", "1:13: could not parse formatting clause: error while parsing precision"),
         ("'100%'.format([1]) == ''", "1:14: unexpected end of string"),
         ("'%q'.format([]) == ''", "1:12: index 0 out of range"),
-        ("'%.99999999999999999999f'.format([1.0]) == ''", "1:33: could not parse formatting clause: error while parsing"),
+        (
+            "'%.99999999999999999999f'.format([1.0]) == ''",
+            "1:33: could not parse formatting clause: error while parsing",
+        ),
         ("'%s'.format([[1, {'a': device}]]) == ''", "1:24: error during formatting: string clause can only be used on"),
     ],
 )
