@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 FieldPath = tuple[str | int, ...]
 
@@ -25,3 +26,15 @@ def render(path: FieldPath) -> str:
 def pattern(path: FieldPath) -> str:
     """The path with list positions left open: `spec.devices[*].basic`."""
     return render(tuple("*" if isinstance(step, int) else step for step in path))
+
+
+def value_at(value: Any, path: FieldPath) -> Any:
+    """What stands at the path inside a plain value; None if there is nothing."""
+    for step in path:
+        if isinstance(value, dict):
+            value = value.get(step)
+        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+            value = value[step]
+        else:
+            return None
+    return value

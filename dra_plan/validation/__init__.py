@@ -1,0 +1,9 @@
+"""What is wrong with manifests before the cluster says so: rules as data, checks that yield findings.
+
+Reads objects as they were written, so that findings can name the place. Nothing here prints or decides exit statuses.
+"""
+
+from .finding import Finding
+from .rule import Rule, Severity
+
+__all__ = ["Finding", "Rule", "Severity"]

@@ -1,0 +1,179 @@
+"""DRA141 to DRA146: claims and claim templates by themselves, as the API server judges them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from dra_plan.api.quantity import parse
+from dra_plan.api.resource import (
+    DeviceClaim,
+    DeviceRequest,
+    DeviceSubRequest,
+    ExactDeviceRequest,
+    ResourceClaimSpec,
+    ResourceClaimStatus,
+)
+from dra_plan.manifests.paths import FieldPath
+from dra_plan.releases import Target
+
+from . import configs, limits, names, selectors, taints
+from .limits import at_most
+from .rule import Problem, error
+from .words import nearest, shown
+
+ONE_FORM = error(
+    "DRA141",
+    "request with not exactly one of exactly and firstAvailable",
+    "A request is either for devices of one class or a list of alternatives.",
+    "Keep one of the two. In v1beta1 the fields of `exactly` stand directly in the request.",
+)
+MODE = error(
+    "DRA142",
+    "allocation mode and count that contradict each other",
+    "ExactCount needs a count of at least 1, All takes none; other modes do not exist.",
+    "Leave out count for All; leave out both for one device.",
+)
+UNKNOWN_REQUEST = error(
+    "DRA143",
+    "reference to a request that the claim does not have",
+    "Constraints, configuration and containers name requests as REQUEST, or REQUEST/SUBREQUEST for one alternative.",
+    "Correct the name.",
+)
+EMPTY_CONSTRAINT = error(
+    "DRA144",
+    "constraint without an attribute",
+    "A constraint compares one attribute: matchAttribute or distinctAttribute.",
+    "Name the attribute, or remove the constraint.",
+)
+STATUS = error(
+    "DRA145",
+    "claim status that contradicts itself",
+    "Only allocated claims can be reserved, each user once, and driver status belongs to allocated devices.",
+    "Take the status from a cluster as it is, or leave it out.",
+)
+CAPACITY_AMOUNT = error(
+    "DRA146",
+    "request for a negative amount of capacity",
+    "Amounts are at least 0.",
+    "Write how much each device must offer.",
+)
+RULES = (ONE_FORM, MODE, UNKNOWN_REQUEST, EMPTY_CONSTRAINT, STATUS, CAPACITY_AMOUNT)
+
+
+def check_spec(path: FieldPath, spec: ResourceClaimSpec, target: Target) -> Iterator[Problem]:
+    """The spec of a claim or template."""
+    path, devices = (*path, "devices"), spec.devices
+    requests = (*path, "requests")
+    yield from at_most(requests, devices.requests, limits.REQUESTS, "request")
+    named = (((*requests, index, "name"), request.name) for index, request in enumerate(devices.requests))
+    yield from names.unique(named, "request")
+    for index, request in enumerate(devices.requests):
+        yield from _request((*requests, index), request, target)
+    yield from _constraints((*path, "constraints"), devices)
+    yield from at_most((*path, "config"), devices.config, limits.CONFIGS, "configuration")
+    for index, entry in enumerate(devices.config):
+        at = (*path, "config", index)
+        yield from _references((*at, "requests"), entry.requests, devices)
+        yield from configs.check(at, entry.opaque)
+
+
+def _request(path: FieldPath, request: DeviceRequest, target: Target) -> Iterator[Problem]:
+    yield from names.dns_label((*path, "name"), request.name, "request name")
+    alternatives = (*path, "firstAvailable")
+    if request.exactly is None and not request.first_available:
+        yield ONE_FORM.at(path, "neither exactly nor firstAvailable is set")
+    elif request.exactly is not None and request.first_available:
+        yield ONE_FORM.at(alternatives, "exactly and firstAvailable are both set")
+    if request.exactly is not None:
+        yield from _wanted((*path, "exactly"), request.exactly, target)
+    yield from at_most(alternatives, request.first_available, limits.SUBREQUESTS, "alternative")
+    named = (((*alternatives, index, "name"), sub.name) for index, sub in enumerate(request.first_available))
+    yield from names.unique(named, "alternative")
+    for index, sub in enumerate(request.first_available):
+        yield from names.dns_label((*alternatives, index, "name"), sub.name, "request name")
+        yield from _wanted((*alternatives, index), sub, target)
+
+
+def _wanted(path: FieldPath, wanted: ExactDeviceRequest | DeviceSubRequest, target: Target) -> Iterator[Problem]:
+    yield from names.subdomain((*path, "deviceClassName"), wanted.device_class_name, "device class name")
+    yield from selectors.check((*path, "selectors"), wanted.selectors, target)
+    mode, amount = wanted.allocation_mode, wanted.count
+    if mode == "All":
+        if amount:
+            yield MODE.at((*path, "count"), f"{amount} with mode All, which takes every matching device")
+    elif mode == "ExactCount":
+        if amount <= 0:
+            yield MODE.at((*path, "count"), f"{amount} is not more than 0")
+    else:
+        known = ("ExactCount", "All")
+        message = f"{shown(mode)} is neither ExactCount nor All"
+        yield MODE.at((*path, "allocationMode"), message, nearest(mode, known) or "")
+    yield from taints.tolerations((*path, "tolerations"), wanted.tolerations)
+    for name, value in (wanted.capacity.requests if wanted.capacity else {}).items():
+        at = (*path, "capacity", "requests", name)
+        yield from names.qualified(at, name, "capacity")
+        if parse(value).sign < 0:
+            yield CAPACITY_AMOUNT.at(at, f"{value} is less than 0")
+
+
+def _constraints(path: FieldPath, devices: DeviceClaim) -> Iterator[Problem]:
+    yield from at_most(path, devices.constraints, limits.CONSTRAINTS, "constraint")
+    for index, constraint in enumerate(devices.constraints):
+        at = (*path, index)
+        yield from _references((*at, "requests"), constraint.requests, devices)
+        if constraint.match_attribute is not None:
+            yield from names.fully_qualified((*at, "matchAttribute"), constraint.match_attribute)
+        elif constraint.distinct_attribute is not None:
+            yield from names.fully_qualified((*at, "distinctAttribute"), constraint.distinct_attribute)
+        else:
+            yield EMPTY_CONSTRAINT.at(at, "neither matchAttribute nor distinctAttribute is set")
+
+
+def request_names(devices: DeviceClaim) -> list[str]:
+    """Everything that may be referred to: requests, and REQUEST/ALTERNATIVE."""
+    return [
+        name
+        for request in devices.requests
+        for name in (request.name, *(f"{request.name}/{sub.name}" for sub in request.first_available))
+    ]
+
+
+def _references(path: FieldPath, references: list[str], devices: DeviceClaim) -> Iterator[Problem]:
+    known = request_names(devices)
+    yield from at_most(path, references, limits.REQUESTS, "request")
+    yield from names.unique((((*path, index), name) for index, name in enumerate(references)), "request")
+    for index, name in enumerate(references):
+        if name not in known:
+            yield UNKNOWN_REQUEST.at(
+                (*path, index), f"no request {shown(name)} in this claim", nearest(name, known) or ""
+            )
+
+
+def check_status(status: ResourceClaimStatus, spec: ResourceClaimSpec) -> Iterator[Problem]:
+    """The status of a claim."""
+    path: FieldPath = ("status",)
+    allocated: set[tuple[str, str, str, str | None]] = set()
+    if status.allocation is not None:
+        devices = (*path, "allocation", "devices")
+        results, entries = status.allocation.devices.results, status.allocation.devices.config
+        yield from at_most((*devices, "results"), results, limits.RESULTS, "result")
+        yield from at_most((*devices, "config"), entries, limits.ALLOCATION_CONFIGS, "configuration")
+        allocated = {(result.driver, result.pool, result.device, result.share_id) for result in results}
+        named = (((*devices, "results", index, "request"), result.request) for index, result in enumerate(results))
+        yield from _known_results(named, spec.devices)
+    reserved = (*path, "reservedFor")
+    yield from at_most(reserved, status.reserved_for, limits.RESERVED_FOR, "user")
+    if status.reserved_for and status.allocation is None:
+        yield STATUS.at(reserved, "reserved but not allocated")
+    yield from names.unique((((*reserved, i, "uid"), user.uid) for i, user in enumerate(status.reserved_for)), "user")
+    for index, device in enumerate(status.devices):
+        if (device.driver, device.pool, device.device, device.share_id) not in allocated:
+            name = f"{device.driver}/{device.pool}/{device.device}"
+            yield STATUS.at((*path, "devices", index), f"{name} is not allocated to this claim")
+
+
+def _known_results(named: Iterable[tuple[FieldPath, str]], devices: DeviceClaim) -> Iterator[Problem]:
+    known = request_names(devices)
+    for path, name in named:
+        if name not in known:
+            yield UNKNOWN_REQUEST.at(path, f"no request {shown(name)} in this claim", nearest(name, known) or "")

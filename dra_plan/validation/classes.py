@@ -1,0 +1,43 @@
+"""DRA148: device classes by themselves, as the API server judges them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dra_plan.api.resource import DeviceClass
+from dra_plan.manifests.paths import FieldPath
+from dra_plan.releases import Target
+
+from . import configs, formats, limits, selectors
+from .limits import at_most
+from .rule import Problem, error
+from .words import shown
+
+EXTENDED_RESOURCE = error(
+    "DRA148",
+    "class with a name that is no extended resource",
+    "Extended resources have a domain that neither is nor ends in kubernetes.io, and don't start with `requests.`.",
+    "Use a domain of your own: example.com/gpu.",
+)
+RULES = (EXTENDED_RESOURCE,)
+
+_SPEC: FieldPath = ("spec",)
+
+
+def check(device_class: DeviceClass, target: Target) -> Iterator[Problem]:
+    """Everything about one class."""
+    spec = device_class.spec
+    yield from selectors.check((*_SPEC, "selectors"), spec.selectors, target)
+    yield from at_most((*_SPEC, "config"), spec.config, limits.CONFIGS, "configuration")
+    for index, entry in enumerate(spec.config):
+        yield from configs.check((*_SPEC, "config", index), entry.opaque)
+    name = spec.extended_resource_name
+    if name is not None and not is_extended_resource(name):
+        yield EXTENDED_RESOURCE.at((*_SPEC, "extendedResourceName"), f"{shown(name)} is no extended resource name")
+
+
+def is_extended_resource(name: str) -> bool:
+    """Whether pods can request the name as an extended resource."""
+    domain, slash, _ = name.partition("/")
+    native = domain == "kubernetes.io" or domain.endswith(".kubernetes.io")
+    return bool(slash) and not native and not name.startswith("requests.") and formats.is_label_name(f"requests.{name}")

@@ -1,0 +1,82 @@
+"""The formats of names that the API server asks for: predicates, and the nearest correct text."""
+
+from __future__ import annotations
+
+import re
+
+_LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
+_DNS_LABEL = re.compile(rf"{_LABEL}\Z")
+_SUBDOMAIN = re.compile(rf"{_LABEL}(?:\.{_LABEL})*\Z")
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_NAME_PART = re.compile(r"(?:[A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]\Z")
+
+MAX_LABEL = 63
+MAX_SUBDOMAIN = 253
+MAX_DOMAIN = 63
+MAX_IDENTIFIER = 32
+
+DNS_LABEL = "lower case letters, digits and '-', at most 63, starting and ending with a letter or digit"
+SUBDOMAIN = "lower case letters, digits, '-' and '.', at most 253, each part starting and ending with a letter or digit"
+POOL = "DNS subdomains separated by slashes, at most 253 characters"
+DRIVER = "a DNS subdomain of at most 63 characters"
+QUALIFIED = "an identifier of at most 32 letters, digits and '_', not starting with a digit, perhaps after DOMAIN/"
+LABEL_NAME = "a label name: at most 63 letters, digits, '-', '_' and '.', perhaps after DOMAIN/"
+LABEL_VALUE = "a label value: at most 63 letters, digits, '-', '_' and '.'"
+
+
+def is_dns_label(text: str) -> bool:
+    """RFC 1123 label."""
+    return len(text) <= MAX_LABEL and _DNS_LABEL.match(text) is not None
+
+
+def is_subdomain(text: str, most: int = MAX_SUBDOMAIN) -> bool:
+    """RFC 1123 subdomain."""
+    return len(text) <= most and _SUBDOMAIN.match(text) is not None
+
+
+def is_driver(text: str) -> bool:
+    """A driver name, as of CSI drivers: a subdomain in which capital letters are allowed too."""
+    return is_subdomain(text.lower(), MAX_DOMAIN)
+
+
+def is_pool(text: str) -> bool:
+    """Subdomains separated by slashes."""
+    return len(text) <= MAX_SUBDOMAIN and all(is_subdomain(part) for part in text.split("/"))
+
+
+def is_qualified(text: str) -> bool:
+    """The name of an attribute or capacity: a C identifier, perhaps with a domain."""
+    domain, slash, name = text.rpartition("/")
+    return (not slash or is_driver(domain)) and len(name) <= MAX_IDENTIFIER and _IDENTIFIER.match(name) is not None
+
+
+def is_label_name(text: str) -> bool:
+    """The key of a label or taint."""
+    prefix, slash, name = text.rpartition("/")
+    return (not slash or is_subdomain(prefix)) and 0 < len(name) <= MAX_LABEL and _NAME_PART.match(name) is not None
+
+
+def is_label_value(text: str) -> bool:
+    """The value of a label or taint; it may be empty."""
+    return text == "" or (len(text) <= MAX_LABEL and _NAME_PART.match(text) is not None)
+
+
+def as_dns_label(text: str) -> str:
+    """The nearest correct label, or an empty text."""
+    made = re.sub(r"[^a-z0-9-]+", "-", text.lower()).strip("-")
+    return made if is_dns_label(made) else ""
+
+
+def as_subdomain(text: str) -> str:
+    """The nearest correct subdomain, or an empty text."""
+    made = re.sub(r"[^a-z0-9.-]+", "-", text.lower()).strip("-.")
+    return made if is_subdomain(made) else ""
+
+
+def as_qualified(text: str) -> str:
+    """The nearest correct qualified name, or an empty text."""
+    domain, slash, name = text.rpartition("/")
+    made = re.sub(r"[^A-Za-z0-9_]+", "_", name)
+    made = f"_{made}" if made[:1].isdigit() else made
+    whole = f"{domain}{slash}{made}"
+    return whole if is_qualified(whole) else ""

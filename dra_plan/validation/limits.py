@@ -1,0 +1,82 @@
+"""How much of everything the API server accepts, per release: a literal table and the one rule about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sized
+from dataclasses import dataclass, replace
+
+from dra_plan.manifests.paths import FieldPath
+
+from .rule import Problem, error
+from .words import count
+
+TOO_MANY = error(
+    "DRA110",
+    "more entries than the API server accepts",
+    "Lists and maps of the API have fixed limits; the API server refuses the object.",
+    "Split the object: a pool may have many slices, a pod many claims.",
+)
+TOO_LONG = error(
+    "DRA111",
+    "text longer than the API server accepts",
+    "Texts of the API have fixed limits; the API server refuses the object.",
+    "Shorten the text.",
+)
+RULES = (TOO_MANY, TOO_LONG)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Limits:
+    """The limits of one release."""
+
+    devices: int = 128
+    costly_devices: int = 64
+    """Devices of a slice in which any device has taints, consumes counters or has list attributes."""
+    counter_sets: int = 8
+    counters_per_set: int = 32
+    counters_per_slice: int | None = None
+    consumptions_per_device: int = 2
+    counters_per_consumption: int = 32
+    names_per_device: int = 32
+    values_per_device: int = 48
+    taints: int = 16
+    counters_share_slice: bool = False
+    """Whether counter sets and devices stand in the same slice; otherwise each slice has one of them."""
+
+
+REQUESTS = 32
+SELECTORS = 32
+CONSTRAINTS = 32
+CONFIGS = 32
+SUBREQUESTS = 8
+TOLERATIONS = 16
+RESULTS = 32
+ALLOCATION_CONFIGS = 64
+RESERVED_FOR = 256
+BINDING_CONDITIONS = 4
+VALID_VALUES = 10
+ATTRIBUTE_BYTES = 64
+OPAQUE_BYTES = 10 * 1024
+SELECTOR_COST = 1_000_000
+
+_NEWEST = Limits()
+_OLD_COUNTERS = replace(_NEWEST, counters_per_slice=32, consumptions_per_device=32, counters_share_slice=True, taints=4)
+_BY_VERSION = {"1.34": _OLD_COUNTERS, "1.35": _NEWEST, "1.36": _NEWEST}
+
+
+def limits_of(version: str) -> Limits:
+    """The limits of a minor version such as "1.36"."""
+    return _BY_VERSION[version]
+
+
+def at_most(path: FieldPath, entries: Sized, most: int, noun: str) -> Iterator[Problem]:
+    """A problem when there are more entries than allowed."""
+    if len(entries) > most:
+        yield TOO_MANY.at(path, f"{count(len(entries), noun)}; at most {most} are allowed")
+
+
+def at_most_bytes(path: FieldPath, text: str, most: int, noun: str) -> Iterator[Problem]:
+    """A problem when a text has more bytes (UTF-8) than allowed."""
+    size = len(text.encode("utf-8", "surrogatepass"))
+    if size > most:
+        yield TOO_LONG.at(path, f"{noun} of {size} bytes; at most {most} are allowed")

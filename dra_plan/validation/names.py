@@ -1,0 +1,118 @@
+"""DRA10x: names: their format, uniqueness, and required texts. Used by the checks of every kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from dra_plan.manifests.paths import FieldPath
+
+from . import formats
+from .rule import Problem, error
+from .schema import MISSING_FIELD
+from .words import shown
+
+BAD_NAME = error(
+    "DRA101",
+    "name in the wrong format",
+    "The API server refuses names that are no DNS names.",
+    "Use lower case letters, digits and dashes.",
+)
+BAD_QUALIFIED_NAME = error(
+    "DRA102",
+    "attribute or capacity name in the wrong format",
+    "Names of attributes and capacities are C identifiers, so that selectors can write them after a dot; in front "
+    "there may be a domain and one slash.",
+    "Use letters, digits and underscores after the domain.",
+)
+NO_DOMAIN = error(
+    "DRA103",
+    "constraint on an attribute without its domain",
+    "Constraints compare devices of any driver, so the API server wants the full name.",
+    "Write DOMAIN/NAME; names that a driver publishes without domain have the driver's name as domain.",
+)
+NOT_UNIQUE = error(
+    "DRA104",
+    "name used twice in a list of unique names",
+    "Other fields refer to the entry by its name; the API server refuses the object.",
+    "Rename or remove one of the entries.",
+)
+BAD_LABEL = error(
+    "DRA105",
+    "key or value that is no label text",
+    "Keys and values of taints, tolerations and condition types have the format of labels.",
+    "Use letters, digits, '-', '_' and '.'.",
+)
+RULES = (BAD_NAME, BAD_QUALIFIED_NAME, NO_DOMAIN, NOT_UNIQUE, BAD_LABEL)
+
+
+def dns_label(path: FieldPath, text: str, noun: str) -> Iterator[Problem]:
+    """A required DNS label."""
+    yield from _formatted(path, text, noun, formats.is_dns_label, formats.DNS_LABEL, formats.as_dns_label(text))
+
+
+def subdomain(path: FieldPath, text: str, noun: str) -> Iterator[Problem]:
+    """A required DNS subdomain."""
+    yield from _formatted(path, text, noun, formats.is_subdomain, formats.SUBDOMAIN, formats.as_subdomain(text))
+
+
+def driver(path: FieldPath, text: str) -> Iterator[Problem]:
+    """A required driver name."""
+    yield from _formatted(path, text, "driver name", formats.is_driver, formats.DRIVER, formats.as_subdomain(text))
+
+
+def pool(path: FieldPath, text: str) -> Iterator[Problem]:
+    """A required pool name."""
+    yield from _formatted(path, text, "pool name", formats.is_pool, formats.POOL, "")
+
+
+def _formatted(
+    path: FieldPath, text: str, noun: str, correct: Callable[[str], bool], words: str, mend: str
+) -> Iterator[Problem]:
+    if not text:
+        yield from required(path, text)
+    elif not correct(text):
+        yield BAD_NAME.at(path, f"{shown(text)} is no {noun}: {words}", mend)
+
+
+def required(path: FieldPath, text: str) -> Iterator[Problem]:
+    """A required text that is there but empty; absent ones are told from the schema."""
+    if not text:
+        yield MISSING_FIELD.at(path, "missing or empty")
+
+
+def qualified(path: FieldPath, text: str, noun: str) -> Iterator[Problem]:
+    """The name of an attribute or capacity."""
+    if not formats.is_qualified(text):
+        message = f"{shown(text)} is no {noun} name: {formats.QUALIFIED}"
+        yield BAD_QUALIFIED_NAME.at(path, message, formats.as_qualified(text))
+
+
+def fully_qualified(path: FieldPath, text: str) -> Iterator[Problem]:
+    """The name of an attribute with its domain."""
+    if "/" in text:
+        yield from qualified(path, text, "attribute")
+    elif text:
+        yield NO_DOMAIN.at(path, f"{shown(text)} has no domain: constraints want DOMAIN/NAME")
+    else:
+        yield MISSING_FIELD.at(path, "missing or empty")
+
+
+def unique(entries: Iterable[tuple[FieldPath, str]], noun: str) -> Iterator[Problem]:
+    """Problems for names that occur again."""
+    seen: set[str] = set()
+    for path, name in entries:
+        if name and name in seen:
+            yield NOT_UNIQUE.at(path, f"{noun} {shown(name)} is there already")
+        seen.add(name)
+
+
+def label_name(path: FieldPath, text: str) -> Iterator[Problem]:
+    """The key of a label, taint or condition."""
+    if not formats.is_label_name(text):
+        yield BAD_LABEL.at(path, f"{shown(text)} is no {formats.LABEL_NAME}")
+
+
+def label_value(path: FieldPath, text: str) -> Iterator[Problem]:
+    """The value of a label or taint."""
+    if not formats.is_label_value(text):
+        yield BAD_LABEL.at(path, f"{shown(text)} is no {formats.LABEL_VALUE}")

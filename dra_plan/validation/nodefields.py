@@ -1,0 +1,90 @@
+"""DRA130, DRA131: which nodes reach a slice or a device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dra_plan.api.core import NodeSelector
+from dra_plan.api.resource import Device, ResourceSliceSpec
+from dra_plan.api.selectors import term_problems
+from dra_plan.manifests.paths import FieldPath
+
+from . import names
+from .rule import Problem, error
+from .words import count
+
+NODE_FIELDS = error(
+    "DRA130",
+    "not exactly one way to say which nodes reach the devices",
+    "A slice has exactly one of nodeName, nodeSelector, allNodes and perDeviceNodeSelection; with the last, each "
+    "device has exactly one of the first three. Empty and false values count as given and are refused.",
+    "Keep the one that is meant.",
+)
+NODE_SELECTOR = error(
+    "DRA131",
+    "node selector that the API server or the allocator refuses",
+    "A slice's selector must have exactly one term; requirements must be readable. Selectors of several terms pass in "
+    "a device, but then the allocation of that device is an error that stops the pod on all nodes.",
+    "Write one term; use more devices or slices for more.",
+)
+RULES = (NODE_FIELDS, NODE_SELECTOR)
+
+
+def of_slice(spec: ResourceSliceSpec) -> Iterator[Problem]:
+    """The node fields of a slice."""
+    path: FieldPath = ("spec",)
+    yield from _one_of(path, spec, {"perDeviceNodeSelection": spec.per_device_node_selection})
+
+
+def of_device(path: FieldPath, device: Device, *, wanted: bool) -> Iterator[Problem]:
+    """The node fields of a device; `wanted` if the slice leaves the choice to its devices."""
+    if wanted:
+        yield from _one_of(path, device, {})
+        return
+    given = [name for name, value in _fields(device).items() if value is not None]
+    if given:
+        yield NODE_FIELDS.at((*path, given[0]), "only with perDeviceNodeSelection: true in the slice")
+
+
+def _fields(owner: ResourceSliceSpec | Device) -> dict[str, object]:
+    return {"nodeName": owner.node_name, "nodeSelector": owner.node_selector, "allNodes": owner.all_nodes}
+
+
+def _one_of(path: FieldPath, owner: ResourceSliceSpec | Device, more: dict[str, bool | None]) -> Iterator[Problem]:
+    fields = {**_fields(owner), **more}
+    given = [name for name, value in fields.items() if value is not None]
+    for name in given:
+        if fields[name] is False:
+            yield NODE_FIELDS.at((*path, name), "false; leave it out instead")
+        elif fields[name] == "":
+            yield NODE_FIELDS.at((*path, name), "empty; leave it out instead")
+    if not given:
+        yield NODE_FIELDS.at(path, f"none of {', '.join(fields)} is set")
+    elif len(given) > 1:
+        yield NODE_FIELDS.at((*path, given[1]), f"{' and '.join(given)} are set; exactly one is allowed")
+    if owner.node_name:
+        yield from names.subdomain((*path, "nodeName"), owner.node_name, "node name")
+    if owner.node_selector is not None:
+        yield from _selector((*path, "nodeSelector"), owner.node_selector)
+
+
+def _selector(path: FieldPath, selector: NodeSelector) -> Iterator[Problem]:
+    terms = selector.node_selector_terms
+    path = (*path, "nodeSelectorTerms")
+    if len(terms) != 1:
+        yield NODE_SELECTOR.at(path, f"{count(len(terms), 'term')}; exactly one is allowed")
+    for index, term in enumerate(terms):
+        for told in term_problems(term, ""):
+            where, _, message = told.partition(": ")
+            yield NODE_SELECTOR.at((*path, index, *_steps(where)), message)
+
+
+def _steps(where: str) -> FieldPath:
+    """`.matchExpressions[0].values[1]` as steps."""
+    steps: list[str | int] = []
+    for part in where.replace("[", ".[").split("."):
+        if part.startswith("["):
+            steps.append(int(part[1:-1]))
+        elif part:
+            steps.append(part)
+    return tuple(steps)

@@ -1,0 +1,122 @@
+"""DRA135: request policies of shared capacities (KEP-5075)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from dra_plan.api.base import QuantityText
+from dra_plan.api.quantity import Quantity, parse
+from dra_plan.api.resource import CapacityRequestPolicy, CapacityRequestPolicyRange, DeviceCapacity
+from dra_plan.manifests.paths import FieldPath
+
+from .limits import VALID_VALUES, at_most
+from .rule import Problem, error
+
+POLICY = error(
+    "DRA135",
+    "request policy that contradicts itself",
+    "The policy says how requests on a shared capacity are rounded and limited; the API server refuses one that "
+    "can't be kept.",
+    "Make default, values and range agree with each other and with the capacity.",
+)
+RULES = (POLICY,)
+
+
+def check(path: FieldPath, capacity: DeviceCapacity, *, shared: bool) -> Iterator[Problem]:
+    """The policy of one capacity; `shared` says whether the device allows multiple allocations."""
+    policy = capacity.request_policy
+    if policy is None:
+        return
+    path = (*path, "requestPolicy")
+    if not shared:
+        yield POLICY.at(path, "only devices with allowMultipleAllocations: true may have a request policy")
+    total = parse(capacity.value)
+    both = policy.valid_values is not None and policy.valid_range is not None
+    if both:
+        yield POLICY.at(path, "validValues and validRange exclude each other")
+    if policy.default is None:
+        if policy.valid_values is not None or policy.valid_range is not None:
+            yield POLICY.at((*path, "default"), "missing; validValues and validRange need it")
+        return
+    default = parse(policy.default)
+    if default > total:
+        yield POLICY.at((*path, "default"), f"{policy.default} is more than the capacity, {capacity.value}")
+    if both:
+        return
+    if policy.valid_values is not None:
+        yield from _values((*path, "validValues"), policy, policy.valid_values, default, capacity.value)
+    if policy.valid_range is not None:
+        yield from _range((*path, "validRange"), policy.valid_range, policy.default, capacity.value)
+
+
+def _values(
+    path: FieldPath,
+    policy: CapacityRequestPolicy,
+    values: Sequence[QuantityText],
+    default: Quantity,
+    capacity: QuantityText,
+) -> Iterator[Problem]:
+    yield from at_most(path, values, VALID_VALUES, "value")
+    parsed = [parse(value) for value in values]
+    if default not in parsed:
+        yield POLICY.at(path, f"the default, {policy.default}, is not among the values")
+    for index, value in enumerate(parsed):
+        at = (*path, index)
+        if value > parse(capacity):
+            yield POLICY.at(at, f"{values[index]} is more than the capacity, {capacity}")
+        if index and value == parsed[index - 1]:
+            yield POLICY.at(at, f"{values[index]} is there already")
+        elif index and value < parsed[index - 1]:
+            yield POLICY.at(at, f"{values[index]} after {values[index - 1]}: values must ascend")
+
+
+def _range(
+    path: FieldPath, wanted: CapacityRequestPolicyRange, default: QuantityText, capacity: QuantityText
+) -> Iterator[Problem]:
+    if wanted.min is None:
+        yield POLICY.at((*path, "min"), "missing; a range needs it")
+        return
+    least, most, total, usual = parse(wanted.min), parse(wanted.max or capacity), parse(capacity), parse(default)
+    if least > total:
+        yield POLICY.at((*path, "min"), f"{wanted.min} is more than the capacity, {capacity}")
+    if usual < least:
+        yield POLICY.at((*path, "min"), f"{wanted.min} is more than the default, {default}")
+    if wanted.max is not None:
+        yield from _maximum((*path, "max"), wanted, default, capacity)
+    if wanted.step is not None:
+        yield from _step((*path, "step"), wanted, least, most if wanted.max is not None else None, usual, total)
+
+
+def _maximum(
+    path: FieldPath, wanted: CapacityRequestPolicyRange, default: QuantityText, capacity: QuantityText
+) -> Iterator[Problem]:
+    most = parse(wanted.max or "0")
+    if most < parse(wanted.min or "0"):
+        yield POLICY.at(path, f"{wanted.max} is less than min, {wanted.min}")
+    if most > parse(capacity):
+        yield POLICY.at(path, f"{wanted.max} is more than the capacity, {capacity}")
+    if parse(default) > most:
+        yield POLICY.at(path, f"{wanted.max} is less than the default, {default}")
+
+
+def _step(
+    path: FieldPath,
+    wanted: CapacityRequestPolicyRange,
+    least: Quantity,
+    most: Quantity | None,
+    usual: Quantity,
+    total: Quantity,
+) -> Iterator[Problem]:
+    """Steps are counted in whole numbers, fractions rounded up, as upstream does."""
+    step = parse(wanted.step or "0")
+    if step.sign <= 0:
+        yield POLICY.at(path, f"{wanted.step} is not more than 0")
+        return
+    if least + step > total:
+        yield POLICY.at(path, f"min {wanted.min} and one step {wanted.step} are more than the capacity")
+    if step.units <= 0:
+        return
+    if (usual.units - least.units) % step.units:
+        yield POLICY.at(path, f"the default is no whole number of steps of {wanted.step} above min {wanted.min}")
+    if most is not None and (most.units - least.units) % step.units:
+        yield POLICY.at(path, f"max {wanted.max} is no whole number of steps of {wanted.step} above min {wanted.min}")

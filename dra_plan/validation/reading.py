@@ -1,0 +1,136 @@
+"""From paths to subjects. Only what can't be read as a document is refused; what a document says is judged later."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
+
+from dra_plan.api.base import Object
+from dra_plan.manifests import defaults, kinds, lines
+from dra_plan.manifests.diagnose import diagnose
+from dra_plan.manifests.documents import Document, read_documents
+from dra_plan.manifests.faults import Fault, ManifestErrors
+from dra_plan.manifests.kinds import Kind
+from dra_plan.manifests.objects import NOT_DECODED, typed
+from dra_plan.manifests.opaque import MAX_DEPTH, is_too_deep
+from dra_plan.manifests.paths import FieldPath
+from dra_plan.manifests.places import Item, Place, label, label_of
+from dra_plan.manifests.quantities import are_readable
+from dra_plan.manifests.report import Report
+from dra_plan.manifests.shapes import schema_of
+from dra_plan.manifests.sources import STDIN, read_sources
+from dra_plan.manifests.unwrap import unwrap
+
+from . import schema
+from .rule import Problem
+from .subject import Subject
+
+
+@dataclass(slots=True)
+class Reading:
+    """What was read: the objects in input order, and the texts they come from (for comments)."""
+
+    subjects: list[Subject] = field(default_factory=list)
+    texts: dict[str, str] = field(default_factory=dict)
+
+
+def read(
+    paths: Sequence[str | os.PathLike[str]],
+    *,
+    recursive: bool = False,
+    stdin: BinaryIO | None = None,
+    namespace: str = "default",
+) -> Reading:
+    """All objects of the paths. Raises `ManifestErrors` for what can't be read, or when there is no object at all."""
+    names = [os.fspath(path) for path in paths]
+    if stdin is None and STDIN in names:
+        stdin = sys.stdin.buffer
+    report = Report()
+    reading = Reading()
+    for source in read_sources(names, report.faults, recursive=recursive, stdin=stdin):
+        if b"dra-plan:" in source.data:
+            reading.texts[source.name] = source.data.decode()
+        for document in read_documents(source, report.faults):
+            value, place = _opened(document)
+            items = unwrap(value, place, report)
+            reading.subjects.extend(_subject(item, namespace) for item in items)
+    if not report.faults and not reading.subjects:
+        report.faults.append(Fault("", f"no Kubernetes object found in {', '.join(names)}"))
+    if report.faults:
+        raise ManifestErrors(report.faults)
+    return reading
+
+
+def _opened(document: Document) -> tuple[Any, Place]:
+    """The document's value; JSON documents get lines of their fields too."""
+    if document.data is None:
+        return document.value, document.place
+    return document.plain(), document.place._replace(find_lines=_JsonLines(document))
+
+
+class _JsonLines:
+    """Finds lines in a JSON document, reading it a second time when first asked."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._lines: lines.Lines | None = None
+
+    def __call__(self, paths: list[FieldPath]) -> list[int]:
+        if self._lines is None:
+            document = self._document
+            text = (document.data or b"")[document.begin : document.end].decode()
+            self._lines = lines.of_json(text, document.place.line)
+        return [lines.find(self._lines, path) for path in paths]
+
+
+def _subject(item: Item, namespace: str) -> Subject:
+    header = item.header
+    shown = label_of(header.kind, item.value.get("metadata"))
+    problems = tuple(schema.header_problems(header))
+    kind = None if problems else kinds.find(header.api_version, header.kind)
+    if kind is None:
+        return Subject(item.value, item.place, shown, problems=problems)
+    version = kinds.split_version(header.api_version)[1]
+    metadata = item.value.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    space = _text(metadata.get("namespace")) or namespace if kind.namespaced else ""
+    name = _text(metadata.get("name")) or _text(metadata.get("generateName"))
+    obj: Object | None = None
+    if version not in kind.versions:
+        problems = (schema.unknown_version(header.api_version, kind),)
+    else:
+        obj, problems = _decoded(item.value, kind, version)
+    return Subject(
+        item.value, item.place, label(kind.name, space, name), kind, version, space, name, obj, tuple(problems)
+    )
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _decoded(value: dict[str, Any], kind: Kind, version: str) -> tuple[Object | None, tuple[Problem, ...]]:
+    """The object as the API server would store it, as far as it can be decoded, and what the schema says of it."""
+    diagnosis = diagnose(value, kind, version)
+    problems = list(schema.problems(value, diagnosis, kind, version, schema_of(kind, version)))
+    if diagnosis.wrong:
+        return None, tuple(problems)
+    plain, sources = schema.without_sources(diagnosis.value, value, kind)
+    problems += sources
+    if sources:
+        plain = diagnose(plain, kind, version).value
+    try:
+        obj = typed(plain, kind, version)
+        if not are_readable(obj) or is_too_deep(obj):
+            raise RecursionError(f"data nested more than {MAX_DEPTH} levels deep")
+    except NOT_DECODED as failure:
+        return None, (*problems, schema.undecodable(str(failure)))
+    return defaults.apply(obj), tuple(problems)
+
+
+def known(subjects: Sequence[Subject]) -> Iterator[Subject]:
+    """The subjects that could be decoded."""
+    return (subject for subject in subjects if subject.obj is not None)

@@ -1,0 +1,61 @@
+"""A rule as data, and a problem: a rule that an object breaks at a field. The checks decide what breaks it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from dra_plan.manifests.paths import FieldPath
+
+
+class Severity(IntEnum):
+    """How bad a finding is; the order decides what `--fail-on` counts."""
+
+    INFO = 1
+    WARNING = 2
+    ERROR = 3
+
+    def __str__(self) -> str:
+        return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule: its stable code, what it is about, why it matters and how to mend what breaks it."""
+
+    code: str
+    severity: Severity
+    title: str
+    why: str
+    mend: str
+
+    def at(self, path: FieldPath, message: str, suggestion: str = "") -> Problem:
+        """A problem with the field at `path` (as in v1); `suggestion` is the corrected text where there is one."""
+        return Problem(self, path, message, suggestion)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A rule that an object breaks. The path is the v1 path; an object's own path is found when it is reported."""
+
+    rule: Rule
+    path: FieldPath
+    message: str
+    suggestion: str = ""
+    written: bool = False
+    """Whether the path is as written in the manifest already."""
+
+
+def error(code: str, title: str, why: str, mend: str) -> Rule:
+    """A rule that the API server or the scheduler enforces."""
+    return Rule(code, Severity.ERROR, title, why, mend)
+
+
+def warning(code: str, title: str, why: str, mend: str) -> Rule:
+    """A rule whose breaking is probably a mistake."""
+    return Rule(code, Severity.WARNING, title, why, mend)
+
+
+def info(code: str, title: str, why: str, mend: str) -> Rule:
+    """A rule whose breaking is worth knowing."""
+    return Rule(code, Severity.INFO, title, why, mend)

@@ -1,0 +1,254 @@
+"""DRA0xx: what can be told from the published schemas: headers, types, unknown and required fields, versions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from dra_plan.manifests.convert import lift_claim_sources
+from dra_plan.manifests.diagnose import Diagnosis, describe
+from dra_plan.manifests.kinds import Kind
+from dra_plan.manifests.paths import FieldPath, pattern, value_at
+from dra_plan.manifests.places import Header
+from dra_plan.manifests.shapes import Schema
+
+from .rule import Problem, error, info, warning
+from .words import nearest
+
+WRONG_TYPE = error(
+    "DRA001",
+    "field of the wrong type",
+    "The API server can't decode the object and refuses it.",
+    "Write the value with the type that the field has.",
+)
+UNKNOWN_FIELD = error(
+    "DRA002",
+    "field that the API version does not have",
+    "kubectl refuses it (`--validate=strict`); without that the API server drops it, and the object means something "
+    "else than it says.",
+    "Correct the name, or move the field where it belongs.",
+)
+MISSING_FIELD = error(
+    "DRA003",
+    "required field missing",
+    "The API server refuses the object.",
+    "Set the field.",
+)
+UNKNOWN_VERSION = error(
+    "DRA004",
+    "API version that does not exist",
+    "No API server serves it.",
+    "Use a version that exists.",
+)
+NO_HEADER = error(
+    "DRA005",
+    "apiVersion or kind missing",
+    "Nothing can tell what the object is.",
+    "Set both.",
+)
+NO_NAME = error(
+    "DRA006",
+    "object without a name",
+    "The API server needs metadata.name (or metadata.generateName).",
+    "Give the object a name.",
+)
+GIVEN_TWICE = error(
+    "DRA007",
+    "object given twice",
+    "Of two objects with the same kind, namespace and name only one can exist; applying both keeps the later one.",
+    "Rename or remove one of them.",
+)
+BASIC_IN_V1 = error(
+    "DRA008",
+    "devices wrapped in `basic` in a version without it",
+    "`basic` is v1beta1's; v1beta2 and v1 have its fields directly in the device. Dropped, the device is left with "
+    "nothing but its name: no attributes, no capacity.",
+    "Move the fields of `basic` one level up, or write the slice as v1beta1.",
+)
+CLAIM_SOURCE = error(
+    "DRA009",
+    "pod claim in the form before Kubernetes 1.31",
+    "`source` no longer exists. Dropped, the entry names neither a claim nor a template, and the pod is refused.",
+    "Write resourceClaimName or resourceClaimTemplateName directly in the entry.",
+)
+DEPRECATED = warning(
+    "DRA010",
+    "deprecated API version",
+    "It is still served, but goes away in a later release.",
+    "Write the object in the version that replaces it.",
+)
+NOT_SERVED = error(
+    "DRA011",
+    "API version that the release no longer serves",
+    "kubectl answers that there is no such kind.",
+    "Write the object in a version that is served.",
+)
+ZERO_BY_DEFAULT = info(
+    "DRA012",
+    "required field left out, so it is 0",
+    "The schema asks for the field; the API server takes its absence for zero.",
+    "Write the value, so that nobody has to know this.",
+)
+UNDECODABLE = error(
+    "DRA013",
+    "object that can't be decoded",
+    "The API server refuses the object.",
+    "See the message.",
+)
+RULES = (
+    WRONG_TYPE,
+    UNKNOWN_FIELD,
+    MISSING_FIELD,
+    UNKNOWN_VERSION,
+    NO_HEADER,
+    NO_NAME,
+    GIVEN_TWICE,
+    BASIC_IN_V1,
+    CLAIM_SOURCE,
+    DEPRECATED,
+    NOT_SERVED,
+    ZERO_BY_DEFAULT,
+    UNDECODABLE,
+)
+
+_ZERO = frozenset({"generation", "value"})
+"""Fields that the schema requires and that may well be zero."""
+_MEND_SHOWN = 6
+
+
+def header_problems(header: Header) -> Iterator[Problem]:
+    """What keeps an object from being of any kind."""
+    for name, given in (("apiVersion", header.api_version), ("kind", header.kind)):
+        if given is None or given == "":
+            yield NO_HEADER.at((name,), "missing")
+        elif not isinstance(given, str):
+            yield WRONG_TYPE.at((name,), f"expected a string, got {describe(given)}")
+
+
+def unknown_version(api_version: str, kind: Kind) -> Problem:
+    """An apiVersion of a known group that was never published."""
+    return UNKNOWN_VERSION.at(
+        ("apiVersion",), f"there is no {api_version} of {kind.name}", f"apiVersion: {kind.api_version}"
+    )
+
+
+def undecodable(reason: str) -> Problem:
+    """What no other rule of this group explains."""
+    return UNDECODABLE.at((), f"can't be decoded: {reason}")
+
+
+def problems(
+    value: dict[str, Any], diagnosis: Diagnosis, kind: Kind, version: str, schema: Schema
+) -> Iterator[Problem]:
+    """Everything that the schema of the object's own version says."""
+    for path, message, hint in diagnosis.wrong:
+        yield Problem(WRONG_TYPE, path, message, hint, written=True)
+    yield from _unknown(value, diagnosis.unknown, kind, version, schema)
+    for path in _Required(schema).missing(value):
+        rule = ZERO_BY_DEFAULT if path[-1] in _ZERO else MISSING_FIELD
+        yield Problem(rule, path, "missing, so it is 0" if rule is ZERO_BY_DEFAULT else "missing", written=True)
+
+
+def _unknown(
+    value: dict[str, Any], unknown: list[FieldPath], kind: Kind, version: str, schema: Schema
+) -> Iterator[Problem]:
+    wrapped = [path for path in unknown if pattern(path) == "spec.devices[*].basic"]
+    if wrapped and kind.name == "ResourceSlice":
+        many = f"all {len(wrapped)} devices" if len(wrapped) > 1 else "the device"
+        message = f"{version} has no `basic`: {many} would be left with nothing but the name"
+        yield Problem(BASIC_IN_V1, wrapped[0], message, _lifted(value_at(value, wrapped[0])), written=True)
+    for path in unknown:
+        if path in wrapped or _is_claim_source(path, kind) or not _is_closed(path, kind, schema):
+            continue
+        known = _fields_at(path[:-1], schema)
+        close = nearest(str(path[-1]), known)
+        message = f"{kind.group + '/' if kind.group else ''}{version} {kind.name} has no such field"
+        yield Problem(UNKNOWN_FIELD, path, message, f"{close}:" if close else "", written=True)
+
+
+def _lifted(payload: object) -> str:
+    names = list(payload) if isinstance(payload, dict) else []
+    return f"{', '.join(names[:_MEND_SHOWN])} directly in the device" if names else ""
+
+
+def _is_closed(path: FieldPath, kind: Kind, schema: Schema) -> bool:
+    """Whether the schema is known to list every field at that place; of workloads it lists only what planning reads."""
+    if not kind.pod_spec or kind.name == "Pod":
+        return "$ref" in schema
+    return path[: len(kind.pod_spec)] == kind.pod_spec
+
+
+def _is_claim_source(path: FieldPath, kind: Kind) -> bool:
+    inner = path[len(kind.pod_spec) :] if kind.pod_spec else ()
+    return len(inner) == 3 and inner[0] == "resourceClaims" and inner[2] == "source"
+
+
+def without_sources(plain: Any, value: dict[str, Any], kind: Kind) -> tuple[Any, list[Problem]]:
+    """The decoded value with the pod claims of releases before 1.31 in today's form, and the problems they are."""
+    if not kind.pod_spec:
+        return plain, []
+    claims = value_at(value, (*kind.pod_spec, "resourceClaims"))
+    found = [
+        Problem(CLAIM_SOURCE, (*kind.pod_spec, "resourceClaims", index, "source"), _SOURCE, _inner(claim), written=True)
+        for index, claim in enumerate(claims if isinstance(claims, list) else ())
+        if isinstance(claim, dict) and isinstance(claim.get("source"), dict)
+    ]
+    return (_replaced(value, kind.pod_spec), found) if found else (plain, found)
+
+
+_SOURCE = "`source` was removed in Kubernetes 1.31; its fields stand directly in the entry"
+
+
+def _inner(claim: dict[str, Any]) -> str:
+    return ", ".join(f"{key}: {value}" for key, value in claim["source"].items() if isinstance(value, str))
+
+
+def _replaced(value: Any, path: FieldPath) -> Any:
+    if not path:
+        return lift_claim_sources(value)
+    return {**value, path[0]: _replaced(value[path[0]], path[1:])}
+
+
+def _resolved(schema: Schema, definitions: dict[str, Schema]) -> Schema:
+    while "$ref" in schema:
+        schema = definitions[schema["$ref"].removeprefix("#/$defs/")]
+    return schema
+
+
+def _fields_at(path: FieldPath, schema: Schema) -> list[str]:
+    """The fields that the schema has at a place."""
+    definitions = schema.get("$defs", {})
+    schema = _resolved(schema, definitions)
+    for step in path:
+        inner = schema.get("items") if isinstance(step, int) else schema.get("properties", {}).get(step)
+        inner = inner if inner is not None else schema.get("additionalProperties")
+        if not isinstance(inner, dict):
+            return []
+        schema = _resolved(inner, definitions)
+    return list(schema.get("properties", {}))
+
+
+class _Required:
+    """Walks a value along its schema and tells the required fields that it lacks."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+        self._definitions: dict[str, Schema] = schema.get("$defs", {})
+
+    def missing(self, value: Any) -> Iterator[FieldPath]:
+        yield from self._walk(value, self._schema, ())
+
+    def _walk(self, value: Any, schema: Schema, path: FieldPath) -> Iterator[FieldPath]:
+        schema = _resolved(schema, self._definitions)
+        if isinstance(value, dict):
+            for name in schema.get("required", ()):
+                if value.get(name) is None:
+                    yield (*path, name)
+            fields, other = schema.get("properties", {}), schema.get("additionalProperties")
+            for key, item in value.items():
+                inner = fields.get(key, other)
+                if isinstance(inner, dict) and item is not None:
+                    yield from self._walk(item, inner, (*path, key))
+        elif isinstance(value, list) and "items" in schema:
+            for index, item in enumerate(value):
+                yield from self._walk(item, schema["items"], (*path, index))

@@ -1,0 +1,60 @@
+"""DRA12x: selectors as the API server judges them: compiled by the rules for new expressions, with estimated cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from dra_plan.api.resource import DeviceSelector
+from dra_plan.cel import compile_selector
+from dra_plan.cel.errors import CelCompileError
+from dra_plan.manifests.paths import FieldPath
+from dra_plan.releases import Target
+
+from .limits import SELECTOR_COST, SELECTORS, at_most
+from .rule import Problem, error
+
+NO_CEL = error(
+    "DRA120",
+    "selector without an expression",
+    "CEL is the only kind of selector; the API server refuses an entry without it.",
+    "Write `- cel: {expression: ...}`.",
+)
+DOES_NOT_COMPILE = error(
+    "DRA121",
+    "selector that does not compile",
+    "The API server compiles every expression when the object is written, with the functions that the release allows "
+    "in new expressions, and refuses it.",
+    "See the message: it points to the place.",
+)
+TOO_COSTLY = error(
+    "DRA122",
+    "selector whose estimated cost is over the limit",
+    "The API server estimates the worst case from the limits of the API, not from the devices that exist.",
+    "Put cheap conditions first; avoid nested comprehensions and regular expressions.",
+)
+RULES = (NO_CEL, DOES_NOT_COMPILE, TOO_COSTLY)
+
+
+def check(path: FieldPath, selectors: Sequence[DeviceSelector], target: Target) -> Iterator[Problem]:
+    """The selectors of a class or request."""
+    yield from at_most(path, selectors, SELECTORS, "selector")
+    for index, selector in enumerate(selectors):
+        at = (*path, index, "cel")
+        if selector.cel is None:
+            yield NO_CEL.at(at, "missing")
+        elif not selector.cel.expression:
+            yield NO_CEL.at((*at, "expression"), "missing or empty")
+        else:
+            yield from expression((*at, "expression"), selector.cel.expression, target)
+
+
+def expression(path: FieldPath, text: str, target: Target) -> Iterator[Problem]:
+    """One expression."""
+    try:
+        selector = compile_selector(text, kubernetes_version=target.version, feature_gates=target.gates, rules="new")
+        cost = selector.max_cost
+    except CelCompileError as failure:
+        yield DOES_NOT_COMPILE.at(path, str(failure))
+        return
+    if cost > SELECTOR_COST:
+        yield TOO_COSTLY.at(path, f"estimated cost {cost}; at most {SELECTOR_COST} is allowed")

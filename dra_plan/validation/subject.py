@@ -1,0 +1,81 @@
+"""One object under judgement: as it was written, and as the API server would store it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from dra_plan.api.base import Object
+from dra_plan.manifests.kinds import Kind
+from dra_plan.manifests.paths import FieldPath, render, value_at
+from dra_plan.manifests.places import Place
+
+from .finding import Finding
+from .rule import Problem
+
+_FLAT = frozenset({"v1beta1", "v1alpha3"})
+"""Versions in which devices are wrapped in `basic` and requests have no `exactly`."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subject:
+    """An object with its place. `obj` is None when it can't be decoded; `kind` is None for kinds that are skipped."""
+
+    value: dict[str, Any]
+    place: Place
+    label: str
+    kind: Kind | None = None
+    version: str = ""
+    namespace: str = ""
+    name: str = ""
+    obj: Object | None = None
+    problems: tuple[Problem, ...] = ()
+    """What reading the object found."""
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """(kind, namespace, name)."""
+        return self.kind.name if self.kind else "", self.namespace, self.name
+
+    def as_written(self, path: FieldPath) -> FieldPath:
+        """The path of a v1 field in the version in which the object is written."""
+        if self.kind is None or self.version not in _FLAT:
+            return self._with_source(path)
+        if self.kind.name == "ResourceSlice":
+            return self._wrapped(path)
+        depth = {"ResourceClaim": 1, "ResourceClaimTemplate": 2}.get(self.kind.name)
+        if depth is not None and path[depth : depth + 2] == ("devices", "requests"):
+            return tuple(step for index, step in enumerate(path) if not (index == depth + 3 and step == "exactly"))
+        return path
+
+    def _wrapped(self, path: FieldPath) -> FieldPath:
+        if path[:2] != ("spec", "devices") or len(path) < 4 or path[3] == "name":
+            return path
+        inner = path[3:]
+        if self.version == "v1alpha3" and inner[0] == "capacity" and inner[2:] == ("value",):
+            inner = inner[:2]
+        return (*path[:3], "basic", *inner)
+
+    def _with_source(self, path: FieldPath) -> FieldPath:
+        """Pod claims before 1.31 had their references in `source`."""
+        if path[-1:] not in (("resourceClaimName",), ("resourceClaimTemplateName",)):
+            return path
+        entry = value_at(self.value, path[:-1])
+        if isinstance(entry, dict) and isinstance(entry.get("source"), dict):
+            return (*path[:-1], "source", path[-1])
+        return path
+
+    def finding(self, problem: Problem) -> Finding:
+        """The problem with its place in the input."""
+        path = problem.path if problem.written else self.as_written(problem.path)
+        line = self.place.lines([path])[0]
+        return Finding(
+            rule=problem.rule,
+            message=problem.message,
+            file=self.place.source,
+            line=int(line),
+            column=getattr(line, "column", 0),
+            object=self.label,
+            field=render(path),
+            suggestion=problem.suggestion,
+        )

@@ -1,0 +1,66 @@
+"""DRA137, DRA138: taints of devices and rules, tolerations of requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from dra_plan.api.resource import DeviceTaint, DeviceToleration
+from dra_plan.manifests.paths import FieldPath
+
+from . import names
+from .limits import TOLERATIONS, at_most
+from .rule import Problem, error
+from .words import nearest, shown
+
+TAINT = error(
+    "DRA137",
+    "taint with an unknown effect",
+    "Only NoSchedule and NoExecute keep pods away; the API server refuses other effects than these and None.",
+    "Write None, NoSchedule or NoExecute.",
+)
+TOLERATION = error(
+    "DRA138",
+    "toleration that the API server refuses",
+    "Operators are Exists, which takes no value, and Equal; effects are NoSchedule and NoExecute, or none for both.",
+    "Correct operator, value or effect.",
+)
+RULES = (TAINT, TOLERATION)
+
+_EFFECTS = ("None", "NoSchedule", "NoExecute")
+_TOLERATED = ("", "NoSchedule", "NoExecute")
+
+
+def taint(path: FieldPath, tainted: DeviceTaint) -> Iterator[Problem]:
+    """One taint."""
+    yield from names.required((*path, "key"), tainted.key)
+    if tainted.key:
+        yield from names.label_name((*path, "key"), tainted.key)
+    yield from names.label_value((*path, "value"), tainted.value)
+    if not tainted.effect:
+        yield from names.required((*path, "effect"), "")
+    elif tainted.effect not in _EFFECTS:
+        message = f"{shown(tainted.effect)} is none of {', '.join(_EFFECTS)}"
+        yield TAINT.at((*path, "effect"), message, nearest(tainted.effect, _EFFECTS) or "")
+
+
+def tolerations(path: FieldPath, given: Sequence[DeviceToleration]) -> Iterator[Problem]:
+    """The tolerations of a request."""
+    yield from at_most(path, given, TOLERATIONS, "toleration")
+    for index, toleration in enumerate(given):
+        yield from _toleration((*path, index), toleration)
+
+
+def _toleration(path: FieldPath, toleration: DeviceToleration) -> Iterator[Problem]:
+    if toleration.key:
+        yield from names.label_name((*path, "key"), toleration.key)
+    if toleration.operator == "Exists":
+        if toleration.value:
+            yield TOLERATION.at((*path, "value"), "operator Exists takes no value", "operator: Equal")
+    elif toleration.operator == "Equal":
+        yield from names.label_value((*path, "value"), toleration.value)
+    else:
+        message = f"{shown(toleration.operator)} is neither Exists nor Equal"
+        yield TOLERATION.at((*path, "operator"), message, nearest(toleration.operator, ("Exists", "Equal")) or "")
+    if toleration.effect not in _TOLERATED:
+        message = f"{shown(toleration.effect)} is neither NoSchedule nor NoExecute"
+        yield TOLERATION.at((*path, "effect"), message, nearest(toleration.effect, _TOLERATED[1:]) or "")

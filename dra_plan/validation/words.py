@@ -1,0 +1,28 @@
+"""Small wordings that the checks share: did-you-mean, lists, counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from dra_plan.explain.near import nearest
+
+__all__ = ["count", "listed", "nearest", "shown"]
+
+MOST_NAMED = 3
+
+
+def count(number: int, noun: str) -> str:
+    """`1 device`, `2 devices`, `2 classes`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}{'es' if noun.endswith('s') else 's'}"
+
+
+def listed(names: Iterable[object], most: int = MOST_NAMED) -> str:
+    """The first names, and how many more there are."""
+    texts = [str(name) for name in names]
+    more = len(texts) - most
+    return ", ".join(texts[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def shown(text: str, most: int = 60) -> str:
+    """A value in quotes, cut when long."""
+    return f'"{text}"' if len(text) <= most else f'"{text[: most - 3]}..."'
