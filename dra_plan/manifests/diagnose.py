@@ -23,7 +23,7 @@ _NAMES = {
     "object": "an object",
     "array": "a list",
 }
-_QUANTITY = ["string", "number"]
+QUANTITY = ["string", "number"]
 """How the schemas write a quantity."""
 _ZEROS: dict[str, Any] = {"string": "", "integer": 0, "number": 0, "boolean": False, "object": {}, "array": []}
 
@@ -44,6 +44,25 @@ def diagnose(document: dict[str, Any], kind: Kind, version: str) -> Diagnosis:
     schema = schema_of(kind, version)
     diagnosis.value = _Walk(schema.get("$defs", {}), diagnosis).value(document, schema, ())
     return diagnosis
+
+
+def wrong_type(value: object, types: list[str]) -> tuple[str, str]:
+    """What to say of a value that has none of the schema's types, and a hint or an empty text."""
+    wanted = "a quantity" if types == QUANTITY else " or ".join(_NAMES[name] for name in types if name != "null")
+    hint = "put it in quotes" if isinstance(value, bool | int | float) and types == ["string"] else ""
+    return f"expected {wanted}, got {describe(value)}", hint
+
+
+def wrong_value(value: Any, types: list[str]) -> tuple[str, str] | None:
+    """What to say of a value of a right type that no object can hold; None for all others."""
+    if types == QUANTITY:
+        try:
+            parse(value)
+        except QuantityError:
+            return f"{describe(value)} is not a quantity", "such as 500m, 2, 80Gi or 1e3"
+    elif types == ["integer"] and not -(2**63) <= value < 2**63:
+        return f"{value} is beyond 64 bits", ""
+    return None
 
 
 def describe(value: object) -> str:
@@ -86,10 +105,9 @@ class _Walk:
         if not any(_is(value, name) for name in types):
             self._wrong(value, types, path)
             return value
-        if types == _QUANTITY:
-            self._check_quantity(value, path)
-        elif types == ["integer"] and not -(2**63) <= value < 2**63:
-            self._found.wrong.append((path, f"{value} is beyond 64 bits", ""))
+        problem = wrong_value(value, types)
+        if problem is not None:
+            self._found.wrong.append((path, *problem))
         if isinstance(value, dict):
             return self._fields(value, schema, path) if "properties" in schema else self._entries(value, schema, path)
         if isinstance(value, list) and "items" in schema:
@@ -123,20 +141,12 @@ class _Walk:
         if value is not None:
             return value
         types = self._resolve(schema).get("type")
-        if types == _QUANTITY:
+        if types == QUANTITY:
             return "0"
         return _ZEROS.get(types) if isinstance(types, str) else None
 
-    def _check_quantity(self, value: Any, path: FieldPath) -> None:
-        try:
-            parse(value)
-        except QuantityError:
-            self._found.wrong.append((path, f"{describe(value)} is not a quantity", "such as 500m, 2, 80Gi or 1e3"))
-
     def _wrong(self, value: Any, types: list[str], path: FieldPath) -> None:
-        wanted = "a quantity" if types == _QUANTITY else " or ".join(_NAMES[name] for name in types if name != "null")
-        hint = "put it in quotes" if isinstance(value, bool | int | float) and types == ["string"] else ""
-        self._found.wrong.append((path, f"expected {wanted}, got {describe(value)}", hint))
+        self._found.wrong.append((path, *wrong_type(value, types)))
 
 
 def _is(value: object, name: str) -> bool:

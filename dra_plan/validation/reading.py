@@ -20,7 +20,6 @@ from dra_plan.manifests.paths import FieldPath
 from dra_plan.manifests.places import Item, Place, label, label_of
 from dra_plan.manifests.quantities import are_readable
 from dra_plan.manifests.report import Report
-from dra_plan.manifests.shapes import schema_of
 from dra_plan.manifests.sources import STDIN, read_sources
 from dra_plan.manifests.unwrap import unwrap
 
@@ -114,21 +113,17 @@ def _text(value: object) -> str:
 
 def _decoded(value: dict[str, Any], kind: Kind, version: str) -> tuple[Object | None, tuple[Problem, ...]]:
     """The object as the API server would store it, as far as it can be decoded, and what the schema says of it."""
-    diagnosis = diagnose(value, kind, version)
-    problems = list(schema.problems(value, diagnosis, kind, version, schema_of(kind, version)))
-    if diagnosis.wrong:
+    problems = list(schema.problems(value, kind, version))
+    if any(problem.rule is schema.WRONG_TYPE for problem in problems):
         return None, tuple(problems)
-    plain, sources = schema.without_sources(diagnosis.value, value, kind)
-    problems += sources
-    if sources:
-        plain = diagnose(plain, kind, version).value
+    lifted, sources = schema.without_sources(value, kind)
     try:
-        obj = typed(plain, kind, version)
+        obj = typed(diagnose(lifted, kind, version).value, kind, version)
         if not are_readable(obj) or is_too_deep(obj):
             raise RecursionError(f"data nested more than {MAX_DEPTH} levels deep")
     except NOT_DECODED as failure:
-        return None, (*problems, schema.undecodable(str(failure)))
-    return defaults.apply(obj), tuple(problems)
+        return None, (*problems, *sources, schema.undecodable(str(failure)))
+    return defaults.apply(obj), (*problems, *sources)
 
 
 def known(subjects: Sequence[Subject]) -> Iterator[Subject]:

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from dra_plan.manifests.convert import lift_claim_sources
-from dra_plan.manifests.diagnose import Diagnosis, describe
+from dra_plan.manifests.diagnose import describe
 from dra_plan.manifests.kinds import Kind
 from dra_plan.manifests.paths import FieldPath, pattern, value_at
 from dra_plan.manifests.places import Header
-from dra_plan.manifests.shapes import Schema
 
 from .rule import Problem, error, info, warning
+from .structure import Departure, departures
 from .words import nearest
 
 WRONG_TYPE = error(
@@ -137,33 +137,33 @@ def undecodable(reason: str) -> Problem:
     return UNDECODABLE.at((), f"can't be decoded: {reason}")
 
 
-def problems(
-    value: dict[str, Any], diagnosis: Diagnosis, kind: Kind, version: str, schema: Schema
-) -> Iterator[Problem]:
+def problems(value: dict[str, Any], kind: Kind, version: str) -> Iterator[Problem]:
     """Everything that the schema of the object's own version says."""
-    for path, message, hint in diagnosis.wrong:
-        yield Problem(WRONG_TYPE, path, message, hint, written=True)
-    yield from _unknown(value, diagnosis.unknown, kind, version, schema)
-    for path in _Required(schema).missing(value):
-        rule = ZERO_BY_DEFAULT if path[-1] in _ZERO else MISSING_FIELD
-        yield Problem(rule, path, "missing, so it is 0" if rule is ZERO_BY_DEFAULT else "missing", written=True)
+    unknown: list[Departure] = []
+    for found in departures(value, kind, version):
+        if found.keyword == "additionalProperties":
+            unknown.append(found)
+        elif found.keyword == "type":
+            yield Problem(WRONG_TYPE, found.path, found.message, found.hint, written=True)
+        elif found.path[-1] in _ZERO:
+            yield Problem(ZERO_BY_DEFAULT, found.path, "missing, so it is 0", written=True)
+        else:
+            yield Problem(MISSING_FIELD, found.path, "missing", written=True)
+    yield from _unknown(value, unknown, kind, version)
 
 
-def _unknown(
-    value: dict[str, Any], unknown: list[FieldPath], kind: Kind, version: str, schema: Schema
-) -> Iterator[Problem]:
-    wrapped = [path for path in unknown if pattern(path) == "spec.devices[*].basic"]
-    if wrapped and kind.name == "ResourceSlice":
+def _unknown(value: dict[str, Any], unknown: list[Departure], kind: Kind, version: str) -> Iterator[Problem]:
+    is_slice = kind.name == "ResourceSlice"
+    wrapped = [found.path for found in unknown if is_slice and pattern(found.path) == "spec.devices[*].basic"]
+    if wrapped:
         many = f"all {len(wrapped)} devices" if len(wrapped) > 1 else "the device"
         message = f"{version} has no `basic`: {many} would be left with nothing but the name"
         yield Problem(BASIC_IN_V1, wrapped[0], message, _lifted(value_at(value, wrapped[0])), written=True)
-    for path in unknown:
-        if path in wrapped or _is_claim_source(path, kind) or not _is_closed(path, kind, schema):
-            continue
-        known = _fields_at(path[:-1], schema)
-        close = nearest(str(path[-1]), known)
-        message = f"{kind.group + '/' if kind.group else ''}{version} {kind.name} has no such field"
-        yield Problem(UNKNOWN_FIELD, path, message, f"{close}:" if close else "", written=True)
+    for found in unknown:
+        if found.path not in wrapped and not _is_claim_source(found.path, kind):
+            close = nearest(str(found.path[-1]), found.known)
+            message = f"{kind.group + '/' if kind.group else ''}{version} {kind.name} has no such field"
+            yield Problem(UNKNOWN_FIELD, found.path, message, f"{close}:" if close else "", written=True)
 
 
 def _lifted(payload: object) -> str:
@@ -171,29 +171,22 @@ def _lifted(payload: object) -> str:
     return f"{', '.join(names[:_MEND_SHOWN])} directly in the device" if names else ""
 
 
-def _is_closed(path: FieldPath, kind: Kind, schema: Schema) -> bool:
-    """Whether the schema is known to list every field at that place; of workloads it lists only what planning reads."""
-    if not kind.pod_spec or kind.name == "Pod":
-        return "$ref" in schema
-    return path[: len(kind.pod_spec)] == kind.pod_spec
-
-
 def _is_claim_source(path: FieldPath, kind: Kind) -> bool:
     inner = path[len(kind.pod_spec) :] if kind.pod_spec else ()
     return len(inner) == 3 and inner[0] == "resourceClaims" and inner[2] == "source"
 
 
-def without_sources(plain: Any, value: dict[str, Any], kind: Kind) -> tuple[Any, list[Problem]]:
-    """The decoded value with the pod claims of releases before 1.31 in today's form, and the problems they are."""
+def without_sources(value: dict[str, Any], kind: Kind) -> tuple[dict[str, Any], list[Problem]]:
+    """The object with the pod claims of releases before 1.31 in today's form, and the problems they are."""
     if not kind.pod_spec:
-        return plain, []
+        return value, []
     claims = value_at(value, (*kind.pod_spec, "resourceClaims"))
     found = [
         Problem(CLAIM_SOURCE, (*kind.pod_spec, "resourceClaims", index, "source"), _SOURCE, _inner(claim), written=True)
         for index, claim in enumerate(claims if isinstance(claims, list) else ())
         if isinstance(claim, dict) and isinstance(claim.get("source"), dict)
     ]
-    return (_replaced(value, kind.pod_spec), found) if found else (plain, found)
+    return (_replaced(value, kind.pod_spec), found) if found else (value, found)
 
 
 _SOURCE = "`source` was removed in Kubernetes 1.31; its fields stand directly in the entry"
@@ -207,48 +200,3 @@ def _replaced(value: Any, path: FieldPath) -> Any:
     if not path:
         return lift_claim_sources(value)
     return {**value, path[0]: _replaced(value[path[0]], path[1:])}
-
-
-def _resolved(schema: Schema, definitions: dict[str, Schema]) -> Schema:
-    while "$ref" in schema:
-        schema = definitions[schema["$ref"].removeprefix("#/$defs/")]
-    return schema
-
-
-def _fields_at(path: FieldPath, schema: Schema) -> list[str]:
-    """The fields that the schema has at a place."""
-    definitions = schema.get("$defs", {})
-    schema = _resolved(schema, definitions)
-    for step in path:
-        inner = schema.get("items") if isinstance(step, int) else schema.get("properties", {}).get(step)
-        inner = inner if inner is not None else schema.get("additionalProperties")
-        if not isinstance(inner, dict):
-            return []
-        schema = _resolved(inner, definitions)
-    return list(schema.get("properties", {}))
-
-
-class _Required:
-    """Walks a value along its schema and tells the required fields that it lacks."""
-
-    def __init__(self, schema: Schema) -> None:
-        self._schema = schema
-        self._definitions: dict[str, Schema] = schema.get("$defs", {})
-
-    def missing(self, value: Any) -> Iterator[FieldPath]:
-        yield from self._walk(value, self._schema, ())
-
-    def _walk(self, value: Any, schema: Schema, path: FieldPath) -> Iterator[FieldPath]:
-        schema = _resolved(schema, self._definitions)
-        if isinstance(value, dict):
-            for name in schema.get("required", ()):
-                if value.get(name) is None:
-                    yield (*path, name)
-            fields, other = schema.get("properties", {}), schema.get("additionalProperties")
-            for key, item in value.items():
-                inner = fields.get(key, other)
-                if isinstance(inner, dict) and item is not None:
-                    yield from self._walk(item, inner, (*path, key))
-        elif isinstance(value, list) and "items" in schema:
-            for index, item in enumerate(value):
-                yield from self._walk(item, schema["items"], (*path, index))
