@@ -13,7 +13,7 @@ from dra_plan.cel import ast, quick
 from dra_plan.cel.ast import Checked, Expr
 from dra_plan.cel.library import OVERLOADS
 from dra_plan.cel.library.operators import SINGLETONS, contained
-from dra_plan.cel.library.strings import compile_regex
+from dra_plan.cel.library.patterns import compile_regex
 from dra_plan.cel.reads import Place, bound_place, is_bind, place_of, tested_place
 from dra_plan.cel.types import Type
 from dra_plan.cel.values import Fatal, Fault, TypeValue, Uint, Value, map_key

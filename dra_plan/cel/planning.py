@@ -57,7 +57,7 @@ def convert(overloads: tuple[str, ...], operand: Const | Planned) -> Planned:
 
 def pattern_error(pattern: str) -> str | None:
     """Return what is wrong with a regular expression (RE2), None for a correct one."""
-    from dra_plan.cel.library.strings import compile_regex
+    from dra_plan.cel.library.patterns import compile_regex
     from dra_plan.cel.values import Fault
 
     try:

@@ -5,11 +5,10 @@ Positions count code points. `format` is in `text_format`.
 
 from __future__ import annotations
 
-import functools
 import re
-from typing import Any
 
 from dra_plan.cel.library.base import overload
+from dra_plan.cel.library.patterns import compile_regex
 from dra_plan.cel.values import Fault, Value, check_text
 
 _LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
@@ -157,20 +156,6 @@ def join(parts: list[Value], separator: str = "") -> str:
             raise Fault("join: invalid input")
     check_text(sum(map(len, parts)) + len(separator) * len(parts))
     return separator.join(parts)
-
-
-@functools.lru_cache(maxsize=1024)
-def compile_regex(pattern: str) -> Any:
-    """The compiled RE2 pattern; raises Fault for text that is none. The library is loaded on first use."""
-    # Takes long to load, and most selectors have no pattern.
-    import re2  # type: ignore[import-untyped]
-
-    options = re2.Options()
-    options.log_errors = False
-    try:
-        return re2.compile(pattern, options)
-    except re2.error as error:
-        raise Fault(f"error parsing regexp: {error}") from None
 
 
 @overload("matches", "string", "string")
