@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from dra_plan.cli import options
-from dra_plan.cli.exits import Exit, of_allocation_plan
+from dra_plan.cli.exits import Exit, of_document
+from dra_plan.cli.reporting import Reporting
 
 
 def allocate(
@@ -32,7 +33,11 @@ def allocate(
     quirks: options.Quirks = "upstream",
     max_steps: options.MaxSteps = None,
     timeout: options.Timeout = None,
+    require_fit: options.RequireFit = False,
+    min_nodes: options.MinNodes = 1,
+    fail_on: options.FailOn = "error",
     output: options.Output = "table",
+    report: options.Reports = None,
     progress: options.Progress = True,
 ) -> Exit:
     """Say where claims fit and which devices they get.
@@ -48,38 +53,42 @@ def allocate(
     from dra_plan.errors import InputError
     from dra_plan.output.allocation_table import FORMATS
     from dra_plan.output.formats import parse
+    from dra_plan.output.reports.claim_sets import content
 
-    form = parse(output, FORMATS)
-    gates = options.parse_gates(feature_gates)
-    wanted = labels.parse(selector)
-    inventory = load_inventory(paths, filenames, recursive=recursive)
-    from dra_plan.planner import plan_inventory
+    with Reporting("allocate", report, paths, filenames) as reports:
+        form = parse(output, FORMATS)
+        gate = options.gate(require_fit=require_fit, min_nodes=min_nodes, fail_on=fail_on)
+        gates = options.parse_gates(feature_gates)
+        wanted = labels.parse(selector)
+        inventory = load_inventory(paths, filenames, recursive=recursive)
+        from dra_plan.planner import plan_inventory
 
-    with progress_bar(wanted=progress) as advance:
-        plan = plan_inventory(
-            inventory,
-            kubernetes_version=kubernetes_version,
-            feature_gates=gates,
-            quirks=quirks,
-            nodes=nodes,
-            namespace=namespace,
-            selector=wanted,
-            together=together,
-            infer_nodes=infer_nodes,
-            explain=explain,
-            max_steps=max_steps,
-            timeout=timeout,
-            progress=advance,
-        )
-    document = plan.to_dict()
-    if not document["claimSets"] and not allow_empty:
-        print_warnings(document)
-        raise InputError(
-            "nothing to plan: the input has no pending claim, and no pod or workload that uses one"
-            " (--allow-empty makes that a success)"
-        )
-    print_document(document, form)
-    status = of_allocation_plan(document)
-    if status == Exit.DOES_NOT_FIT and output in ("table", "wide"):
-        print_hint("dra-plan explain, with the same paths, says why, down to the device")
-    return status
+        with progress_bar(wanted=progress) as advance:
+            plan = plan_inventory(
+                inventory,
+                kubernetes_version=kubernetes_version,
+                feature_gates=gates,
+                quirks=quirks,
+                nodes=nodes,
+                namespace=namespace,
+                selector=wanted,
+                together=together,
+                infer_nodes=infer_nodes,
+                explain=explain,
+                max_steps=max_steps,
+                timeout=timeout,
+                progress=advance,
+            )
+        document = plan.to_dict()
+        if not document["claimSets"] and not allow_empty:
+            print_warnings(document)
+            raise InputError(
+                "nothing to plan: the input has no pending claim, and no pod or workload that uses one"
+                " (--allow-empty makes that a success)"
+            )
+        reports.tell(lambda: content(document, gate, inventory.origins, command="allocate", anchor=reports.anchor))
+        print_document(document, form)
+        status = of_document(document, gate)
+        if status == Exit.DOES_NOT_FIT and output in ("table", "wide"):
+            print_hint("dra-plan explain, with the same paths, says why, down to the device")
+        return status

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dra_plan.output.gate import Gate
 
 
 class Exit(IntEnum):
-    """What the exit status says. A status never depends on the output format."""
+    """What the exit status says. A status never depends on the output format or on reports."""
 
     OK = 0
     DOES_NOT_FIT = 1
@@ -20,19 +23,11 @@ class Exit(IntEnum):
     """128 + SIGPIPE: the reader of standard output went away."""
 
 
-def of_allocation_plan(document: dict[str, Any]) -> Exit:
-    """The status of an AllocationPlan: a set that does not fit wins over one that is undecided."""
-    outcomes = {claim_set["outcome"] for claim_set in document["claimSets"]}
-    if outcomes & {"DoesNotFit", "Error"}:
-        return Exit.DOES_NOT_FIT
-    if "Undecided" in outcomes:
-        return Exit.UNDECIDED
-    return Exit.OK
+def of_document(document: dict[str, Any], gate: Gate | None = None) -> Exit:
+    """The status of a plan, as the gate judges it: what fails wins over what is undecided."""
+    from dra_plan.output.gate import Gate, Verdict
 
-
-def of_schedule_plan(document: dict[str, Any]) -> Exit:
-    """The status of a SchedulePlan: 1 if a pod stays unbound, unless only the step budget is to blame for it."""
-    unbound = [pod for pod in document["pods"] if pod["outcome"] not in ("Bound", "Skipped")]
-    if any("undecidedNodes" not in pod for pod in unbound):
+    verdicts = (gate or Gate()).verdicts(document)
+    if Verdict.FAILED in verdicts:
         return Exit.DOES_NOT_FIT
-    return Exit.UNDECIDED if unbound else Exit.OK
+    return Exit.UNDECIDED if Verdict.UNDECIDED in verdicts else Exit.OK

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from dra_plan.cli import options
-from dra_plan.cli.exits import Exit
+from dra_plan.cli.exits import Exit, of_document
+from dra_plan.cli.reporting import Reporting
 
 
 def explain(
@@ -30,10 +31,14 @@ def explain(
     quirks: options.Quirks = "upstream",
     max_steps: options.MaxSteps = None,
     timeout: options.Timeout = None,
+    require_fit: Annotated[
+        bool, typer.Option("--require-fit", help="Exit with 1, not 0, unless every claim set is known to fit.")
+    ] = False,
     output: Annotated[
         str,
         typer.Option("--output", "-o", metavar="FORMAT", help="text, markdown, json, yaml or jsonpath=TEMPLATE."),
     ] = "text",
+    report: options.Reports = None,
     progress: options.Progress = True,
 ) -> Exit:
     """Say why claims do not fit, down to the device, and what would make them fit.
@@ -46,33 +51,38 @@ def explain(
     from dra_plan.cli.printing import print_document
     from dra_plan.cli.progress import progress_bar
     from dra_plan.output.explain_formats import parse
+    from dra_plan.output.reports.claim_sets import content
 
-    form = parse(output)
-    gates = options.parse_gates(feature_gates)
-    wanted = labels.parse(selector)
-    paths, name = _split(paths or [])
-    inventory = load_inventory(paths, filenames, recursive=recursive)
-    from dra_plan.planner.explanation import explain_inventory
+    with Reporting("explain", report, paths, filenames) as reports:
+        form = parse(output)
+        gate = options.gate(require_fit=require_fit)
+        gates = options.parse_gates(feature_gates)
+        wanted = labels.parse(selector)
+        paths, name = _split(paths or [])
+        inventory = load_inventory(paths, filenames, recursive=recursive)
+        from dra_plan.planner.explanation import explain_inventory
 
-    with progress_bar(wanted=progress) as advance:
-        told = explain_inventory(
-            inventory,
-            kubernetes_version=kubernetes_version,
-            feature_gates=gates,
-            quirks=quirks,
-            nodes=nodes,
-            namespace=namespace,
-            selector=wanted,
-            together=together,
-            infer_nodes=infer_nodes,
-            name=name,
-            devices=devices or (),
-            max_steps=max_steps,
-            timeout=timeout,
-            progress=advance,
-        )
-    print_document(told.to_dict(), form)
-    return Exit.OK
+        with progress_bar(wanted=progress) as advance:
+            told = explain_inventory(
+                inventory,
+                kubernetes_version=kubernetes_version,
+                feature_gates=gates,
+                quirks=quirks,
+                nodes=nodes,
+                namespace=namespace,
+                selector=wanted,
+                together=together,
+                infer_nodes=infer_nodes,
+                name=name,
+                devices=devices or (),
+                max_steps=max_steps,
+                timeout=timeout,
+                progress=advance,
+            )
+        document = told.to_dict()
+        reports.tell(lambda: content(document, gate, inventory.origins, command="explain", anchor=reports.anchor))
+        print_document(document, form)
+        return of_document(document, gate) if require_fit else Exit.OK
 
 
 def _split(arguments: list[str]) -> tuple[list[str], str | None]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from dra_plan.output.gate import Gate
 
 Paths = Annotated[
     list[str] | None,
@@ -59,10 +62,40 @@ Timeout = Annotated[
     float | None,
     typer.Option("--timeout", min=0.0, metavar="SECONDS", help="Wall clock for the whole run; no limit by default."),
 ]
+Reports = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--report",
+        metavar="FORM",
+        help="Also report for CI: junit=FILE, sarif=FILE, github or gitlab=FILE; repeatable.",
+    ),
+]
+RequireFit = Annotated[
+    bool,
+    typer.Option("--require-fit", help="Exit with 1 unless everything is known to fit: what is undecided, too, fails."),
+]
+MinNodes = Annotated[
+    int,
+    typer.Option("--min-nodes", min=1, metavar="N", help="Exit with 1 unless every claim set fits on N nodes."),
+]
+FailOn = Annotated[
+    str,
+    typer.Option("--fail-on", metavar="error|warning", help="warning: exit with 1 if there is any warning, too."),
+]
 Progress = Annotated[
     bool,
     typer.Option("--progress/--no-progress", help="A progress bar on standard error, if that is a terminal."),
 ]
+
+
+def gate(*, require_fit: bool = False, min_nodes: int = 1, fail_on: str = "error") -> Gate:
+    """The gate that the options describe. UsageError for an unknown `--fail-on`."""
+    from dra_plan.errors import UsageError
+    from dra_plan.output.gate import Gate
+
+    if fail_on not in ("error", "warning"):
+        raise UsageError(f"--fail-on: {fail_on!r} is neither error nor warning")
+    return Gate(require_fit=require_fit, min_nodes=min_nodes, no_warnings=fail_on == "warning")
 
 
 def parse_gates(options: list[str] | None) -> dict[str, bool]:

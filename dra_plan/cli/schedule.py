@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dra_plan.cli import options
-from dra_plan.cli.exits import Exit, of_schedule_plan
+from dra_plan.cli.exits import Exit, of_document
+from dra_plan.cli.reporting import Reporting
 
 if TYPE_CHECKING:
     from dra_plan.scheduler.extenders import Extender
@@ -48,7 +49,10 @@ def schedule(
     trace: Annotated[
         bool, typer.Option("--trace", help="Show what every plugin said of every node, and what woke which pod.")
     ] = False,
+    require_fit: options.RequireFit = False,
+    fail_on: options.FailOn = "error",
     output: options.Output = "table",
+    report: options.Reports = None,
 ) -> Exit:
     """Put pods through the scheduler and say where each one goes, or why it stays.
 
@@ -61,38 +65,43 @@ def schedule(
     from dra_plan.cli.printing import print_document, print_warnings
     from dra_plan.errors import InputError
     from dra_plan.output.formats import parse
+    from dra_plan.output.reports.pods import content
     from dra_plan.output.schedule import FORMATS
 
-    form = parse(output, FORMATS)
-    gates = options.parse_gates(feature_gates)
-    wanted = labels.parse(selector)
-    document, extenders = _configuration(config, allow=allow_extenders)
-    inventory = load_inventory(paths, filenames, recursive=recursive)
-    later = [load_inventory([path], None, recursive=recursive) for path in then or ()]
-    from dra_plan.planner.scheduling import schedule_inventory
+    with Reporting("schedule", report, paths, filenames) as reports:
+        form = parse(output, FORMATS)
+        gate = options.gate(require_fit=require_fit, fail_on=fail_on)
+        gates = options.parse_gates(feature_gates)
+        wanted = labels.parse(selector)
+        document, extenders = _configuration(config, allow=allow_extenders)
+        inventory = load_inventory(paths, filenames, recursive=recursive)
+        later = [load_inventory([path], None, recursive=recursive) for path in then or ()]
+        origins = {key: origin for state in (*reversed(later), inventory) for key, origin in state.origins.items()}
+        from dra_plan.planner.scheduling import schedule_inventory
 
-    plan = schedule_inventory(
-        inventory,
-        kubernetes_version=kubernetes_version,
-        feature_gates=gates,
-        quirks=quirks,
-        config=document,
-        extenders=extenders,
-        then=later,
-        infer_nodes=infer_nodes,
-        trace=trace or output == "wide",
-        max_steps=max_steps,
-        api_server=api_server,
-        namespace=namespace,
-        selector=wanted,
-    ).to_dict()
-    if not plan["pods"] and not allow_empty:
-        print_warnings(plan)
-        raise InputError(
-            "nothing to schedule: the input has no pod and no workload (--allow-empty makes that a success)"
-        )
-    print_document(plan, form)
-    return of_schedule_plan(plan)
+        plan = schedule_inventory(
+            inventory,
+            kubernetes_version=kubernetes_version,
+            feature_gates=gates,
+            quirks=quirks,
+            config=document,
+            extenders=extenders,
+            then=later,
+            infer_nodes=infer_nodes,
+            trace=trace or output == "wide",
+            max_steps=max_steps,
+            api_server=api_server,
+            namespace=namespace,
+            selector=wanted,
+        ).to_dict()
+        if not plan["pods"] and not allow_empty:
+            print_warnings(plan)
+            raise InputError(
+                "nothing to schedule: the input has no pod and no workload (--allow-empty makes that a success)"
+            )
+        reports.tell(lambda: content(plan, gate, origins, command="schedule", anchor=reports.anchor))
+        print_document(plan, form)
+        return of_document(plan, gate)
 
 
 def _configuration(path: str | None, *, allow: bool) -> tuple[dict[str, Any] | None, list[Extender] | None]:

@@ -16,14 +16,15 @@ Data = dict[str, Any]
 
 def render(document: Data, _screen: Screen | None) -> str:
     """The whole explanation."""
-    blocks = ["\n".join(_set_lines(claim_set)) for claim_set in document["claimSets"]]
+    blocks = ["\n".join(set_lines(claim_set)) for claim_set in document["claimSets"]]
     blocks += ["\n".join(device_lines(story)) for story in document["devices"]]
     if not blocks:
         blocks = ["Nothing to explain: the input has no pending claim, and no pod or workload that uses one."]
     return printable("\n\n".join([*blocks, text.target(document)])) + "\n"
 
 
-def _set_lines(of: Data) -> Iterator[str]:
+def set_lines(of: Data) -> Iterator[str]:
+    """The explanation of one claim set, line by line."""
     total = sum(len(story["nodes"]) for story in of["stories"])
     yield headline(of, total)
     if of["fault"] is not None:

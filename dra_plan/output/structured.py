@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 
-def json(document: dict[str, Any]) -> str:
+def json(document: dict[str, Any] | list[Any]) -> str:
     """Indented JSON."""
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from dra_plan.cli.exits import Exit, of_allocation_plan
+from dra_plan.cli.exits import Exit, of_document
 from tests.output import documents
 
 from .running import dra_plan, given, in_process
@@ -91,4 +91,4 @@ def test_usage_errors(arguments: list[str]) -> None:
 )
 def test_status_of_a_plan(outcomes: list[str], status: int) -> None:
     sets: list[dict[str, Any]] = [documents.claim_set("Pod/a/b", outcome) for outcome in outcomes]
-    assert of_allocation_plan(documents.plan(*sets)) == status
+    assert of_document(documents.plan(*sets)) == status

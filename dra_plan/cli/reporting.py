@@ -1,0 +1,74 @@
+"""`--report`: writes the reports of a run, also of one that ends with an error."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from dra_plan.errors import UsageError
+
+if TYPE_CHECKING:
+    from dra_plan.output.reports.content import Content
+    from dra_plan.output.reports.option import Wanted
+
+
+class Reporting:
+    """The reports of one run of `command`, as a context.
+
+    Within it, `tell` writes them from the answer. If an error leaves it before, they are written from that error:
+    after every run that could read its own `--report`, each report is there, whole and valid.
+    """
+
+    def __init__(self, command: str, options: list[str] | None, *inputs: list[str] | None) -> None:
+        self._command = command
+        self._options = options or []
+        self.anchor = next((path for given in inputs for path in given or ()), "")
+        self._wanted: list[Wanted] = []
+        self._told = False
+
+    def __enter__(self) -> Self:
+        if self._options:
+            from dra_plan.output.reports.option import parse
+
+            self._wanted = parse(self._options)
+        return self
+
+    def tell(self, make: Callable[[], Content]) -> None:
+        """Write the reports; `make` is called only if there are any. UsageError if one can't be written."""
+        self._told = True
+        if not self._wanted:
+            return
+        content = make()
+        failed = [problem for wanted in self._wanted if (problem := _write(wanted, content))]
+        if failed:
+            raise UsageError("\n".join(failed))
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, error: BaseException | None, _at: TracebackType | None
+    ) -> None:
+        if self._told or not isinstance(error, Exception) or isinstance(error, BrokenPipeError):
+            return
+        from dra_plan.output.reports import errors
+
+        try:
+            self.tell(lambda: errors.content(error, self._command, self.anchor))
+        except UsageError as unwritten:
+            print(f"error: {unwritten}", file=sys.stderr)
+
+
+def _write(wanted: Wanted, content: Content) -> str | None:
+    """Writes one report; what went wrong, or None."""
+    from dra_plan.output.reports.whole_file import write
+
+    text = wanted.render(content)
+    if wanted.file is None:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+        return None
+    try:
+        write(wanted.file, text)
+    except OSError as error:
+        return f"--report {wanted}: {error.strerror or error}"
+    return None

@@ -1,0 +1,66 @@
+"""What a gate asks of an answer, and whether a claim set or a pod passes it. Exit status and reports follow it."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any, NamedTuple
+
+Data = dict[str, Any]
+
+
+class Verdict(Enum):
+    """What a gate makes of one claim set or pod."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    UNDECIDED = "undecided"
+
+
+class Gate(NamedTuple):
+    """What is asked: by default that every claim set fits on some node, and every pod is bound.
+
+    `require_fit` takes what is undecided as failed; `min_nodes` asks of a claim set that it fits on that many nodes;
+    `no_warnings` takes every warning as failed.
+    """
+
+    require_fit: bool = False
+    min_nodes: int = 1
+    no_warnings: bool = False
+
+    def claim_set(self, claim_set: Data) -> Verdict:
+        """The verdict on a claim set of an AllocationPlan or an Explanation."""
+        if claim_set["outcome"] == "Error":
+            return Verdict.FAILED
+        fitting = len(claim_set["fittingNodes"])
+        if fitting >= self.min_nodes:
+            return Verdict.PASSED
+        if fitting + len(outcomes(claim_set).get("Undecided", ())) < self.min_nodes:
+            return Verdict.FAILED
+        return self._undecided()
+
+    def pod(self, pod: Data) -> Verdict:
+        """The verdict on a pod of a SchedulePlan. A pod that is left alone passes."""
+        if pod["outcome"] in ("Bound", "Skipped"):
+            return Verdict.PASSED
+        return self._undecided() if "undecidedNodes" in pod else Verdict.FAILED
+
+    def _undecided(self) -> Verdict:
+        return Verdict.FAILED if self.require_fit else Verdict.UNDECIDED
+
+    def verdicts(self, document: Data) -> list[Verdict]:
+        """The verdicts on everything in the document, its warnings last."""
+        found = [self.claim_set(claim_set) for claim_set in document.get("claimSets", ())]
+        found += [self.pod(pod) for pod in document.get("pods", ())]
+        if self.no_warnings:
+            found += [Verdict.FAILED for _ in document["warnings"]]
+        return found
+
+
+def outcomes(claim_set: Data) -> dict[str, list[str]]:
+    """The names of the nodes by their outcome: of a plan's claim set or of an explanation's."""
+    found: dict[str, list[str]] = {}
+    for node in claim_set.get("nodes", ()):
+        found.setdefault(node["outcome"], []).append(node["name"])
+    for story in claim_set.get("stories", ()):
+        found.setdefault(story["outcome"], []).extend(story["nodes"])
+    return found

@@ -1,0 +1,93 @@
+"""Reports of `allocate` and `explain`: one check per claim set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dra_plan.api.notice import Origin
+from dra_plan.output import explain_words, text
+from dra_plan.output.gate import Gate, Verdict, outcomes
+
+from .content import Check, Content, Entry, Level, Result, RuleText
+from .notes import of_warnings
+
+Data = dict[str, Any]
+Origins = Mapping[tuple[str, str, str], Origin]
+
+RULES = {
+    "does-not-fit": RuleText("The claims fit on no node", "dra-plan explain says why, down to the device."),
+    "too-few-nodes": RuleText("The claims fit on too few nodes", "--min-nodes asks for more; see dra-plan explain."),
+    "allocation-error": RuleText(
+        "An error ends the scheduling attempt", "The scheduler would place the pod on no node, whatever fits elsewhere."
+    ),
+    "undecided": RuleText("The search ended before the answer", "Allow more steps with --max-steps."),
+}
+
+
+def content(document: Data, gate: Gate, origins: Origins, *, command: str, anchor: str) -> Content:
+    """What became of each claim set, from an AllocationPlan or an Explanation, and the warnings."""
+    checks = [_check(claim_set, gate, origins) for claim_set in document["claimSets"]]
+    failed, notes = of_warnings(document, gate)
+    return Content(command, (*checks, *failed), tuple(notes), RULES, anchor)
+
+
+def _check(claim_set: Data, gate: Gate, origins: Origins) -> Check:
+    name = text.claim_set_name(claim_set)
+    verdict = gate.claim_set(claim_set)
+    if verdict is Verdict.PASSED:
+        return Check(name)
+    key = _key(claim_set)
+    origin = origins.get(key, Origin("")) if key else Origin("")
+    code, message = _words(claim_set, gate)
+    entry = Entry(
+        Level.ERROR,
+        code,
+        message,
+        source=origin.source,
+        line=origin.line,
+        object=f"{key[0]} {key[1]}/{key[2]}" if key else "",
+        details=_details(claim_set),
+    )
+    return Check(name, Result.BROKEN if verdict is Verdict.UNDECIDED else Result.FAILED, entry)
+
+
+def _key(claim_set: Data) -> tuple[str, str, str] | None:
+    """The object that a claim set is shown at: its owner, or its first claim."""
+    owner = claim_set["owner"]
+    if owner:
+        return owner["kind"], owner["namespace"], owner["name"]
+    claims = claim_set["claims"]
+    return ("ResourceClaim", claims[0]["namespace"], claims[0]["name"]) if claims else None
+
+
+def _words(claim_set: Data, gate: Gate) -> tuple[str, str]:
+    """Code and message of a set that did not pass."""
+    found, fitting = outcomes(claim_set), claim_set["fittingNodes"]
+    undecided = len(found.get("Undecided", ()))
+    total = explain_words.counted(sum(len(names) for names in found.values()), "node")
+    if claim_set["outcome"] == "Error":
+        also = f"; it would fit on {explain_words.listed(fitting)}" if fitting else ""
+        return "allocation-error", f"an error ends the scheduling attempt on all nodes{also}{_messages(claim_set)}"
+    if undecided and len(fitting) + undecided >= gate.min_nodes:
+        return "undecided", f"undecided within the step budget on {undecided} of {total}"
+    if fitting:
+        which = explain_words.listed(fitting)
+        return "too-few-nodes", f"fits on {len(fitting)} of {total} ({which}); {gate.min_nodes} are asked for"
+    return "does-not-fit", f"fits on no node, of {total} looked at{_messages(claim_set)}"
+
+
+def _messages(claim_set: Data) -> str:
+    """What the scheduler says of the nodes, each text once."""
+    nodes = claim_set.get("nodes", ())
+    said = dict.fromkeys(node["message"] for node in nodes if node["outcome"] != "Fits" and node["message"])
+    return f": {'; '.join(said)}" if said else ""
+
+
+def _details(claim_set: Data) -> str:
+    """The explanation, where the document has one."""
+    if "stories" not in claim_set:
+        return ""
+    from dra_plan.output.explain_text import set_lines
+
+    return "\n".join(set_lines(claim_set))

@@ -1,0 +1,32 @@
+"""The warnings of a document as a report has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dra_plan.output.gate import Gate
+
+from .content import Check, Entry, Level, Result
+
+
+def of_warnings(document: dict[str, Any], gate: Gate) -> tuple[list[Check], list[Entry]]:
+    """Failed checks, if the gate counts warnings, or else notes."""
+    entries = [_entry(warning) for warning in document["warnings"]]
+    if not gate.no_warnings:
+        return [], entries
+    return [Check(_name(entry), Result.FAILED, entry) for entry in entries], []
+
+
+def _name(entry: Entry) -> str:
+    return f"{entry.code}: {entry.object}" if entry.object else entry.code
+
+
+def _entry(warning: dict[str, Any]) -> Entry:
+    source, line = split(warning["source"])
+    return Entry(Level.WARNING, warning["code"], warning["message"], source, line, object=warning["object"])
+
+
+def split(source: str) -> tuple[str, int]:
+    """File and line of `FILE:LINE`; line 0 if there is none."""
+    file, colon, line = source.rpartition(":")
+    return (file, int(line)) if colon and line.isdecimal() else (source, 0)

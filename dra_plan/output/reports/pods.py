@@ -1,0 +1,63 @@
+"""Reports of `schedule`: one check per pod."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dra_plan.api.notice import Origin
+from dra_plan.output.gate import Gate, Verdict
+
+from .claim_sets import Origins
+from .content import Check, Content, Entry, Level, Result, RuleText
+from .notes import of_warnings
+
+Data = dict[str, Any]
+
+RULES = {
+    "unschedulable": RuleText("The pod stays pending", "dra-plan explain says why its claims do not fit."),
+    "not-bound": RuleText("The pod is not bound yet", "Something outside has to happen first; the message names it."),
+    "scheduling-error": RuleText("The scheduling attempt broke off", "The message is the scheduler's own."),
+    "undecided": RuleText("The search ended before the answer", "Allow more steps with --max-steps."),
+}
+CODES = {"Unschedulable": "unschedulable", "Gated": "not-bound", "Waiting": "not-bound", "Error": "scheduling-error"}
+
+
+def content(document: Data, gate: Gate, origins: Origins, *, command: str, anchor: str) -> Content:
+    """What became of each pod of a SchedulePlan, and the warnings."""
+    checks = [_check(pod, gate, origins) for pod in document["pods"]]
+    failed, notes = of_warnings(document, gate)
+    return Content(command, (*checks, *failed), tuple(notes), RULES, anchor)
+
+
+def _check(pod: Data, gate: Gate, origins: Origins) -> Check:
+    name = f"pod/{pod['namespace']}/{pod['name']}"
+    verdict = gate.pod(pod)
+    if verdict is Verdict.PASSED:
+        return Check(name)
+    origin = _origin(pod, origins)
+    entry = Entry(
+        Level.ERROR,
+        "undecided" if "undecidedNodes" in pod else CODES[pod["outcome"]],
+        pod["message"] or pod.get("waiting") or f"stays unbound: {pod['outcome']}",
+        source=origin.source,
+        line=origin.line,
+        object=f"Pod {pod['namespace']}/{pod['name']}",
+    )
+    return Check(name, Result.BROKEN if verdict is Verdict.UNDECIDED else Result.FAILED, entry)
+
+
+def _origin(pod: Data, origins: Origins) -> Origin:
+    """Where the pod was read, or the workload that it is a replica of: replicas are named WORKLOAD-NUMBER."""
+    own = origins.get(("Pod", pod["namespace"], pod["name"]))
+    if own is not None:
+        return own
+    workload = pod["name"].rpartition("-")[0]
+    for (kind, namespace, name), origin in origins.items():
+        if (namespace, name) == (pod["namespace"], workload) and kind in WORKLOADS:
+            return origin
+    return Origin("")
+
+
+WORKLOADS = frozenset(
+    {"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicationController"}
+)
