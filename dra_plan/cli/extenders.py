@@ -83,12 +83,7 @@ class HttpExtender:
             for c in candidates
         }
         field = "nodeNameToMetaVictims" if meta else "nodeNameToVictims"
-        try:
-            answer = self._ask(self._config.preempt_verb, {"pod": msgspec.to_builtins(pod), field: victims})
-        except ExtenderError:
-            if self.ignorable:
-                return list(candidates)
-            raise
+        answer = self._ask(self._config.preempt_verb, {"pod": msgspec.to_builtins(pod), field: victims})
         left = []
         for name, entry in (answer.get("nodeNameToMetaVictims") or {}).items():
             node = cluster.nodes.get(name)

@@ -29,6 +29,8 @@ class CycleResult:
     node: str = ""
     message: str = ""
     failed_with_error: bool = False
+    blind: bool = False
+    """Nothing is known about what could help (an error, or a refusal while binding): the pod just tries again."""
     rejected_by: frozenset[str] = frozenset()
     pending: frozenset[str] = frozenset()
     nomination: NominatingInfo | None = None
@@ -52,7 +54,7 @@ class Cycle:
         """Find a node and take it; what was taken is given back if a later step fails."""
         nodes = list(self._handle.cluster.nodes.values())
         if not nodes:
-            return CycleResult(message=NO_NODES, rejected_by=frozenset({"*"}))
+            return CycleResult(message=NO_NODES, rejected_by=frozenset({"*"}), nomination=NominatingInfo(""))
         result = CycleResult()
         feasible = self._find(framework, state, pod, nodes, percentage, result)
         if feasible is None:
@@ -96,15 +98,17 @@ class Cycle:
                 restricting[0]
             )
             statuses.update((node.name, excluded) for node in nodes if node.name not in allowed.node_names)
-        feasible = self._examine(framework, state, pod, examined, percentage, statuses, result)
+        passed = self._examine(framework, state, pod, examined, percentage, statuses, result)
+        self._start = (self._start + len(passed) + len(statuses) - (len(nodes) - len(examined))) % len(nodes)
+        if result.failed_with_error:
+            return None
+        feasible = self._extend(pod, passed, statuses, result)
         if feasible is None:
             return None
-        self._start = (self._start + len(feasible) + len(statuses) - (len(nodes) - len(examined))) % len(nodes)
-        if feasible:
-            feasible = self._extend(pod, feasible, statuses, result)
-            if feasible is None:
-                return None
-        result.diagnosis = Diagnosis(statuses, "", frozenset(s.plugin for s in statuses.values()))
+        plugins = {status.plugin for status in statuses.values()} | set(restricting)
+        if len(feasible) != len(passed):
+            plugins.add(EXTENDER)
+        result.diagnosis = Diagnosis(statuses, "", frozenset(plugins))
         return feasible
 
     def _nominated(self, framework: Framework, state: CycleState, pod: Pod) -> NodeInfo | None:
@@ -126,9 +130,10 @@ class Cycle:
         percentage: int,
         statuses: dict[str, Status],
         result: CycleResult,
-    ) -> list[NodeInfo] | None:
+    ) -> list[NodeInfo]:
+        """The nodes that pass the filters; an error on any of them fails the attempt whatever the others say."""
         enough = nodes_to_find(len(nodes), percentage)
-        if not self._extenders and not framework.points["score"]:
+        if not framework.points["score"] and not any(e.is_filter or e.is_prioritizer for e in self._extenders):
             enough = 1
         check = framework.filter_nodes(state, pod)
         feasible: list[NodeInfo] = []
@@ -147,7 +152,7 @@ class Cycle:
                 statuses[node.name] = status
         if first is not None:
             result.best = [node.name for node in feasible]
-            return self._fail(result, first)
+            self._fail(result, first)
         return feasible
 
     def _extend(
@@ -175,7 +180,9 @@ class Cycle:
 
     @staticmethod
     def _fail(result: CycleResult, status: Status) -> None:
-        result.message, result.failed_with_error = status.message, True
+        """An error ends the attempt; an earlier nomination is void."""
+        result.message, result.failed_with_error, result.blind = status.message, True, True
+        result.nomination = NominatingInfo("")
 
     def _post_filter(self, framework: Framework, state: CycleState, pod: Pod, total: int, result: CycleResult) -> None:
         diagnosis = result.diagnosis
@@ -184,9 +191,9 @@ class Cycle:
         if framework.points["postFilter"]:
             result.nomination, status = framework.run_post_filter(state, pod, diagnosis.statuses)
             text = status.message if status is not None else ""
-        result.rejected_by = frozenset(s.plugin for s in diagnosis.statuses.values() if s.code is not Code.PENDING) - {
-            ""
-        }
+        waiting_only = {s.plugin for s in diagnosis.statuses.values() if s.code is Code.PENDING}
+        refusing = {s.plugin for s in diagnosis.statuses.values() if s.code is not Code.PENDING}
+        result.rejected_by = diagnosis.plugins - (waiting_only - refusing) - {""}
         result.pending = frozenset(s.plugin for s in diagnosis.statuses.values() if s.code is Code.PENDING)
         result.message = fit_error(total, diagnosis.statuses, pre_filter=diagnosis.pre_filter, post_filter=text)
 
@@ -252,4 +259,9 @@ def describe_rejection(status: Status, node: str, result: CycleResult) -> None:
         result.message = fit_error(1, {node: status})
         result.rejected_by = frozenset({status.plugin}) - {""}
     else:
-        result.message, result.failed_with_error = status.message, True
+        result.message, result.failed_with_error, result.blind = status.message, True, True
+
+
+def describe_binding_failure(status: Status, result: CycleResult) -> None:
+    """A failure in PreBind or Bind: only its own words are told, and no plugin counts as having rejected the pod."""
+    result.message, result.failed_with_error, result.blind = status.message, not status.rejected, True

@@ -15,15 +15,17 @@ class StateNotFoundError(KeyError):
 class CycleState:
     """Values by key. A value with a `clone` method is cloned with the state, any other is shared.
 
-    `skip_filter` and `skip_score` name the plugins that answered Skip in PreFilter and PreScore.
+    `skip_filter`, `skip_score` and `skip_pre_bind` name the plugins that answered Skip in PreFilter, PreScore and
+    PreBindPreFlight.
     """
 
-    __slots__ = ("_values", "skip_filter", "skip_score")
+    __slots__ = ("_values", "skip_filter", "skip_pre_bind", "skip_score")
 
     def __init__(self) -> None:
         self._values: dict[str, Any] = {}
         self.skip_filter: frozenset[str] = frozenset()
         self.skip_score: frozenset[str] = frozenset()
+        self.skip_pre_bind: frozenset[str] = frozenset()
 
     def read(self, key: str) -> Any:
         """The value under the key; StateNotFoundError if nothing was written."""
@@ -52,4 +54,5 @@ class CycleState:
         }
         other.skip_filter = self.skip_filter
         other.skip_score = self.skip_score
+        other.skip_pre_bind = self.skip_pre_bind
         return other

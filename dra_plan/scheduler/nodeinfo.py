@@ -106,10 +106,14 @@ class NodeInfo:
         self._count(info, 1)
 
     def remove(self, uid: str) -> PodInfo | None:
-        """Count a pod out; None if it is not on the node."""
-        info = self.pods.pop(uid, None)
-        if info is not None:
-            self._count(info, -1)
+        """Count a pod out; None if it is not on the node. The last pod takes its place, as in upstream's list."""
+        info = self.pods.get(uid)
+        if info is None:
+            return None
+        last, last_info = self.pods.popitem()
+        if last != uid:
+            self.pods = {last if u == uid else u: last_info if u == uid else i for u, i in self.pods.items()}
+        self._count(info, -1)
         return info
 
     def _count(self, info: PodInfo, sign: int) -> None:

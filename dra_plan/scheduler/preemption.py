@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -27,9 +28,18 @@ class Candidate:
     violations: int
 
 
-def importance(info: PodInfo) -> tuple[float, float]:
-    """Sorts the most important pod first: by priority, then by age."""
-    return (-info.priority, info.start_time)
+def by_importance(pods: Sequence[PodInfo]) -> list[PodInfo]:
+    """The most important pod first: by priority, then by age.
+
+    Pods that have not started yet count as started when they are compared, so that upstream's sort finds each one
+    older than those before it: of several such pods the last one comes first.
+    """
+
+    def key(entry: tuple[int, PodInfo]) -> tuple[float, float, int]:
+        index, info = entry
+        return -info.priority, info.start_time, index if math.isfinite(info.start_time) else -index
+
+    return [info for _, info in sorted(enumerate(pods), key=key)]
 
 
 def split_by_budget(
@@ -77,7 +87,7 @@ def select_victims(handle: Handle, state: CycleState, pod: Pod, node: NodeInfo) 
     status = trial.filter_with_nominated(state, pod, node)
     if status is not None and not succeeded(status):
         return status
-    violating, fine = split_by_budget(sorted(potential, key=importance), handle.cluster.budgets)
+    violating, fine = split_by_budget(by_importance(potential), handle.cluster.budgets)
     victims: list[PodInfo] = []
     violations = 0
     for group in (violating, fine):
@@ -89,7 +99,7 @@ def select_victims(handle: Handle, state: CycleState, pod: Pod, node: NodeInfo) 
                 victims.append(info)
                 violations += group is violating
     if violating and fine:
-        victims.sort(key=importance)
+        victims = by_importance(victims)
     return Candidate(node.name, tuple(victims), violations)
 
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from dra_plan.api.core import Pod
 
 from .clock import Clock
-from .events import Event, Interest, Wake, wakes
-from .framework import EnqueueExtensions
+from .events import Event, Interest, Wake
+from .framework import EnqueueExtensions, Plugin
 from .nodeinfo import PodInfo
 from .runtime import Framework
 
@@ -114,7 +114,7 @@ class SchedulingQueue:
         self._error_backoff = _Heap()
         self._unschedulable: dict[str, QueuedPod] = {}
         self._in_flight: dict[str, QueuedPod] = {}
-        self._interests: dict[int, dict[str, list[Interest] | None]] = {}
+        self._interests: dict[int, dict[str, tuple[Plugin, list[Interest]]]] = {}
 
     # What is where
 
@@ -138,7 +138,7 @@ class SchedulingQueue:
 
     def _key(self, item: QueuedPod, place: _Heap) -> tuple[float, ...]:
         """Active pods by the sort plugin, then time; those backing off by the second in which they may go first."""
-        key = (*item.framework.queue_sort.sort_key(item), item.timestamp, item.order)
+        key = (*item.framework.sort_key(item), item.timestamp, item.order)
         return key if place is self._active else (item.backoff_until, *key)
 
     # In and out
@@ -280,25 +280,26 @@ class SchedulingQueue:
     def _interested(self, item: QueuedPod, event: Event) -> str | None:
         """The first plugin that rejected the pod and takes the event as a reason to try again."""
         for name in (*sorted(item.pending), *sorted(item.rejected_by)):
-            interests = self._registered(item.framework).get(name)
-            if interests is None or any(wakes(interest, event, item.pod) for interest in interests):
+            known = self._registered(item.framework).get(name)
+            if known is None or item.framework.wants(*known, event, item.pod):
                 return name
         return None
 
     def _concerns(self, item: QueuedPod, name: str, event: Event) -> bool:
-        interests = self._registered(item.framework).get(name)
-        return interests is None or any(
+        known = self._registered(item.framework).get(name)
+        return known is None or any(
             interest.resource in (event.resource, interest.resource.ALL) and interest.action & event.action
-            for interest in interests
+            for interest in known[1]
         )
 
-    def _registered(self, framework: Framework) -> dict[str, list[Interest] | None]:
-        """Plugin name to its interests; None (or absent) for a plugin that declares none: any event will do."""
+    def _registered(self, framework: Framework) -> dict[str, tuple[Plugin, list[Interest]]]:
+        """Plugin name to the plugin and its interests; absent if it declares none: any event will do."""
         found = self._interests.get(id(framework))
         if found is None:
             found = {
-                plugin.name: list(plugin.events_to_register()) if isinstance(plugin, EnqueueExtensions) else None
+                plugin.name: (plugin, list(plugin.events_to_register()))
                 for plugin in framework.all_plugins()
+                if isinstance(plugin, EnqueueExtensions)
             }
             self._interests[id(framework)] = found
         return found

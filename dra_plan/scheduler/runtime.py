@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from dra_plan.api.core import Pod
 from dra_plan.errors import DraPlanError, UsageError
 
 from .cyclestate import CycleState
+from .events import Event, Interest, wakes
 from .framework import (
     MAX_NODE_SCORE,
     MAX_PERMIT_SECONDS,
@@ -36,6 +38,9 @@ from .nodeinfo import NodeInfo, PodInfo
 from .status import Code, Status, error, is_skip, succeeded, unresolvable
 from .trace import Tracer
 from .waiting import WaitingPod
+
+if TYPE_CHECKING:
+    from .queue import QueuedPod
 
 
 class PluginPanicError(DraPlanError):
@@ -89,6 +94,16 @@ class Framework(TrialFilter):
         return list(dict.fromkeys(plugin for plugins in self.points.values() for plugin in plugins))
 
     # Before the cycle
+
+    def sort_key(self, item: QueuedPod) -> tuple[float, ...]:
+        """The queue sort plugin's key for a pod."""
+        with _guard(self.queue_sort, "QueueSort", item.pod):
+            return self.queue_sort.sort_key(item)
+
+    def wants(self, plugin: Plugin, interests: Sequence[Interest], event: Event, pod: Pod) -> bool:
+        """Whether the event is, in the plugin's eyes, a reason to try the pod again."""
+        with _guard(plugin, "QueueingHint", pod):
+            return any(wakes(interest, event, pod) for interest in interests)
 
     def run_pre_enqueue(self, pod: Pod, first: str = "") -> Status | None:
         """The first refusal, with its plugin; `first` names the plugin to ask before the others."""
@@ -334,25 +349,27 @@ class Framework(TrialFilter):
         return Status(Code.WAIT, f'one or more plugins asked to wait and no plugin rejected pod "{pod.metadata.name}"')
 
     def run_pre_bind_pre_flight(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Skip if no plugin has anything to do before binding."""
-        idle = True
+        """Skip if no plugin has anything to do before binding; those that answer Skip are then left out of PreBind."""
+        idle = []
         for plugin in self._of("preBind"):
             assert isinstance(plugin, PreBindPlugin)
             with _guard(plugin, "PreBindPreFlight", pod):
                 status = plugin.pre_bind_pre_flight(state, pod, node)
             if is_skip(status):
-                continue
-            if status is not None and not succeeded(status):
-                text = f'running PreBindPreFlight plugin "{plugin.name}": {status.message}'
-                return error(text).by(plugin.name)
-            idle = False
-        return Status(Code.SKIP) if idle else None
+                idle.append(plugin.name)
+            elif status is not None and status.code is Code.ERROR:
+                return error(f'running PreBindPreFlight "{plugin.name}": {status.message}').by(plugin.name)
+            elif status is not None and not succeeded(status):
+                what = f'PreBindPreFlight {plugin.name} returned "{status.code.title}", which is unsupported'
+                return error(f"{what}. It is supposed to return Success, Skip, or Error status").by(plugin.name)
+        state.skip_pre_bind = frozenset(idle)
+        return Status(Code.SKIP) if len(idle) == len(self._of("preBind")) else None
 
     def run_pre_bind(self, state: CycleState, pod: Pod, node: str, done: set[str]) -> Status | None:
         """The first failure, or Wait; plugins in `done` are not asked again, and those that succeed are added."""
         for plugin in self._of("preBind"):
             assert isinstance(plugin, PreBindPlugin)
-            if plugin.name in done:
+            if plugin.name in done or plugin.name in state.skip_pre_bind:
                 continue
             with _guard(plugin, "PreBind", pod):
                 status = plugin.pre_bind(state, pod, node)

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from dra_plan.api.core import Pod
 
 from .cluster import Cluster
-from .cycle import Cycle, CycleResult, describe_rejection
+from .cycle import Cycle, CycleResult, describe_binding_failure, describe_rejection
 from .cyclestate import CycleState
 from .events import Action, Event, Resource
 from .extenders import ExtenderError
@@ -186,8 +186,8 @@ class Scheduler:
         record.nominated = self.handle.nominator.node_of(item.uid)
         item.rejected_by = set(result.rejected_by)
         item.pending = set(result.pending)
-        self.queue.put_back(item, failed_with_error=result.failed_with_error)
-        if result.failed_with_error:
+        self.queue.put_back(item, failed_with_error=result.blind)
+        if result.blind:
             message, count, _ = self._errors_seen.get(item.uid, ("", 0, 0))
             count = count + 1 if message == result.message else 1
             self._errors_seen[item.uid] = (result.message, count, self.cluster.revision)
@@ -216,7 +216,11 @@ class Scheduler:
         framework, record = item.framework, self.record(binding.item.pod)
         if not binding.started:
             binding.started = True
-            self._announce(binding)
+            refusal = self._announce(binding)
+            if refusal is not None:
+                self.handle.waiting.remove(item.uid)
+                self._fail_binding(binding, refusal)
+                return
         waiting = self.handle.waiting.get(item.uid)
         if waiting is not None:
             if not waiting.decided:
@@ -225,7 +229,9 @@ class Scheduler:
                 return
             self.handle.waiting.remove(item.uid)
             if waiting.verdict is not None:
-                self._give_up(binding, waiting.verdict)
+                result = CycleResult()
+                describe_rejection(waiting.verdict, node, result)
+                self._give_up(binding, result)
                 return
         status = framework.run_pre_bind(binding.state, pod, node, binding.prepared)
         if status is not None and status.code is Code.WAIT:
@@ -234,7 +240,7 @@ class Scheduler:
         if status is None:
             status = self._bind_now(binding)
         if status is not None:
-            self._give_up(binding, status)
+            self._fail_binding(binding, status)
             return
         self._bindings.remove(binding)
         record.node, record.message, record.reason = node, "", ""
@@ -251,26 +257,32 @@ class Scheduler:
                 try:
                     extender.bind(pod, binding.node)
                 except ExtenderError as problem:
+                    if extender.ignorable:
+                        continue
                     return error(str(problem))
                 self.cluster.bind(pod, binding.node)
                 return None
         return binding.item.framework.run_bind(binding.state, pod, binding.node)
 
-    def _announce(self, binding: _Binding) -> None:
-        """The node is written to the pod's status before plugins do anything that takes time."""
+    def _announce(self, binding: _Binding) -> Status | None:
+        """The node is written to the pod's status before plugins do anything that takes time; an Error ends it."""
         status = binding.item.framework.run_pre_bind_pre_flight(binding.state, binding.item.pod, binding.node)
         waits = self.handle.waiting.get(binding.item.uid) is not None
         if waits or status is None:
             self.record(binding.item.pod).nominated = binding.node
+        return status if status is not None and status.code is Code.ERROR else None
 
-    def _give_up(self, binding: _Binding, status: Status) -> None:
+    def _fail_binding(self, binding: _Binding, status: Status) -> None:
+        result = CycleResult()
+        describe_binding_failure(status, result)
+        self._give_up(binding, result)
+
+    def _give_up(self, binding: _Binding, result: CycleResult) -> None:
         """Binding failed: everything is taken back, and others are told as if the pod had been deleted."""
         item, pod = binding.item, binding.item.pod
         self._bindings.remove(binding)
         item.framework.run_unreserve(binding.state, pod, binding.node)
         self.cluster.forget(item.info, binding.node)
-        result = CycleResult()
-        describe_rejection(status, binding.node, result)
         self.handle.nominator.clear(item.uid)
         placed = replace(pod, spec=replace(pod.spec, node_name=binding.node))
         self._failed(item, result)

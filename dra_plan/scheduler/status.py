@@ -16,6 +16,11 @@ class Code(IntEnum):
     SKIP = 5
     PENDING = 6
 
+    @property
+    def title(self) -> str:
+        """The name as Kubernetes writes it."""
+        return "".join(part.capitalize() for part in self.name.split("_"))
+
 
 _REJECTIONS = frozenset({Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.PENDING})
 

@@ -15,8 +15,8 @@ def verdict(status: Status | None) -> dict[str, Any]:
     """A status as JSON."""
     if status is None or status.code is Code.SUCCESS:
         return {"status": "Success"}
-    names = "".join(part.capitalize() for part in status.code.name.split("_"))
-    return {"status": names, "message": status.message} if status.reasons else {"status": names}
+    title = status.code.title
+    return {"status": title, "message": status.message} if status.reasons else {"status": title}
 
 
 @dataclass

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from dra_plan.scheduler.events import Action, Hint, Interest, Resource
 from dra_plan.scheduler.framework import (
     BindPlugin,
+    EnqueueExtensions,
     FilterPlugin,
     PermitPlugin,
     PostBindPlugin,
     PostFilterPlugin,
     PreBindPlugin,
     PreEnqueuePlugin,
+    PreFilterExtensions,
     PreFilterPlugin,
     PreScorePlugin,
     ReservePlugin,
@@ -37,6 +40,7 @@ WAIT_SECONDS = 30.0
 class Scripted(
     PreEnqueuePlugin,
     PreFilterPlugin,
+    PreFilterExtensions,
     FilterPlugin,
     PostFilterPlugin,
     PreScorePlugin,
@@ -67,6 +71,15 @@ class Scripted(
     def pre_filter(self, state, pod, nodes):
         return None, self._do("pre_filter")
 
+    def pre_filter_extensions(self):
+        return self if {"add_pod", "remove_pod"} & {*self.script} else None
+
+    def add_pod(self, state, pod, added, node):
+        return self._do("add_pod")
+
+    def remove_pod(self, state, pod, removed, node):
+        return self._do("remove_pod")
+
     def filter(self, state, pod, node):
         return self._do("filter")
 
@@ -91,6 +104,9 @@ class Scripted(
     def permit(self, state, pod, node):
         return self._do("permit"), WAIT_SECONDS
 
+    def pre_bind_pre_flight(self, state, pod, node):
+        return self._do("pre_flight") if "pre_flight" in self.script else None
+
     def pre_bind(self, state, pod, node):
         return self._do("pre_bind")
 
@@ -100,6 +116,20 @@ class Scripted(
 
     def post_bind(self, state, pod, node):
         self._do("post_bind")
+
+
+class Listening(Scripted, EnqueueExtensions):
+    """Wants to hear of every pod that is bound; what it then says is the script's `hint`."""
+
+    def events_to_register(self):
+        return [Interest(Resource.ASSIGNED_POD, Action.ADD, self._hint)]
+
+    def _hint(self, pod, old, new):
+        self.log.append(f"{self.name}.hint")
+        what = self.script.get("hint", "queue")
+        if what == "raise":
+            raise ZeroDivisionError("hint")
+        return Hint.QUEUE if what == "queue" else Hint.SKIP
 
 
 def config(*names: str, first: bool = False, **profile: Any) -> dict[str, Any]:

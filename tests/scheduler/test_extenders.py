@@ -128,6 +128,37 @@ def test_preempt_chooses_among_candidates():
         )
 
 
+def test_a_bind_error_that_can_be_ignored_leaves_binding_to_the_plugins():
+    with serving(lambda _verb, _body: {"error": "no way"}) as (address, _):
+        assert where(run(address, cluster(), bindVerb="bind", ignorable=True))["p"] == "a"
+
+
+def test_nodes_taken_away_without_a_word_still_reject_the_pod():
+    with serving(lambda _verb, _body: {"nodenames": []}) as (address, _):
+        found = outcome(run(address, cluster(), filterVerb="filter"), "p")
+    assert found["message"].startswith("0/3 nodes are available: no new claims to deallocate, preemption:")
+
+
+BAD_VICTIMS = [
+    (None, "could not be asked to preempt"),
+    ({"nodeNameToMetaVictims": {"x": {"pods": []}}}, 'names the unknown node "x"'),
+    ({"nodeNameToMetaVictims": {"a": {"pods": []}}}, 'expected at least one victim pod on node "a"'),
+    ({"nodeNameToMetaVictims": {"a": {"pods": [{"uid": "u-q"}]}}}, 'names pod "u-q", which is not on node "a"'),
+]
+
+
+@pytest.mark.parametrize(("reply", "text"), BAD_VICTIMS)
+def test_preempt_errors(reply, text):
+    objects = [node("a", cpu="1"), placed("x", "a"), pod("p", priority=5)]
+    with serving(lambda _verb, _body: reply) as (address, _):
+        strict = run(address, objects, preemptVerb="preempt")
+        lenient = run(address, objects, preemptVerb="preempt", ignorable=True)
+    assert text in message(strict, "p")
+    assert strict["evictions"] == []
+    victims_left = reply is None or "expected" not in text
+    assert [e["pod"] for e in lenient["evictions"]] == (["default/x"] if victims_left else [])
+
+
 @pytest.mark.parametrize("reply", [None, {"error": "broken"}, ["odd"], {"nodenames": ["stranger"]}])
 def test_an_error_fails_the_attempt_unless_it_can_be_ignored(reply):
     with serving(lambda _verb, _body: reply) as (address, _):

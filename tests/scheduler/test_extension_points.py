@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from dra_plan.scheduler.plugins.prioritysort import PrioritySort
 from dra_plan.scheduler.runtime import PluginPanicError
+from dra_plan.scheduler.status import Code, Status
 
 from . import build
-from .scripted import WAIT_SECONDS, Scripted, run
+from .scripted import WAIT_SECONDS, Listening, Scripted, run
 
 AFTER_RESERVE = ("reserve", "permit", "pre_bind", "bind")
 BEFORE_RESERVE = ("pre_enqueue", "pre_filter", "filter", "pre_score", "score", "normalize")
@@ -54,8 +56,8 @@ REJECTED = {
     "normalize": 'running Normalize on Score plugins: plugin "Scripted" failed with: normalize says reject',
     "reserve": "0/1 nodes are available: 1 reserve says reject.",
     "permit": "0/1 nodes are available: 1 permit says reject.",
-    "pre_bind": "0/1 nodes are available: 1 pre_bind says reject.",
-    "bind": "0/1 nodes are available: 1 bind says reject.",
+    "pre_bind": "pre_bind says reject",
+    "bind": "bind says reject",
 }
 
 
@@ -222,3 +224,105 @@ def test_bind_skip_falls_through_to_the_default_binder():
     _, outcome = run(plugin)
     assert record(outcome).node == "a"
     assert calls(plugin, "post_bind") == 1
+
+
+PRE_FLIGHT = {
+    "error": 'running PreBindPreFlight "Scripted": pre_flight says error',
+    "reject": 'PreBindPreFlight Scripted returned "Unschedulable", which is unsupported. '
+    "It is supposed to return Success, Skip, or Error status",
+    "wait": 'PreBindPreFlight Scripted returned "Wait", which is unsupported. '
+    "It is supposed to return Success, Skip, or Error status",
+}
+
+
+@pytest.mark.parametrize(("what", "text"), PRE_FLIGHT.items())
+def test_pre_bind_pre_flight_only_succeeds_skips_or_fails(what, text):
+    plugin = Scripted({"pre_flight": what})
+    _, outcome = run(plugin)
+    found = record(outcome)
+    assert (found.node, found.reason, found.message) == ("", "SchedulerError", text)
+    assert calls(plugin, "pre_bind") == 0
+    assert calls(plugin, "unreserve") == calls(plugin, "reserve") > 0
+
+
+def test_skip_in_pre_flight_leaves_pre_bind_out():
+    plugin = Scripted({"pre_flight": "skip", "pre_bind": "error"})
+    _, outcome = run(plugin)
+    assert record(outcome).node == "a"
+    assert calls(plugin, "pre_bind") == 0
+
+
+def test_a_refusal_while_binding_waits_for_no_event():
+    """No plugin counts as having rejected the pod: it is simply tried again, as after an error."""
+    plugin = Scripted({"pre_bind": "reject"})
+    _, outcome = run(plugin)
+    found = record(outcome)
+    assert (found.reason, found.attempts) == ("Unschedulable", 2)
+
+
+VICTIM = [build.node("a", cpu="1"), build.placed("old", "a"), build.pod("p", priority=5)]
+
+
+@pytest.mark.parametrize("what", ["error", "reject", "wait"])
+def test_trial_extensions_that_do_not_succeed_break_preemption(what):
+    plugin = Scripted({"remove_pod": what})
+    _, outcome = run(plugin, objects=VICTIM)
+    text = f'running RemovePod on PreFilter plugin "Scripted": remove_pod says {what}'
+    assert record(outcome).message == f"0/1 nodes are available: 1 Insufficient cpu. preemption: {text}"
+    assert outcome.evictions == []
+
+
+def test_trial_extensions_see_every_pod_that_goes_and_comes_back():
+    plugin = Scripted({"remove_pod": "success"})
+    _, outcome = run(plugin, objects=VICTIM)
+    assert [e.victim for e in outcome.evictions] == ["default/old"]
+    assert (calls(plugin, "remove_pod"), calls(plugin, "add_pod")) == (2, 1)
+
+
+@pytest.mark.parametrize("point", ["add_pod", "remove_pod", "pre_flight"])
+def test_raising_beside_the_main_points(point):
+    plugin = Scripted({point: "raise"})
+    with pytest.raises(PluginPanicError):
+        run(plugin, objects=VICTIM if point != "pre_flight" else None)
+
+
+def test_raising_in_queue_sort_and_in_hints():
+    class Shuffled(PrioritySort):
+        def sort_key(self, item):
+            raise ZeroDivisionError("order")
+
+    simulation = build.simulation([build.node("a"), build.pod("p")])
+    for framework in simulation.frameworks.values():
+        framework.queue_sort = Shuffled()
+    with pytest.raises(PluginPanicError, match="PrioritySort raised at QueueSort"):
+        simulation.run()
+    with pytest.raises(PluginPanicError, match="Scripted raised at QueueingHint"):
+        run(Hesitant({"hint": "raise"}), objects=TWO_PODS)
+
+
+class Hesitant(Listening):
+    """Rejects pod `late` until another one is bound."""
+
+    def filter(self, state, pod, node):
+        self.log.append(f"{self.name}.filter {pod.metadata.name}")
+        blocked = pod.metadata.name == "late" and not node.pods
+        return Status(Code.UNSCHEDULABLE, "too early") if blocked else None
+
+
+TWO_PODS = [build.node("a"), build.pod("late", priority=5), build.pod("p")]
+
+
+@pytest.mark.parametrize(("hint", "node"), [("queue", "a"), ("skip", "")])
+def test_a_hint_decides_whether_the_pod_is_tried_again(hint, node):
+    plugin = Hesitant({"hint": hint})
+    _, outcome = run(plugin, objects=TWO_PODS)
+    assert record(outcome, "p").node == "a"
+    assert record(outcome, "late").node == node
+    assert calls(plugin, "hint") >= 1
+
+
+def test_an_error_voids_the_nomination():
+    objects = [build.node("a"), build.node("b"), build.pod("p", status={"nominatedNodeName": "b"})]
+    simulation, outcome = run(Scripted({"filter": "error"}), objects=objects)
+    assert record(outcome).nominated == ""
+    assert simulation.handle.nominator.nodes == frozenset()

@@ -285,6 +285,14 @@ def test_spread_counts_neither_terminating_nor_foreign_pods():
     assert where(plan(objects))["p"] == "a"
 
 
+def test_spread_with_an_empty_selector_counts_nobody():
+    rule = {"maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "DoNotSchedule"}
+    crowd = [node("a"), node("b"), *(placed(f"o{index}", "a") for index in range(3))]
+    here = {"kubernetes.io/hostname": "a"}
+    rules = [{**rule, "labelSelector": {}, "nodeAffinityPolicy": "Ignore"}]
+    assert where(plan([*crowd, pod("p", nodeSelector=here, topologySpreadConstraints=rules)]))["p"] == "a"
+
+
 def test_spread_min_domains():
     objects = [node("a"), placed("old", "a", labels=X), pod("p", **spread(minDomains=2))]
     assert reasons(objects) == f"1 {UNEVEN}"

@@ -171,3 +171,15 @@ def test_priorities_come_from_classes():
     general = priority_class("usual", 50, globalDefault=True)
     old = placed("old", "a", priority=0)
     assert evicted(plan([node("a", cpu="1"), old, general, pod("p")])) == [("old", "a")]
+
+
+def test_of_pods_that_have_not_started_the_last_one_is_spared():
+    """Neither has a start time, so upstream takes the moment of comparing, and its sort turns them round."""
+    before = [node("a", cpu="2"), pod("x1"), pod("x2")]
+    document = plan(before, then=[[*before, pod("late", priority=5)]])
+    assert evicted(document) == [("x1", "a")]
+
+
+def test_of_pods_that_started_together_the_first_one_is_spared():
+    objects = [node("a", cpu="2"), placed("x1", "a"), placed("x2", "a"), pod("late", priority=5)]
+    assert evicted(plan(objects)) == [("x2", "a")]

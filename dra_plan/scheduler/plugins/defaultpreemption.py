@@ -69,17 +69,34 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
             others = len(cluster.nodes) - len(failed)
             absent = {f"\x00{index}": unresolvable(NOT_HELPFUL) for index in range(others)}
             return NominatingInfo(""), unschedulable(fit_error(len(cluster.nodes), {**failed, **absent}))
-        for extender in self._handle.extenders:
-            if extender.supports_preemption and extender.is_interested(pod):
-                try:
-                    candidates = extender.process_preemption(pod, candidates, cluster)
-                except ExtenderError as problem:
-                    return None, error(str(problem))
-                if not candidates:
-                    return None, unschedulable("no candidate node for preemption")
+        try:
+            candidates = self._ask_extenders(pod, candidates)
+        except ExtenderError as problem:
+            return None, error(str(problem))
+        if not candidates:
+            return None, unschedulable("no candidate node for preemption")
         chosen = best_candidate(candidates)
         self._evict(chosen, cluster.info(pod))
         return NominatingInfo(chosen.node), None
+
+    def _ask_extenders(self, pod: Pod, candidates: list[Candidate]) -> list[Candidate]:
+        """The candidates that the extenders leave. ExtenderError if one that can't be ignored fails."""
+        for extender in self._handle.extenders:
+            if not candidates:
+                break
+            if not extender.supports_preemption or not extender.is_interested(pod):
+                continue
+            try:
+                answer = extender.process_preemption(pod, candidates, self._handle.cluster)
+            except ExtenderError:
+                if extender.ignorable:
+                    continue
+                raise
+            empty = next((candidate.node for candidate in answer if not candidate.victims), None)
+            if empty is not None and not extender.ignorable:
+                raise ExtenderError(f'expected at least one victim pod on node "{empty}"')
+            candidates = [candidate for candidate in answer if candidate.victims]
+        return candidates
 
     def _ineligible(self, pod: Pod, statuses: Mapping[str, Status]) -> str:
         """Why the pod may not preempt, or ""."""

@@ -67,7 +67,12 @@ class Constraint:
         return pod.metadata.namespace == namespace and labels_match(self.selector, pod.metadata.labels)
 
     def count(self, node: NodeInfo, namespace: str) -> int:
-        """How many pods on the node are spread by this constraint; those being deleted don't count."""
+        """How many pods on the node are spread by this constraint; those being deleted don't count.
+
+        An empty selector counts nobody, although it selects every pod: so upstream.
+        """
+        if self.selector is None or not (self.selector.match_labels or self.selector.match_expressions):
+            return 0
         return sum(not info.terminating and self.selects(info.pod, namespace) for info in node.pods.values())
 
 
