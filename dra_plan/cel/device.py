@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -14,6 +14,7 @@ from dra_plan.api.quantity import Quantity, QuantityError
 from dra_plan.api.resource import Device, DeviceAttribute
 from dra_plan.api.semver import SemverError
 from dra_plan.cel.library.quantities import cell
+from dra_plan.cel.reads import Read
 from dra_plan.cel.values import DefaultMap, Fault, Value
 from dra_plan.errors import InputError
 
@@ -21,6 +22,8 @@ QUICK_TEXT, QUICK_WEIGHT = 256, 8192
 """The longest text, and the most text and entries together, for which `bounds` vouches that costs stay in the limit."""
 
 _MOST_REMEMBERED = 200_000
+
+_T = TypeVar("_T")
 
 
 def as_device(device: Device | Mapping[str, Any]) -> Device:
@@ -102,6 +105,36 @@ def device_value(device: Device, driver: str, *, lists: bool, exact_quantities: 
     }
 
 
+def read_value(
+    device: Device, driver: str, reads: Iterable[Read], *, lists: bool, exact_quantities: bool
+) -> dict[str, Value]:
+    """The value of the variable `device` with nothing but what an expression reads, which is enough for that one."""
+    attributes: DefaultMap = DefaultMap()
+    capacity: DefaultMap = DefaultMap()
+    for kind, domain, identifier in reads:
+        if kind == "attributes":
+            attribute = named(device.attributes, driver, domain, identifier)
+            if attribute is not None:
+                attributes.setdefault(domain, {})[identifier] = attribute_value(attribute, lists=lists)
+        elif kind == "capacity":
+            amount = named(device.capacity, driver, domain, identifier)
+            if amount is not None:
+                value = capacity_value(amount.value)
+                capacity.setdefault(domain, {})[identifier] = cell(value) if exact_quantities else value
+    return {
+        "driver": driver,
+        "attributes": attributes,
+        "capacity": capacity,
+        "allowMultipleAllocations": bool(device.allow_multiple_allocations),
+    }
+
+
+def named(entries: Mapping[str, _T], driver: str, domain: str, identifier: str) -> _T | None:
+    """The attribute or capacity with this domain and id, written in full or, in the driver's domain, without it."""
+    found = entries.get(f"{domain}/{identifier}")
+    return entries.get(identifier) if found is None and domain == driver else found
+
+
 class Checked(msgspec.Struct, frozen=True, gc=False):
     """A device that was looked at: what is wrong with it for every selector, and whether it is of usual size."""
 
@@ -123,7 +156,7 @@ class Inspector:
         known = self._known.get(id(device))
         if known is not None and known.device is device:
             return known
-        checked = self._look(device)
+        checked = self.look(device)
         with self._lock:
             # The device is held, so its id is not given to another while it is remembered.
             if len(self._known) >= _MOST_REMEMBERED:
@@ -131,18 +164,27 @@ class Inspector:
             self._known[id(device)] = checked
         return checked
 
-    def _look(self, device: Device) -> Checked:
+    def look(self, device: Device) -> Checked:
+        """What is to be found out about the device, which nobody will ask about again."""
         weight = longest = 0
         for name, attribute in device.attributes.items():
-            try:
-                value = attribute_value(attribute, lists=self._lists)
-            except Fault as fault:
-                return Checked(device, f"attribute {name}: {fault}", is_usual=False)
-            for part in value if type(value) is list else (value,):
-                size = len(part) if type(part) is str else 1
+            text = attribute.string_value
+            if attribute.int_value is not None or attribute.bool_value is not None:
+                size = 1
+            elif text is not None:
+                size = len(text)
                 longest = max(longest, size)
-                weight += size + 1
-            weight += len(name) + 1
+            else:
+                try:
+                    value = attribute_value(attribute, lists=self._lists)
+                except Fault as fault:
+                    return Checked(device, f"attribute {name}: {fault}", is_usual=False)
+                size = 1
+                if type(value) is list:
+                    sizes = [len(part) if type(part) is str else 1 for part in value]
+                    longest = max(longest, *sizes, 0)
+                    size = sum(sizes) + len(sizes)
+            weight += size + len(name) + 2
         for name, amount in device.capacity.items():
             try:
                 capacity_value(amount.value)

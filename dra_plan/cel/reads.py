@@ -68,7 +68,8 @@ def _inside(place: Place, key: str) -> Place | None:
     if place.kind not in ("attributes", "capacity"):
         return None
     if place.domain is None:
-        return Place(place.kind, key)
+        # No name has a slash in its domain; put together with an id it would look like another name.
+        return None if "/" in key else Place(place.kind, key)
     return Place(place.kind, place.domain, key) if place.identifier is None else None
 
 

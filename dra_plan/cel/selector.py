@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import msgspec
 
-from dra_plan.api.resource import Device
+from dra_plan.api.resource import Device, DeviceAttribute
 from dra_plan.cel import ast
 from dra_plan.cel.ast import Checked
 from dra_plan.cel.bounds import stays_below_limit
 from dra_plan.cel.check import check
 from dra_plan.cel.deep import with_room
-from dra_plan.cel.device import Inspector, as_device, device_value
+from dra_plan.cel.device import Inspector, as_device, device_value, named, read_value
 from dra_plan.cel.environment import Environment, environment
 from dra_plan.cel.errors import CelRuntimeError
 from dra_plan.cel.estimate import estimate
@@ -60,6 +60,7 @@ class Selector:
         bounded = not self._exact and stays_below_limit(checked)
         self._quick = generate(checked) if bounded else None
         self._known: dict[tuple[object, ...], bool | str] = {}
+        self._accounts: dict[tuple[object, ...], Evaluation | str] = {}
         self._keys = None if self.reads is None else sorted(self.reads)
         self._remembers = self._keys is not None and (self._quick is None or _is_slow(checked))
 
@@ -82,15 +83,20 @@ class Selector:
 
         Raises CelRuntimeError with cel-go's text, also for an attribute that can't be converted, read or not.
         """
-        found = as_device(device)
-        self._inspect(found)
-        value, cost = self._account(found, driver)
-        return Evaluation(_as_bool(value), cost)
+        found, _usual = self._inspected(device)
+        key = self._key(found, driver)
+        outcome = None if key is None else self._accounts.get(key)
+        if outcome is None:
+            outcome = self._evaluated(found, driver)
+            if key is not None:
+                _remember(self._accounts, key, outcome)
+        if isinstance(outcome, str):
+            raise CelRuntimeError(outcome)
+        return outcome
 
     def matches(self, device: Device | Mapping[str, Any], driver: str) -> bool:
         """Whether the device matches; raises CelRuntimeError as `evaluate`. Much quicker, as nobody asks for costs."""
-        found = device if type(device) is Device else as_device(device)
-        usual = self._inspect(found)
+        found, usual = self._inspected(device)
         if self._remembers:
             return self._remembered(found, driver, usual)
         if usual and self._quick is not None:
@@ -107,8 +113,7 @@ class Selector:
         """The value or error of every sub-expression that was evaluated, as a tree."""
         from dra_plan.cel.explain import explain  # only explanations need it, and start-up time counts
 
-        found = as_device(device)
-        self._inspect(found)
+        found, _usual = self._inspected(device)
 
         def explained() -> Explanation:
             value = device_value(found, driver, lists=self._lists, exact_quantities=self._exact)
@@ -116,11 +121,20 @@ class Selector:
 
         return with_room(explained)
 
-    def _inspect(self, device: Device) -> bool:
-        inspected = self._inspector.inspect(device)
-        if inspected.problem is not None:
-            raise CelRuntimeError(inspected.problem)
-        return inspected.is_usual
+    def _inspected(self, device: Device | Mapping[str, Any]) -> tuple[Device, bool]:
+        """The decoded device, and whether it is of usual size; raises CelRuntimeError for one that no selector takes.
+
+        Only what the caller holds decoded is remembered as seen: what was made from a dict is gone after the call.
+        """
+        if type(device) is Device:
+            found = device
+            seen = self._inspector.inspect(found)
+        else:
+            found = as_device(device)
+            seen = self._inspector.look(found)
+        if seen.problem is not None:
+            raise CelRuntimeError(seen.problem)
+        return found, seen.is_usual
 
     def _remembered(self, device: Device, driver: str, usual: bool) -> bool:
         key = self._key(device, driver)
@@ -128,9 +142,7 @@ class Selector:
         if outcome is None:
             outcome = self._decide(device, driver, usual)
             if key is not None:
-                if len(self._known) >= _MOST_REMEMBERED:
-                    self._known.clear()
-                self._known[key] = outcome
+                _remember(self._known, key, outcome)
         if isinstance(outcome, str):
             raise CelRuntimeError(outcome)
         return outcome
@@ -147,53 +159,66 @@ class Selector:
                     return result
             except _UNDECIDED:
                 pass
-        try:
-            return _as_bool(self._account(device, driver)[0])
-        except CelRuntimeError as error:
-            return str(error)
+        outcome = self._evaluated(device, driver)
+        return outcome if isinstance(outcome, str) else outcome.match
 
-    def _account(self, device: Device, driver: str) -> tuple[Value, int]:
+    def _evaluated(self, device: Device, driver: str) -> Evaluation | str:
+        """Result and cost, or the text of the error."""
+
         def account() -> tuple[Value, int]:
             begin_work()
-            value = device_value(device, driver, lists=self._lists, exact_quantities=self._exact)
-            return self._evaluator.evaluate(value)
+            return self._evaluator.evaluate(self._value(device, driver))
 
         try:
-            return with_room(account)
-        except (Fault, Fatal) as error:
-            raise CelRuntimeError(str(error)) from None
+            value, cost = with_room(account)
+            return Evaluation(_as_bool(value), cost)
+        except (Fault, Fatal, CelRuntimeError) as error:
+            return str(error)
+
+    def _value(self, device: Device, driver: str) -> Value:
+        lists, exact = self._lists, self._exact
+        if self._keys is not None:
+            return read_value(device, driver, self._keys, lists=lists, exact_quantities=exact)
+        return device_value(device, driver, lists=lists, exact_quantities=exact)
 
     def _key(self, device: Device, driver: str) -> tuple[object, ...] | None:
-        """Everything that the expression looks at on this device; None when that is not known.
-
-        A bool never equals a number here: attributes keep them in different fields.
-        """
+        """Everything that the expression looks at on this device; None when that is not known."""
         if self._keys is None:
             return None
         parts: list[object] = []
         for kind, domain, identifier in self._keys:
             if kind == "attributes":
-                parts.append(_attribute_key(device, driver, domain, identifier))
+                attribute = named(device.attributes, driver, domain, identifier)
+                parts.append(None if attribute is None else _attribute_key(attribute))
             elif kind == "capacity":
-                amount = _named(device.capacity, driver, domain, identifier)
+                amount = named(device.capacity, driver, domain, identifier)
                 parts.append(None if amount is None else str(amount.value))
             else:
                 parts.append(driver if kind == "driver" else bool(device.allow_multiple_allocations))
         return tuple(parts)
 
 
-def _named(entries: Mapping[str, Any], driver: str, domain: str, identifier: str) -> Any:
-    found = entries.get(f"{domain}/{identifier}")
-    return entries.get(identifier) if found is None and domain == driver else found
+_Outcome = TypeVar("_Outcome")
 
 
-def _attribute_key(device: Device, driver: str, domain: str, identifier: str) -> object:
-    found = _named(device.attributes, driver, domain, identifier)
-    if found is None:
-        return None
-    lists = (found.int_values, found.bool_values, found.string_values, found.version_values)
-    tagged = tuple(None if values is None else tuple(values) for values in lists)
-    return found.int_value, found.bool_value, found.string_value, found.version_value, tagged
+def _remember(known: dict[tuple[object, ...], _Outcome], key: tuple[object, ...], outcome: _Outcome) -> None:
+    if len(known) >= _MOST_REMEMBERED:
+        known.clear()
+    known[key] = outcome
+
+
+def _attribute_key(attribute: DeviceAttribute) -> object:
+    """What tells the attribute's value from all others. Python has `1 == True`, so bools and versions are wrapped."""
+    if attribute.int_value is not None:
+        return attribute.int_value
+    if attribute.bool_value is not None:
+        return (attribute.bool_value,)
+    if attribute.string_value is not None:
+        return attribute.string_value
+    if attribute.version_value is not None:
+        return (attribute.version_value,)
+    lists = (attribute.int_values, attribute.bool_values, attribute.string_values, attribute.version_values)
+    return tuple(None if values is None else tuple(values) for values in lists)
 
 
 def _as_bool(value: Value) -> bool:
