@@ -109,6 +109,8 @@ class Rules:
     """Devices with allocated shares count as allocated for counters; otherwise only dedicated ones do."""
     distinct_attribute: bool = True
     binds_to_node: bool = True
+    timeout_ends_attempt: bool = True
+    """A filter that takes too long on one node is an error for the pod; otherwise it rejects that node."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -136,7 +138,7 @@ class Quirks:
     default_compared_by_form: bool = True
     whole_steps: bool = True
     all_alternative_loses_index: bool = False
-    capacity_refusal_ends_slice: bool = False
+    capacity_of_wrong_device: bool = False
     losing_class_loses_implicit_name: bool = True
     absent_device_selector_matches_all: bool = True
     taint_rule_crashes: bool = True
@@ -182,7 +184,7 @@ DEFECTS = (
     Defect("Q22", "default_compared_by_form", 0, "the default of a request policy is compared with its notation"),
     Defect("Q23", "whole_steps", 140160, "steps of a capacity range are rounded up to whole units"),
     Defect("Q20", "all_alternative_loses_index", 0, "from its second device on, an All alternative is mistaken for the first alternative"),
-    Defect("C1", "capacity_refusal_ends_slice", 0, "a device refused for its capacity hides the rest of its slice from the request"),
+    Defect("C1", "capacity_of_wrong_device", 0, "before a device, the capacity of the one at the request's own place in the slice is checked: the first for the first"),
     Defect("P11", "list_constraints_as_scalars", 0, "list attributes reach selectors but not constraints"),
     Defect("E1", "absent_device_selector_matches_all", 141620, "a taint rule without device selector taints every device"),
     Defect("E2", "losing_class_loses_implicit_name", 141103, "a class that loses its extended resource name loses its implicit name too"),
@@ -216,7 +218,12 @@ _RULES_136_STABLE = Rules(
     ordered=False, bound_pools_last=False, resumes_scan=False, distinct_attribute=False, binds_to_node=False
 )
 _RULES_135 = Rules(
-    ordered=False, sorted=False, bound_pools_last=False, resumes_scan=False, shared_devices_hold_counters=False
+    ordered=False,
+    sorted=False,
+    bound_pools_last=False,
+    resumes_scan=False,
+    shared_devices_hold_counters=False,
+    timeout_ends_attempt=False,
 )
 _RULES_135_STABLE = replace(
     _RULES_135, counter_slices=False, checks_counter_references=False, distinct_attribute=False, binds_to_node=False
@@ -262,7 +269,7 @@ _QUIRKS = {
     "1.35": Quirks(all_alternative_loses_index=True, taint_rule_crashes=False, list_constraints_as_scalars=False),
     "1.34": Quirks(
         all_alternative_loses_index=True,
-        capacity_refusal_ends_slice=True,
+        capacity_of_wrong_device=True,
         taint_rule_crashes=False,
         counter_slices_everywhere=False,
     ),

@@ -87,19 +87,7 @@ class Allocator:
             pools = self._gatherer.gather(node, sighted=sighted)
         except AllocationError as error:
             return NodeOutcome(name, Outcome.ERROR, message=str(error), error=error)
-        search = Search(
-            node,
-            pools,
-            self._claims,
-            self._state,
-            self._counters,
-            target.features,
-            target.rules,
-            target.quirks,
-            self._limits,
-            probe,
-            self._pruning,
-        )
+        search = self._search(node, pools, probe)
         maker = ResultMaker(name, target.features, target.rules, target.quirks)
         outcome, allocations, message, fatal = Outcome.DOES_NOT_FIT, [], "", None
         try:
@@ -116,6 +104,26 @@ class Allocator:
             outcome, message = Outcome.UNDECIDED, str(error)
         sighted |= search.sighted | maker.sighted
         return NodeOutcome(name, outcome, allocations, message, search.steps, frozenset(sighted), fatal)
+
+    def effort(self, node: Node, answer: NodeOutcome) -> float:
+        """Estimates the steps of the plain search for this answer, to the first solution or to the end."""
+        return self._search(node, self._gatherer.gather(node)).effort(answer.allocations)
+
+    def _search(self, node: Node, pools: Sequence[Pool], probe: Probe | None = None) -> Search:
+        target = self._target
+        return Search(
+            node,
+            pools,
+            self._claims,
+            self._state,
+            self._counters,
+            target.features,
+            target.rules,
+            target.quirks,
+            self._limits,
+            probe,
+            self._pruning,
+        )
 
     def _results(self, search: Search, maker: ResultMaker) -> list[AllocationResult]:
         return [

@@ -11,10 +11,12 @@ from collections.abc import Sequence
 from typing import Literal
 
 from dra_plan.api.core import Node
+from dra_plan.api.resource import AllocationResult
 from dra_plan.releases import Features, Quirks, Rules
 
 from . import capacity
 from .counters import Counters
+from .effort import estimate
 from .errors import AllocationError
 from .ledger import Ledger
 from .pools import Pool, PoolDevice
@@ -58,7 +60,7 @@ class Search:
         self._claims, self._counters = claims, counters
         self._features, self._rules, self._quirks = features, rules, quirks
         self._limits, self._probe, self._pruning = limits, probe, pruning
-        self._pools = pools
+        self.pools = pools
         self._all: dict[Want, list[PoolDevice]] = {}
         self._taker = Taker(node, pools, len(claims), state, counters, features, rules, quirks)
         self.chosen: list[dict[int, int]] = [{} for _ in claims]
@@ -76,6 +78,18 @@ class Search:
         Raises AllocationError (fatal for the pod) and StepsExhaustedError. Pools that were passed over are the
         caller's to report.
         """
+        course = self._course()
+        found = self._walk(course)
+        if found and self._probe is not None:
+            self._probe.solved()
+        return found
+
+    def effort(self, allocations: Sequence[AllocationResult]) -> float:
+        """Estimates the steps of the plain walk to the solution that the allocations are, or to the end without any."""
+        return estimate(self._course(), self._taker, allocations)
+
+    def _course(self) -> Course:
+        """What the walk goes through, once all claims are checked."""
         depth = 0
         for ready in self._claims:
             depth += 2 + self._prepare(ready)
@@ -83,17 +97,13 @@ class Search:
         needed = _FRAMES_PER_STEP * depth + _SPARE_FRAMES
         if sys.getrecursionlimit() < needed:
             sys.setrecursionlimit(needed)
-        course = Course(self._claims, _scan_list(self._pools, self._rules), self._all, self._rules, self._quirks)
-        found = self._walk(course)
-        if found and self._probe is not None:
-            self._probe.solved()
-        return found
+        return Course(self._claims, _scan_list(self.pools, self._rules), self._all, self._rules, self._quirks)
 
     def _walk(self, course: Course) -> bool:
-        if self._pruning != "always":
+        if self._pruning != "always" or self._unprunable:
             walk = Walk(course, self._taker, self._limits, self._probe)
             try:
-                return self._follow(walk, ESCALATE_AFTER if self._pruning else 0)
+                return self._follow(walk, ESCALATE_AFTER if self._pruning and not self._unprunable else 0)
             except Paused:
                 self._taker.restart()
                 if self._probe is not None:
@@ -101,6 +111,11 @@ class Search:
         from .pruning import PrunedWalk
 
         return self._follow(PrunedWalk(course, self._taker, self._limits, self._probe, steps=self.steps))
+
+    @property
+    def _unprunable(self) -> bool:
+        """Whether any device may be refused late, which leaves so much behind that nothing can be foretold (C1)."""
+        return self._quirks.capacity_of_wrong_device and self._features.consumable_capacity
 
     def _follow(self, walk: Walk, pause_at: int = 0) -> bool:
         try:
@@ -135,7 +150,7 @@ class Search:
     def _list_all(self, want: Want) -> list[PoolDevice]:
         """The devices that All means on this node; a broken pool of any driver is fatal upstream (Q12)."""
         listed = []
-        for pool in self._pools:
+        for pool in self.pools:
             if pool.incomplete or pool.invalid:
                 self.sighted.add("all_with_broken_pool_fatal")
                 if not self._quirks.all_with_broken_pool_fatal:

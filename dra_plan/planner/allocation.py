@@ -21,6 +21,7 @@ from dra_plan.api.selectors import node_matches
 from dra_plan.claimsets.sets import ClaimSet
 from dra_plan.planner import defects, documents
 from dra_plan.planner.cluster import Cluster, choose_nodes, taint_rule_notices, with_nodes
+from dra_plan.planner.timeouts import TimeoutWatch
 from dra_plan.releases import Target
 
 if TYPE_CHECKING:
@@ -160,9 +161,9 @@ def plan_inventory(
 def _explained(
     plan: ClaimSetPlan, cluster: Cluster, nodes: Sequence[Node], max_steps: int | None, *, suggest: bool
 ) -> ClaimSetPlan:
-    from dra_plan.explain import story
+    from dra_plan.explain import telling
 
-    told = story.explain(cluster, plan.claim_set, nodes, plan.nodes, max_steps=max_steps, suggests=suggest)
+    told = telling.explain(cluster, plan.claim_set, nodes, plan.nodes, max_steps=max_steps, suggests=suggest)
     return replace(plan, explanation=told)
 
 
@@ -190,15 +191,17 @@ class _Planner:
             return ClaimSetPlan(claim_set, tuple(refused))
         allocator = self._cluster.allocator(claim_set.claims, max_steps=self._max_steps, deadline=self._deadline)
         watch = defects.Watch(self._cluster, claim_set, self._max_steps, self._deadline)
+        clock = TimeoutWatch(self._cluster.target, claim_set, allocator, self._deadline)
         outcomes = []
         for node in self._nodes:
             outcome = allocator.allocate(node)
             watch.saw(node, outcome)
+            clock.saw(node, outcome)
             outcomes.append(_with_allocated(outcome, claim_set.allocated, node))
             self._done += 1
             if self._progress is not None:
                 self._progress(self._done, self._total)
-        self.notices += watch.notices()
+        self.notices += (*watch.notices(), *clock.notices())
         return ClaimSetPlan(claim_set, tuple(outcomes))
 
 

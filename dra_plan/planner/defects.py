@@ -9,6 +9,7 @@ from dra_plan.allocator import Allocator, NodeOutcome
 from dra_plan.api.core import Node
 from dra_plan.api.notice import Notice
 from dra_plan.claimsets.sets import ClaimSet
+from dra_plan.planner import documents
 from dra_plan.planner.cluster import Cluster
 from dra_plan.releases import DEFECTS, Defect
 
@@ -48,10 +49,8 @@ class Watch:
 
     def notices(self) -> list[Notice]:
         """One warning for each defect that changed an answer."""
-        who = str(self._claim_set.owner) if self._claim_set.owner is not None else _claim_name(self._claim_set)
-        source = str(self._claim_set.origin) if self._claim_set.origin is not None else ""
         return [
-            Notice("upstream-defect", f"{describe(names)}: {_change(*answers)}", who, source)
+            Notice("upstream-defect", f"{describe(names)}: {_change(*answers)}", *documents.about(self._claim_set))
             for names, answers in self._proven.items()
         ]
 
@@ -71,7 +70,3 @@ def _change(answer: NodeOutcome, other: NodeOutcome) -> str:
         what = "another error" if answer.message != other.message else "another allocation"
         return f"on {answer.node} the scheduler gives {what} than the API promises"
     return f"on {answer.node} the scheduler says {answer.outcome.value}, the API promises {other.outcome.value}"
-
-
-def _claim_name(claim_set: ClaimSet) -> str:
-    return f"ResourceClaim {claim_set.claims[0].key}" if claim_set.claims else ""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from dra_plan.api.notice import Notice
+from dra_plan.claimsets.sets import ClaimSet
 from dra_plan.releases import Target
 
 API_VERSION = "dra-plan/v1alpha1"
@@ -19,6 +20,14 @@ def header(kind: str, target: Target) -> dict[str, Any]:
 def warnings(notices: Iterable[Notice]) -> list[dict[str, str]]:
     """The notices as documents have them, each once, in order."""
     return [notice._asdict() for notice in dict.fromkeys(notices)]
+
+
+def about(claim_set: ClaimSet) -> tuple[str, str]:
+    """The object and the source of a notice about a claim set."""
+    source = str(claim_set.origin) if claim_set.origin is not None else ""
+    if claim_set.owner is not None:
+        return str(claim_set.owner), source
+    return (f"ResourceClaim {claim_set.claims[0].key}" if claim_set.claims else ""), source
 
 
 def target_notices(target: Target, nodes: Sequence[Any]) -> list[Notice]:
