@@ -111,6 +111,10 @@ class Rules:
     binds_to_node: bool = True
     timeout_ends_attempt: bool = True
     """A filter that takes too long on one node is an error for the pod; otherwise it rejects that node."""
+    names_untolerated_taint: bool = False
+    """The scheduler says which taint of a node is not tolerated."""
+    scores_devices: bool = True
+    """The chosen alternatives of claims, and extended resources that devices serve, count in the scheduler's scores."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -184,7 +188,7 @@ DEFECTS = (
     Defect("Q22", "default_compared_by_form", 0, "the default of a request policy is compared with its notation"),
     Defect("Q23", "whole_steps", 140160, "steps of a capacity range are rounded up to whole units"),
     Defect("Q20", "all_alternative_loses_index", 0, "from its second device on, an All alternative is mistaken for the first alternative"),
-    Defect("C1", "capacity_of_wrong_device", 0, "before a device, the capacity of the one at the request's own place in the slice is checked: the first for the first"),
+    Defect("C1", "capacity_of_wrong_device", 0, "capacity is first checked on another device of the slice: on its first for a request's first device, on its second for the second"),
     Defect("P11", "list_constraints_as_scalars", 0, "list attributes reach selectors but not constraints"),
     Defect("E1", "absent_device_selector_matches_all", 141620, "a taint rule without device selector taints every device"),
     Defect("E2", "losing_class_loses_implicit_name", 141103, "a class that loses its extended resource name loses its implicit name too"),
@@ -224,6 +228,7 @@ _RULES_135 = Rules(
     resumes_scan=False,
     shared_devices_hold_counters=False,
     timeout_ends_attempt=False,
+    names_untolerated_taint=True,
 )
 _RULES_135_STABLE = replace(
     _RULES_135, counter_slices=False, checks_counter_references=False, distinct_attribute=False, binds_to_node=False
@@ -236,6 +241,7 @@ _RULES_134 = replace(
     checks_counter_references=False,
     unknown_effects_block=True,
     tolerations_in_result=False,
+    scores_devices=False,
 )
 _RULES_134_STABLE = replace(_RULES_134, distinct_attribute=False, binds_to_node=False)
 

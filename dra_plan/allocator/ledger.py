@@ -72,6 +72,11 @@ class Ledger:
         """A dedicated device goes to a claim."""
         self._append(self.taken, device, claim)
 
+    def leak_take(self, device: DeviceID, claim: int) -> None:
+        """A dedicated device stays taken for good (Q21)."""
+        self.leaks += 1
+        self.taken[device] = (*self.taken.get(device, ()), claim)
+
     def take_as_admin(self, device: DeviceID, claim: int) -> None:
         """A claim uses a device with admin access, which leaves it free for other claims."""
         self._append(self.admin_taken, device, claim)

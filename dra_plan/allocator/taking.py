@@ -113,6 +113,14 @@ class Taker:
             self.sighted.add("admin_pays")
         return short
 
+    def judged(self, slot: int, device: PoolDevice) -> PoolDevice:
+        """The device whose capacity decides whether one is tried: itself, or the slot's own in the slice (C1)."""
+        devices = device.slice.devices
+        if slot >= len(devices) or devices[slot] is device:
+            return device
+        self.sighted.add("capacity_of_wrong_device")
+        return devices[slot] if self.quirks.capacity_of_wrong_device else device
+
     def is_shared(self, device: PoolDevice) -> bool:
         """Whether the device is given in shares, so that taking it does not take it away."""
         return self.features.consumable_capacity and bool(device.device.allow_multiple_allocations)
@@ -214,10 +222,13 @@ class Taker:
         return None
 
     def _write(self, want: Want, device: PoolDevice, pays: bool) -> DeviceReason | None:
-        """All that taking a device changes. Only All can still fail here, on capacity used up meanwhile (Q21)."""
+        """All that taking a device changes.
+
+        Capacity can still fail here: used up meanwhile for All (Q21), or not looked at before (C1).
+        """
         ledger, shared = self.ledger, self.is_shared(device)
         demand = self.demand(want, device) if self.features.consumable_capacity else None
-        if want.takes_all and demand is not None:
+        if demand is not None and (want.takes_all or self.quirks.capacity_of_wrong_device):
             refusal = self.capacity_refusal(want, device)
             if refusal is not None:
                 self._leak_late_failure(want, device, pays)
@@ -256,3 +267,5 @@ class Taker:
             for constraint in want.constraints:
                 constraint.leak_take(self.ledger, device, want.request_name)
             self._leak_counters(device, pays, "late_all_failure_leaks")
+            if not self.is_shared(device):
+                self.ledger.leak_take(device.id, want.claim_index)

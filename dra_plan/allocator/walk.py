@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dra_plan.releases import Quirks, Rules
 
 from .errors import AllocationError, StepsExhaustedError
-from .pools import Pool, PoolDevice, PoolSlice
+from .pools import Pool, PoolDevice
 from .probe import Probe
-from .reasons import CapacityReason, DeviceReason, NothingMatches, TooManyDevices
+from .reasons import DeviceReason, NothingMatches, TooManyDevices
 from .requests import RESULTS_LIMIT, ClaimRequests, Want
 from .taking import Taker
 
@@ -153,33 +153,27 @@ class Walk:
 
     def _take_any(self, want: Want, option: int, slot: int, in_option: bool, start: int) -> int:
         """ExactCount: every device from the start position on, until one leads to a solution."""
-        scan, hides = self._course.scan, self._course.quirks.capacity_refusal_ends_slice
-        left_out: PoolSlice | None = None
+        scan = self._course.scan
         for position in range(start, len(scan)):
             device = scan[position]
             if not isinstance(device, PoolDevice):
                 raise reached_invalid(device)
-            if device.slice is left_out:
-                continue
             mark = self._ledger.mark()
-            refusal = self._refusal(want, device)
-            if refusal is None:
-                found = self._below(want, option, slot, in_option, device, mark, position + 1)
-                if found != NO:
-                    return found
+            refusal = self._refusal(want, slot, device)
+            if refusal is not None:
+                self._tell_rejected(want, slot, device, refusal)
                 continue
-            self._tell_rejected(want, slot, device, refusal)
-            if hides and isinstance(refusal, CapacityReason):
-                self._taker.sighted.add("capacity_refusal_ends_slice")
-                left_out = device.slice
+            found = self._below(want, option, slot, in_option, device, mark, position + 1)
+            if found != NO:
+                return found
         return NO
 
-    def _refusal(self, want: Want, device: PoolDevice) -> DeviceReason | None:
+    def _refusal(self, want: Want, slot: int, device: PoolDevice) -> DeviceReason | None:
         """Takes the device, or says why not."""
         taker = self._taker
         refusal = taker.in_use(want, device) or taker.match_refusal(want, device)
         if refusal is None and taker.capacity_counts:
-            refusal = taker.capacity_refusal(want, device)
+            refusal = taker.capacity_refusal(want, taker.judged(slot, device))
         return taker.take(want, device) if refusal is None else refusal
 
     def _below(

@@ -103,6 +103,42 @@ def test_all_alternative_loses_its_index_up_to_1_35() -> None:
     assert told(objects, kubernetes_version="1.35") == ["Q20"]
 
 
+def test_capacity_of_the_wrong_device_decides_in_1_34() -> None:
+    """C1: the first device of the slice lacks what is asked for, so the second is not even tried."""
+    objects = [
+        node(),
+        device_class(),
+        *pool(device("d1", capacity={"other": {"value": "4"}}), device("d2", capacity={"c": {"value": "4"}})),
+        claim(exactly("r", capacity={"requests": {"c": "1"}})),
+    ]
+    options: dict[str, Any] = {"kubernetes_version": "1.34", "feature_gates": {"DRAConsumableCapacity": True}}
+    assert outcome(objects, **options) == ("DoesNotFit", [])
+    assert outcome(objects, quirks="fixed", **options) == ("Fits", ["d2"])
+    assert outcome(objects) == ("Fits", ["d2"])
+    assert told(objects, **options) == ["C1"]
+
+
+def test_capacity_refused_late_leaves_the_device_taken_in_1_34() -> None:
+    """C1 and Q21: d2 passes because d1 has the capacity, then fails by its own, and stays taken."""
+    objects = [
+        node(),
+        device_class(),
+        *pool(device("d1", v=1, capacity={"c": {"value": "4"}}), device("d2", v=2)),
+        claim(
+            {
+                "name": "r",
+                "firstAvailable": [
+                    {"name": "big", **option(count=1, where=is_v(2)), "capacity": {"requests": {"c": "1"}}},
+                    {"name": "any", **option(count=1, where=is_v(2))},
+                ],
+            }
+        ),
+    ]
+    options: dict[str, Any] = {"kubernetes_version": "1.34", "feature_gates": {"DRAConsumableCapacity": True}}
+    assert outcome(objects, **options) == ("DoesNotFit", [])
+    assert outcome(objects, quirks="fixed", **options) == ("Fits", ["d2"])
+
+
 def taint_rule(**selector: str) -> dict[str, Any]:
     spec: dict[str, Any] = {"taint": {"key": "k", "effect": "NoSchedule"}}
     if selector:

@@ -33,8 +33,6 @@ class Option:
     tries: int = 0
     row: int = 0
     errs: bool = False
-    hides: bool = False
-    """A device refused for its capacity may hide others (C1)."""
     listed: list[int] = field(default_factory=list)
 
     def row_at(self, slot: int) -> int:
@@ -131,11 +129,7 @@ class Facts:
         taker, want = self.taker, option.want
         if taker.in_use(want, device) is not None or taker.match_refusal(want, device) is not None:
             return False
-        if not taker.capacity_counts:
-            return True
-        refused = taker.capacity_refusal(want, device) is not None
-        option.hides |= refused or taker.is_shared(device)
-        return not refused
+        return not taker.capacity_counts or taker.capacity_refusal(want, device) is None
 
     def portions(self, want: Want, device: PoolDevice) -> tuple[capacity.Portion, ...]:
         """What the want takes of a shared device; of others nothing that lasts."""

@@ -101,9 +101,7 @@ class Horizon:
         return self._taker.capacity_counts and any(p.amount < 0 for p in self._taker.demand(want, device).portions)
 
     def _is_never_quiet(self, option: Option) -> bool:
-        """All that fails late leaves constraints and counters behind (Q21); refused capacity hides devices (C1)."""
-        if option.hides and self._quirks.capacity_refusal_ends_slice:
-            return True
+        """All that fails late leaves constraints and counters behind (Q21)."""
         late = option.want.takes_all and bool(option.tries & self._facts.shared)
         return late and self._quirks.late_all_failure_leaks
 

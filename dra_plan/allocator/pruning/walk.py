@@ -123,8 +123,6 @@ class PrunedWalk(Walk):
         visit = self._enter(self._facts.number(want), masks, slot, candidates)
         if visit is None:
             found = self._tell_pruned(want, slot)
-        elif masks.hides and self._course.quirks.capacity_refusal_ends_slice:
-            found = self._leave(visit, super()._take_any(want, option, slot, in_option, start))
         else:
             found = self._leave(visit, self._try_each(want, option, slot, in_option, candidates, visit.horizon))
         self._barred = barred
@@ -140,7 +138,7 @@ class PrunedWalk(Walk):
             if not isinstance(device, PoolDevice):
                 raise reached_invalid(device)
             mark = self._ledger.mark()
-            refusal = self._refusal(want, device)
+            refusal = self._refusal(want, slot, device)
             if refusal is not None:
                 self._tell_rejected(want, slot, device, refusal)
                 continue
