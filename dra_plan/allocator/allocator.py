@@ -12,12 +12,14 @@ from dra_plan.releases import Target
 
 from .counters import Counters
 from .errors import AllocationError, NodeAllocationError, StepsExhaustedError
+from .likeness import Answer, Likeness
 from .pools import Pool, PoolGatherer
 from .probe import Probe
 from .requests import Compile, RequestReader
-from .results import ResultMaker
+from .results import ResultMaker, Take
 from .search import Limits, Pruning, Search
 from .state import AllocatedState
+from .views import View
 
 DEFAULT_MAX_STEPS = 250_000
 """Steps of one search before it is given up as undecided; fixed, so that answers do not depend on the machine."""
@@ -66,6 +68,7 @@ class Allocator:
         max_steps: int = DEFAULT_MAX_STEPS,
         deadline: float | None = None,
         pruning: Pruning = True,
+        shares_answers: bool = True,
     ) -> None:
         self.claims_to_allocate = tuple(claims)
         self._gatherer, self._state, self._target = gatherer, state, target
@@ -74,36 +77,72 @@ class Allocator:
         self._counters = Counters(state, target.rules, target.quirks, gatherer.slices)
         reader = RequestReader(classes, target.features, target.rules, target.quirks, compile_selector)
         self._claims = [reader.read(index, claim) for index, claim in enumerate(self.claims_to_allocate)]
+        self._likeness: Likeness | None = None
+        if shares_answers:
+            self._likeness = Likeness(self._claims, state, self._counters, target)
 
     def allocate(self, node: Node, probe: Probe | None = None) -> NodeOutcome:
         """The answer for a node.
 
         Nothing is changed by asking. The answer never depends on other nodes, except through counter tables that
-        upstream keeps by pool name (Q1).
+        upstream keeps by pool name (Q1). A node that looks like one answered before is not searched again, unless a
+        probe wants to see the search.
         """
-        target, name = self._target, node.metadata.name
+        name = node.metadata.name
         sighted: set[str] = set()
         try:
             pools = self._gatherer.gather(node, sighted=sighted)
         except AllocationError as error:
             return NodeOutcome(name, Outcome.ERROR, message=str(error), error=error)
-        search = self._search(node, pools, probe)
-        maker = ResultMaker(name, target.features, target.rules, target.quirks)
+        view = self._likeness.view(pools) if self._likeness is not None and probe is None else None
+        answer = self._likeness.recall(view) if self._likeness is not None and view is not None else None
+        if answer is not None and view is not None:
+            return self._recalled(answer, view, name, sighted)
+        return self._searched(self._search(node, pools, probe), view, name, sighted)
+
+    def _searched(self, search: Search, view: View | None, name: str, sighted: set[str]) -> NodeOutcome:
+        maker = self._maker(name)
         outcome, allocations, message, fatal = Outcome.DOES_NOT_FIT, [], "", None
         try:
-            if search.run():
-                allocations = self._results(search, maker)
+            found = search.run()
+            self._remember(view, search, found=found)
+            if found:
+                allocations = self._results(maker, search.ledger.results, search.chosen)
                 outcome = Outcome.FITS
             else:
-                _check_pools(pools, skips=target.rules.skips_unusable_pools)
+                _check_pools(search.pools, skips=self._target.rules.skips_unusable_pools)
         except AllocationError as error:
             outcome, message, fatal = Outcome.ERROR, str(error), error
         except NodeAllocationError as error:
             outcome, message = Outcome.NODE_ERROR, str(error)
         except StepsExhaustedError as error:
             outcome, message = Outcome.UNDECIDED, str(error)
+            if self._limits.deadline is None:
+                self._remember(view, search, found=False, gave_up=message)
         sighted |= search.sighted | maker.sighted
         return NodeOutcome(name, outcome, allocations, message, search.steps, frozenset(sighted), fatal)
+
+    def _recalled(self, answer: Answer, view: View, name: str, sighted: set[str]) -> NodeOutcome:
+        """The answer of another node's search, told of this node."""
+        if answer.takes is None:
+            outcome = Outcome.UNDECIDED if answer.gave_up else Outcome.DOES_NOT_FIT
+            return NodeOutcome(name, outcome, (), answer.gave_up, answer.steps, answer.sighted | sighted)
+        maker = self._maker(name)
+        try:
+            allocations = self._results(maker, answer.takes_at(view), answer.chosen)
+        except AllocationError as error:
+            sighted |= answer.sighted | maker.sighted
+            return NodeOutcome(name, Outcome.ERROR, (), str(error), answer.steps, frozenset(sighted), error)
+        sighted |= answer.sighted | maker.sighted
+        return NodeOutcome(name, Outcome.FITS, allocations, "", answer.steps, frozenset(sighted))
+
+    def _remember(self, view: View | None, search: Search, *, found: bool, gave_up: str = "") -> None:
+        if self._likeness is not None and view is not None:
+            self._likeness.remember(view, search, found=found, gave_up=gave_up)
+
+    def _maker(self, node: str) -> ResultMaker:
+        target = self._target
+        return ResultMaker(node, target.features, target.rules, target.quirks)
 
     def effort(self, node: Node, answer: NodeOutcome) -> float:
         """Estimates the steps of the plain search for this answer, to the first solution or to the end."""
@@ -125,11 +164,11 @@ class Allocator:
             self._pruning,
         )
 
-    def _results(self, search: Search, maker: ResultMaker) -> list[AllocationResult]:
-        return [
-            maker.result(ready, takes, chosen)
-            for ready, takes, chosen in zip(self._claims, search.ledger.results, search.chosen, strict=True)
-        ]
+    def _results(
+        self, maker: ResultMaker, takes: Sequence[list[Take]], chosen: Sequence[dict[int, int]]
+    ) -> list[AllocationResult]:
+        """The results of all claims, each from its takes and its alternatives."""
+        return [maker.result(*each) for each in zip(self._claims, takes, chosen, strict=True)]
 
 
 def _check_pools(pools: Sequence[Pool], *, skips: bool) -> None:

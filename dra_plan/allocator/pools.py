@@ -86,6 +86,11 @@ class PoolSlice:
         return self._devices
 
     @property
+    def has_rules(self) -> bool:
+        """Whether device taint rules may add taints."""
+        return bool(self._rules)
+
+    @property
     def binds(self) -> bool:
         """Whether any device has binding conditions."""
         return any(device.binding_conditions for device in self.object.spec.devices)
@@ -206,6 +211,14 @@ class PoolGatherer:
             pools.sort(key=self._is_bound)
         return pools
 
+    def whole(self, pool_id: PoolID, generation: int) -> Pool:
+        """A generation of a pool with all its slices, whichever nodes they are for."""
+        slices = self._by_pool[pool_id]
+        pool = self._pool(pool_id, [slice_ for slice_ in slices if slice_.generation == generation], set())
+        newest = max(slice_.generation for slice_ in slices)
+        pool.superseded_by = newest if newest > generation else None
+        return pool
+
     def _is_bound(self, pool: Pool) -> bool:
         """Whether the pool goes behind the others; the slices of a pool that is passed over are not looked at."""
         seen = pool.usable or not self._rules.skips_unusable_pools
@@ -252,28 +265,37 @@ class PoolGatherer:
         expected = first.object.spec.pool.resource_slice_count
         pool = Pool(pool_id, first.generation, expected, len(gathered), slices=gathered)
         complete = len(gathered) == expected
-        newest = max(slice_.generation for slice_ in self._by_pool[pool_id])
-        if newest > first.generation and (self._rules.counts_all_slices or not self._quirks.local_generation_only):
-            if not complete or not self._quirks.local_generation_only:
-                pool.superseded_by = newest
+        if len(self._by_pool[pool_id]) > 1:
+            complete = self._compare(pool, gathered, sighted)
+            if pool.superseded_by is not None:
                 return pool
-            sighted.add("local_generation_only")
-        peers = [slice_ for slice_ in self._by_pool[pool_id] if slice_.generation == first.generation]
-        if not complete and self._rules.counts_all_slices:
-            pool.seen = len(peers)
-            complete = pool.seen == expected
-            pool.elsewhere = [slice_ for slice_ in peers if slice_ not in gathered]
-        if len({slice_.object.spec.pool.resource_slice_count for slice_ in peers}) > 1:
-            if self._quirks.first_slice_counts:
-                sighted.add("first_slice_counts")
-            else:
-                complete = False
         pool.incomplete = not complete
         if pool.incomplete and self._rules.skips_unusable_pools:
             return pool
         self._arrange(pool)
         self._check(pool)
         return pool
+
+    def _compare(self, pool: Pool, gathered: list[PoolSlice], sighted: set[str]) -> bool:
+        """Whether the pool is complete, seen beside those of its slices that the node does not see."""
+        everything = self._by_pool[pool.id]
+        complete = pool.seen == pool.expected
+        newest = max(slice_.generation for slice_ in everything)
+        if newest > pool.generation and (self._rules.counts_all_slices or not self._quirks.local_generation_only):
+            if not complete or not self._quirks.local_generation_only:
+                pool.superseded_by = newest
+                return complete
+            sighted.add("local_generation_only")
+        peers = [slice_ for slice_ in everything if slice_.generation == pool.generation]
+        if not complete and self._rules.counts_all_slices:
+            pool.seen = len(peers)
+            complete = pool.seen == pool.expected
+            pool.elsewhere = [slice_ for slice_ in peers if slice_ not in gathered]
+        if len({slice_.object.spec.pool.resource_slice_count for slice_ in peers}) > 1:
+            if not self._quirks.first_slice_counts:
+                return False
+            sighted.add("first_slice_counts")
+        return complete
 
     def _arrange(self, pool: Pool) -> None:
         """Sorts the slices and sets counter slices aside."""
@@ -327,9 +349,20 @@ def _selects(fields: ResourceSliceSpec | Device, node: Node, where: str) -> bool
 def _duplicate_device(pool: Pool) -> str | None:
     names: set[str] = set()
     for slice_ in pool.slices:
+        devices = slice_.object.spec.devices
+        before = len(names)
+        names.update([device.name for device in devices])
+        if len(names) != before + len(devices):
+            return f"duplicate device name {_first_twice(pool)}"
+    return None
+
+
+def _first_twice(pool: Pool) -> str | None:
+    names: set[str] = set()
+    for slice_ in pool.slices:
         for device in slice_.object.spec.devices:
             if device.name in names:
-                return f"duplicate device name {device.name}"
+                return device.name
             names.add(device.name)
     return None
 
@@ -343,7 +376,7 @@ def _counter_problem(pool: Pool) -> str | None:
             sets[counter_set.name] = set(counter_set.counters)
     for slice_ in (*pool.slices, *pool.elsewhere):
         for device in slice_.object.spec.devices:
-            problem = _dangling(device, sets)
+            problem = _dangling(device, sets) if device.consumes_counters else None
             if problem is not None:
                 return problem
     return None

@@ -35,6 +35,10 @@ RESULTS_LIMIT = 32
 class Selector(Protocol):
     """What the allocator needs of a compiled selector."""
 
+    @property
+    def reads(self) -> frozenset[tuple[str, str, str]] | None:
+        """What it looks at: kind, domain and id; None when it may look at everything."""
+
     def matches(self, device: Device, driver: str) -> bool:
         """Whether the device matches; raises ValueError with the evaluation's error text."""
 
@@ -56,18 +60,22 @@ class Condition:
 
     def holds(self, device: PoolDevice) -> bool:
         """Whether the device matches. Raises SelectorError, which ends the allocation on all nodes."""
-        selector = self.selector
-        if selector is None:
-            try:
-                selector = self.selector = self.compile(self.expression)
-            except ValueError as error:
-                text = f"{self.owner}: selector #{self.index}: CEL compile error: {error}"
-                raise SelectorError(text, self.expression) from error
+        selector = self.selector or self.compiled()
         try:
             return selector.matches(device.device, device.id.driver)
         except ValueError as error:
             text = f"{self.owner}: selector #{self.index}: CEL runtime error: {error}"
             raise SelectorError(text, self.expression, device) from error
+
+    def compiled(self) -> Selector:
+        """The selector, compiled once. Raises SelectorError."""
+        if self.selector is None:
+            try:
+                self.selector = self.compile(self.expression)
+            except ValueError as error:
+                text = f"{self.owner}: selector #{self.index}: CEL compile error: {error}"
+                raise SelectorError(text, self.expression) from error
+        return self.selector
 
 
 @dataclass(slots=True, eq=False)

@@ -5,13 +5,15 @@ Rules: upstream's `GatherAllocatedState`. Pool generations, nodes and whether th
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
 
 from dra_plan.api import quantity
 from dra_plan.api.resource import DeviceRequestAllocationResult, ResourceClaim
 
-from .identity import DeviceID
+from .identity import DeviceID, PoolID
+
+_NONE: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -26,6 +28,7 @@ class AllocatedState:
     dedicated: dict[DeviceID, str] = field(default_factory=dict)
     shared: dict[DeviceID, list[str]] = field(default_factory=dict)
     aggregate: dict[DeviceID, dict[str, int]] = field(default_factory=dict)
+    _by_pool: dict[tuple[str, str], set[str]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, claims: Iterable[ResourceClaim], *, consumable_capacity: bool) -> AllocatedState:
@@ -47,12 +50,17 @@ class AllocatedState:
         device = DeviceID(result.driver, result.pool, result.device)
         if result.share_id is None or not consumable_capacity:
             self.dedicated[device] = claim.key
+            self._by_pool.setdefault((result.driver, result.pool), set()).add(result.device)
             return
         self.shared.setdefault(device, []).append(claim.key)
         if result.consumed_capacity is not None:
             total = self.aggregate.setdefault(device, {})
             for name, amount in result.consumed_capacity.items():
                 total[name] = total.get(name, 0) + quantity.parse(amount).nano
+
+    def dedicated_in(self, pool: PoolID) -> Set[str]:
+        """The names of the pool's devices that are given whole."""
+        return self._by_pool.get(pool, _NONE)
 
     def holds_counters(self, device: DeviceID, *, shared_too: bool) -> bool:
         """Whether the device's counters are spent."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
+from typing import Any
 
 from dra_plan.api.base import Object
-from dra_plan.api.resource import DeviceClass, OpaqueDeviceConfiguration, ResourceClaim, ResourceClaimTemplate
+from dra_plan.api.resource import DeviceClass, ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate
 
 MAX_DEPTH = 200
 """Nesting levels; what is deeper could not be printed again."""
@@ -14,22 +15,40 @@ MAX_DEPTH = 200
 
 def is_too_deep(obj: Object) -> bool:
     """Whether opaque data of the object is nested too deeply to be handled safely."""
-    return any(_depth_exceeds(value) for value in _opaque_values(obj))
+    find = _OPAQUE.get(type(obj))
+    return find is not None and any(_depth_exceeds(value) for value in find(obj))
 
 
-def _opaque_values(obj: Object) -> Iterator[object]:
-    configurations: list[OpaqueDeviceConfiguration | None] = []
-    if isinstance(obj, DeviceClass):
-        configurations = [entry.opaque for entry in obj.spec.config]
-    elif isinstance(obj, ResourceClaimTemplate):
-        configurations = [entry.opaque for entry in obj.spec.spec.devices.config]
-    elif isinstance(obj, ResourceClaim):
-        configurations = [entry.opaque for entry in obj.spec.devices.config]
-        if obj.status is not None:
-            if obj.status.allocation is not None:
-                configurations += [entry.opaque for entry in obj.status.allocation.devices.config]
-            yield from chain.from_iterable((device.data, device.network_data) for device in obj.status.devices)
-    yield from (opaque.parameters for opaque in configurations if opaque is not None)
+def _of_class(device_class: DeviceClass) -> Iterable[object]:
+    return [entry.opaque.parameters for entry in device_class.spec.config if entry.opaque is not None]
+
+
+def _of_template(template: ResourceClaimTemplate) -> Iterable[object]:
+    return _of_spec(template.spec.spec)
+
+
+def _of_claim(claim: ResourceClaim) -> Iterable[object]:
+    status = claim.status
+    allocation = status.allocation if status is not None else None
+    if not (claim.spec.devices.config or (allocation and allocation.devices.config) or (status and status.devices)):
+        return ()
+    found = _of_spec(claim.spec)
+    if allocation is not None:
+        found += [entry.opaque.parameters for entry in allocation.devices.config if entry.opaque is not None]
+    if status is not None:
+        found += chain.from_iterable((device.data, device.network_data) for device in status.devices)
+    return found
+
+
+def _of_spec(spec: ResourceClaimSpec) -> list[object]:
+    return [entry.opaque.parameters for entry in spec.devices.config if entry.opaque is not None]
+
+
+_OPAQUE: dict[type[Object], Callable[[Any], Iterable[object]]] = {
+    DeviceClass: _of_class,
+    ResourceClaimTemplate: _of_template,
+    ResourceClaim: _of_claim,
+}
 
 
 def _depth_exceeds(value: object) -> bool:

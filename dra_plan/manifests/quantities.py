@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import Any
 
@@ -19,7 +19,7 @@ from dra_plan.api.resource import (
 )
 from dra_plan.api.workloads import CronJob, Job, ReplicationController, Workload
 
-Quantities = Iterator[QuantityText | None]
+Quantities = Iterable[QuantityText | None]
 
 
 def are_readable(obj: Object) -> bool:
@@ -28,7 +28,8 @@ def are_readable(obj: Object) -> bool:
     if quantities is None:
         return True
     try:
-        for quantity in quantities(obj):
+        # The same few amounts come again and again; a set takes them together before they are looked at.
+        for quantity in set(quantities(obj)):
             if quantity is not None:
                 parse(quantity)
     except QuantityError:
@@ -37,15 +38,17 @@ def are_readable(obj: Object) -> bool:
 
 
 def _of_slice(piece: ResourceSlice) -> Quantities:
+    found: list[QuantityText | None] = []
     for device in piece.spec.devices:
         for capacity in device.capacity.values():
-            yield capacity.value
+            found.append(capacity.value)
             if capacity.request_policy is not None:
-                yield from _of_policy(capacity.request_policy)
+                found += _of_policy(capacity.request_policy)
         if device.consumes_counters or device.node_allocatable_resource_mappings:
-            yield from _of_consumption(device)
+            found += _of_consumption(device)
     for counters in piece.spec.shared_counters:
-        yield from (counter.value for counter in counters.counters.values())
+        found += [counter.value for counter in counters.counters.values()]
+    return found
 
 
 def _of_policy(policy: CapacityRequestPolicy) -> Quantities:
@@ -62,17 +65,21 @@ def _of_consumption(device: Device) -> Quantities:
 
 
 def _of_claim(claim: ResourceClaim) -> Quantities:
-    yield from _of_claim_spec(claim.spec)
+    found = _of_claim_spec(claim.spec)
     if claim.status is not None and claim.status.allocation is not None:
         for result in claim.status.allocation.devices.results:
-            yield from (result.consumed_capacity or {}).values()
+            if result.consumed_capacity:
+                found += result.consumed_capacity.values()
+    return found
 
 
-def _of_claim_spec(spec: ResourceClaimSpec) -> Quantities:
+def _of_claim_spec(spec: ResourceClaimSpec) -> list[QuantityText | None]:
+    found: list[QuantityText | None] = []
     for request in spec.devices.requests:
         for wanted in (request.exactly, *request.first_available):
             if wanted is not None and wanted.capacity is not None:
-                yield from wanted.capacity.requests.values()
+                found += wanted.capacity.requests.values()
+    return found
 
 
 def _of_node(node: Node) -> Quantities:

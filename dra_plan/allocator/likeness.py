@@ -1,0 +1,79 @@
+"""Answers that serve several nodes: one search for all nodes of one view.
+
+The search on the first of them tells which of its view's devices are taken. On the others the devices in the same
+places are taken, and their results are written anew. Answers that name a node or its devices in words are not shared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
+
+from dra_plan.releases import Target
+
+from .counters import Counters
+from .pools import Pool
+from .requests import ClaimRequests
+from .results import Take
+from .search import Search
+from .state import AllocatedState
+from .views import View, Viewer
+
+PLAIN_NODES = 3
+"""Nodes that are searched before views are looked at: a small cluster has little to share."""
+
+
+class Answer(NamedTuple):
+    """How a search ended: `takes` of each claim by place in the view, None if nothing was found.
+
+    `gave_up` says why it is undecided, if it is.
+    """
+
+    takes: list[list[tuple[Take, int]]] | None
+    chosen: list[dict[int, int]]
+    steps: int
+    sighted: frozenset[str]
+    gave_up: str = ""
+
+    def takes_at(self, view: View) -> list[list[Take]]:
+        """The same takes on a node of an equal view."""
+        at = view.places
+        return [
+            [take._replace(device=at[place][0].devices[at[place][1]]) for take, place in claim]
+            for claim in self.takes or ()
+        ]
+
+
+class Likeness:
+    """The answers of one allocator by view."""
+
+    def __init__(
+        self, claims: Sequence[ClaimRequests], state: AllocatedState, counters: Counters, target: Target
+    ) -> None:
+        self._made_of = (claims, state, counters, target)
+        self._viewer: Viewer | None = None
+        self._answers: dict[Hashable, Answer] = {}
+        self._asked = 0
+
+    def view(self, pools: Sequence[Pool]) -> View | None:
+        """The view of the next node to be asked; None while, or where, each is to be searched on its own."""
+        self._asked += 1
+        if self._asked <= PLAIN_NODES:
+            return None
+        viewer = self._viewer
+        if viewer is None:
+            viewer = self._viewer = Viewer(*self._made_of)
+        return viewer.view(pools) if viewer.is_able else None
+
+    def recall(self, view: View) -> Answer | None:
+        """The answer for nodes of that view, if one has been searched."""
+        return self._answers.get(view.key)
+
+    def remember(self, view: View, search: Search, *, found: bool, gave_up: str = "") -> None:
+        """Keeps how the search on a node of that view ended."""
+        takes = None
+        if found:
+            positions = {slice_.devices[index]: place for place, (slice_, index) in enumerate(view.places)}
+            takes = [[(take, positions[take.device]) for take in claim] for claim in search.ledger.results]
+        answer = Answer(takes, search.chosen, search.steps, frozenset(search.sighted), gave_up)
+        self._answers.setdefault(view.key, answer)

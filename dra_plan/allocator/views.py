@@ -1,0 +1,274 @@
+"""What the search sees of a node: equal views get equal answers, and equal numbers of steps.
+
+Of a fleet's nodes most look the same to a claim: as many free devices of the same kinds, in the same order. A view
+leaves out what no request can take and all that no request reads, so that many nodes have one. Where it is not certain
+that the view tells everything, there is none, and the node is searched on its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from dra_plan.api import semver
+from dra_plan.api.resource import Device, DeviceAttribute
+from dra_plan.api.semver import SemverError
+from dra_plan.releases import Target
+
+from .constraints import UNKNOWN, Constraint, Value
+from .counters import Counters
+from .errors import SelectorError
+from .identity import DeviceID
+from .pools import Pool, PoolDevice, PoolSlice
+from .requests import ClaimRequests, Condition, Want
+from .state import AllocatedState
+
+Place = tuple[PoolSlice, int]
+"""A device, by its index in a slice."""
+
+_encode = msgspec.json.Encoder(decimal_format="string").encode
+_END_OF_SLICE, _NO_VALUE, _UNKNOWN_VALUE = -1, -2, -3
+
+
+class View(NamedTuple):
+    """What a search can tell of a node, and the devices that it can take there, in search order."""
+
+    key: Hashable
+    places: list[Place]
+
+
+class _Row(NamedTuple):
+    """Devices that differ in nothing but the values under constraints; `number` is None if nobody wants them."""
+
+    number: int | None
+    values: tuple[Value | None, ...]
+    consumes: bool
+
+
+class _Reads(NamedTuple):
+    """The attributes of one driver's devices that selectors and constraints read: two names each, the first wins."""
+
+    names: tuple[tuple[str, str | None], ...]
+
+
+class Viewer:
+    """Views nodes for one set of claims. `is_able` is false if these claims can't be answered by views."""
+
+    def __init__(
+        self,
+        claims: Sequence[ClaimRequests],
+        state: AllocatedState,
+        counters: Counters,
+        target: Target,
+    ) -> None:
+        self._state, self._counters = state, counters
+        self._features, self._rules = target.features, target.rules
+        self._wants = [want for ready in claims for wants in ready.requests for want in wants]
+        self._constraints = [constraint for ready in claims for constraint in ready.constraints]
+        self._minds_used = any(want.admin or want.takes_all for want in self._wants)
+        """Only these requests meet devices that are allocated already: others pass them over without a step."""
+        self._lists = any(constraint.lists for constraint in self._constraints)
+        self._reads_by_driver: dict[str, _Reads] = {}
+        self._rows: dict[Hashable, _Row | None] = {}
+        self._numbers: dict[Hashable, int] = {}
+        self._shared: dict[PoolSlice, list[tuple[_Row, int]] | None] = {}
+        self._versions: set[str | None] = set()
+        self.is_able = not (
+            any(want.problem for want in self._wants)
+            or any(ready.problem for ready in claims)
+            # C1 looks at devices by their place in the slice, also at those that views leave out.
+            or (target.quirks.capacity_of_wrong_device and target.features.consumable_capacity)
+        )
+        self._reads_all = False
+        self._read: list[tuple[str, str]] = []
+        if self.is_able:
+            self._find_reads()
+
+    def _find_reads(self) -> None:
+        """Finds what the selectors read; one that does not compile can't be judged ahead of the search."""
+        found: dict[tuple[str, str], None] = {}
+        for condition in _conditions(self._wants):
+            try:
+                reads = condition.compiled().reads
+            except SelectorError:
+                self.is_able = False
+                return
+            if reads is None:
+                self._reads_all = True
+                continue
+            found.update(
+                dict.fromkeys(
+                    (domain, identifier) for kind, domain, identifier in sorted(reads) if kind == "attributes"
+                )
+            )
+        self._read = list(found)
+
+    def view(self, pools: Sequence[Pool]) -> View | None:
+        """The view of a node with these pools; None where only a search of its own can tell."""
+        key: list[Hashable] = []
+        places: list[Place] = []
+        values: dict[Hashable, int] = {}
+        for pool in pools:
+            if not pool.usable:
+                return None
+            for slice_ in pool.slices:
+                rows = self._rows_of(slice_)
+                if rows is None:
+                    return None
+                for row, index in rows:
+                    if row.consumes:
+                        table = self._table(slice_.devices[index], pool)
+                        if table is None:
+                            return None
+                        key.append(table)
+                    key.append(row.number)
+                    key.extend([self._value(number, value, values) for number, value in enumerate(row.values)])
+                    places.append((slice_, index))
+                if rows:
+                    key.append(_END_OF_SLICE)
+        return View(tuple(key), places)
+
+    def _value(self, constraint: int, value: Value | None, seen: dict[Hashable, int]) -> Hashable:
+        """Values only agree or differ, so they are numbered as they come; lists overlap, and stay as they are."""
+        if value is None:
+            return _NO_VALUE
+        if value is UNKNOWN:
+            return _UNKNOWN_VALUE
+        return value if self._lists else seen.setdefault((constraint, value), len(seen))
+
+    def _table(self, device: PoolDevice, pool: Pool) -> Hashable | None:
+        """The counters that the device is charged to, if it is certain which these are (Q1)."""
+        if not self._rules.counter_slices:
+            return None
+        table = self._counters.foreseen(device, pool)
+        return None if table is None else (table.pool == pool.id, tuple(table.left.items()))
+
+    # -- devices -------------------------------------------------------------------------------------------------
+
+    def _rows_of(self, slice_: PoolSlice) -> list[tuple[_Row, int]] | None:
+        """The devices that some request may take, with their indices; remembered for slices that many nodes see."""
+        if slice_.object.spec.node_name:
+            return self._look(slice_)
+        if slice_ not in self._shared:
+            self._shared[slice_] = self._look(slice_)
+        return self._shared[slice_]
+
+    def _look(self, slice_: PoolSlice) -> list[tuple[_Row, int]] | None:
+        spec = slice_.object.spec
+        if spec.per_device_node_selection:
+            return None
+        driver, found = spec.driver, []
+        used = self._state.dedicated_in(slice_.pool_id)
+        names = self._names(driver)
+        known, versions, keeps_used = self._rows, self._versions, self._minds_used
+        try:
+            for index, device in enumerate(spec.devices):
+                is_used = device.name in used
+                if is_used and not keeps_used:
+                    continue
+                attributes = device.attributes
+                for attribute in attributes.values():
+                    if (
+                        attribute.string_value is None
+                        and attribute.int_value is None
+                        and attribute.bool_value is None
+                        and attribute.version_value not in versions
+                        and not self._is_readable(attribute)
+                    ):
+                        return None
+                raw = (
+                    driver,
+                    is_used,
+                    tuple([attributes.get(name) or attributes.get(other) for name, other in names]),  # type: ignore[arg-type]
+                    _encode(device.capacity),
+                    self._rest(device, slice_, index),
+                    _encode(attributes) if self._reads_all else None,
+                )
+                row = known[raw] if raw in known else self._new_row(raw, slice_.devices[index], is_used)
+                if row is None:
+                    return None
+                if row.number is not None:
+                    found.append((row, index))
+        except TypeError:  # a list among the values that are read: not to be compared by views
+            return None
+        return found
+
+    def _is_readable(self, attribute: DeviceAttribute) -> bool:
+        """Whether the attribute is a version that can be parsed.
+
+        One attribute that can't be converted makes every selector fail on the device, whatever it reads; lists are
+        left to the search.
+        """
+        text = attribute.version_value
+        if text is None:
+            return False
+        try:
+            semver.parse(text)
+        except SemverError:
+            return False
+        self._versions.add(text)
+        return True
+
+    def _rest(self, device: Device, slice_: PoolSlice, index: int) -> Hashable:
+        """What else the search may look at; None for a device that is nothing special."""
+        state = self._state
+        taints = slice_.devices[index].taints if slice_.has_rules else device.taints
+        if not (
+            taints
+            or device.consumes_counters
+            or device.allow_multiple_allocations
+            or device.binding_conditions
+            or state.shared
+        ):
+            return None
+        name = DeviceID(*slice_.pool_id, device.name)
+        return (
+            _encode((taints, device.consumes_counters, device.binding_conditions)),
+            device.allow_multiple_allocations,
+            name in state.shared,
+            tuple(state.aggregate[name].items()) if name in state.aggregate else None,
+        )
+
+    def _new_row(self, raw: tuple[Hashable, ...], device: PoolDevice, is_used: bool) -> _Row | None:
+        """The row of a device that is unlike all before; None where a selector fails, which only a search can place."""
+        row: _Row | None
+        try:
+            wanted = tuple([self._is_wanted(want, device) for want in self._wants])
+        except SelectorError:
+            row = None
+        else:
+            number = None
+            if any(wanted):
+                key = (wanted, is_used, raw[3], raw[4])
+                number = self._numbers.setdefault(key, len(self._numbers))
+            values = tuple([constraint.value(device) for constraint in self._constraints])
+            consumes = bool(device.device.consumes_counters) and self._features.partitionable_devices
+            row = _Row(number, values, consumes)
+        return self._rows.setdefault(raw, row)
+
+    def _is_wanted(self, want: Want, device: PoolDevice) -> bool:
+        if device.device.binding_conditions and not self._features.binding_conditions:
+            return False
+        return want.selector_refusal(device) is None
+
+    def _names(self, driver: str) -> tuple[tuple[str, str | None], ...]:
+        """The attributes to look at on the driver's devices, those of its own domain also by their bare names."""
+        if driver not in self._reads_by_driver:
+            names = [(f"{d}/{i}", i if d == driver else None) for d, i in self._read]
+            names += [_constraint_names(constraint, driver) for constraint in self._constraints]
+            self._reads_by_driver[driver] = _Reads(tuple(dict.fromkeys(names)))
+        return self._reads_by_driver[driver].names
+
+
+def _constraint_names(constraint: Constraint, driver: str) -> tuple[str, str | None]:
+    domain, slash, identifier = constraint.attribute.partition("/")
+    return constraint.attribute, identifier if slash and domain == driver else None
+
+
+def _conditions(wants: Sequence[Want]) -> list[Condition]:
+    return list(dict.fromkeys(condition for want in wants for condition in want.conditions))
+
+
+__all__ = ["Place", "View", "Viewer"]
