@@ -11,6 +11,7 @@ from dra_plan.api.core import NodeAffinity as Affinity
 from dra_plan.api.core import TopologySpreadConstraint
 from dra_plan.errors import UsageError
 
+from .dra.devicetotals import DeviceTotals, Totals
 from .dra.plugin import DEFAULT_BINDING_TIMEOUT, DynamicResources
 from .handle import Handle
 from .plugins import names
@@ -28,6 +29,7 @@ from .plugins.prioritysort import PrioritySort
 from .plugins.schedulinggates import SchedulingGates
 from .plugins.spread import SYSTEM_DEFAULTS, PodTopologySpread
 from .plugins.tainttoleration import TaintToleration
+from .podrequest import is_scalar
 from .registry import Registry
 
 MULTI_POINT: tuple[tuple[str, int], ...] = (
@@ -85,12 +87,24 @@ def _fit(args: Args, handle: Handle) -> NodeResourcesFit:
         shape=tuple((int(point.get("utilization") or 0), int(point.get("score") or 0)) for point in shape),
     )
     return NodeResourcesFit(
-        handle, strategy, args.get("ignoredResources") or (), args.get("ignoredResourceGroups") or ()
+        handle,
+        strategy,
+        args.get("ignoredResources") or (),
+        args.get("ignoredResourceGroups") or (),
+        _totals(strategy, handle),
     )
 
 
-def _balanced(args: Args, _handle: Handle) -> BalancedAllocation:
-    return BalancedAllocation(Strategy(resources=_resources(args.get("resources"), names.BALANCED_ALLOCATION)))
+def _balanced(args: Args, handle: Handle) -> BalancedAllocation:
+    strategy = Strategy(resources=_resources(args.get("resources"), names.BALANCED_ALLOCATION))
+    return BalancedAllocation(strategy, _totals(strategy, handle))
+
+
+def _totals(strategy: Strategy, handle: Handle) -> Totals | None:
+    """Counts devices for the extended resources that the strategy lists; None if there is nothing to count."""
+    if not handle.target.rules.scores_devices or not any(is_scalar(name) for name in strategy.names):
+        return None
+    return DeviceTotals(handle.cluster, handle.compile_selector).of
 
 
 def _affinity(args: Args, _handle: Handle) -> NodeAffinity:

@@ -335,7 +335,8 @@ class DynamicResources(
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
         """Earlier alternatives of firstAvailable requests score higher."""
         kept: PodState | None = state.get(self.name)
-        if kept is None or kept.empty or self._target.version == "1.34" or not self._target.features.prioritized_list:
+        ranks = self._target.rules.scores_devices and self._target.features.prioritized_list
+        if kept is None or kept.empty or not ranks:
             return 0
         total = sum(self._rank_of(claim, None) for claim in kept.allocated)
         results = self._results(state, kept, node.name)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from dra_plan.scheduler.dra.devicetotals import Totals
 from dra_plan.scheduler.framework import MAX_NODE_SCORE
 from dra_plan.scheduler.nodeinfo import NodeInfo
 from dra_plan.scheduler.podrequest import CPU, MEMORY, is_scalar
@@ -82,14 +83,22 @@ def _most(used: int, capacity: int) -> int:
     return min(used, capacity) * MAX_NODE_SCORE // capacity
 
 
-def usage(node: NodeInfo, strategy: Strategy, wanted: Sequence[int], *, scored: bool) -> Usage:
-    """What would be used of each resource; `scored` counts defaults for pods that don't say (cpu and memory)."""
+def usage(
+    node: NodeInfo, strategy: Strategy, wanted: Sequence[int], *, scored: bool, devices: Totals | None = None
+) -> Usage:
+    """What would be used of each resource; `scored` counts defaults for pods that don't say (cpu and memory).
+
+    `devices` counts what the node has of an extended resource that it does not offer itself.
+    """
     found: Usage = []
     for (name, weight), value in zip(strategy.resources, wanted, strict=True):
         if value == 0 and is_scalar(name):
             continue
         capacity = node.allocatable.get(name, 0)
         if capacity <= 0:
+            total, in_use = devices(name, node) if devices is not None and is_scalar(name) else (0, 0)
+            if total:
+                found.append((in_use + value, total, weight, value))
             continue
         if scored and name == CPU:
             base = node.scored_cpu

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Sequence
 
 from dra_plan.api.core import Pod
 from dra_plan.scheduler.cyclestate import CycleState
+from dra_plan.scheduler.dra.devicetotals import Totals
 from dra_plan.scheduler.framework import MAX_NODE_SCORE, PreScorePlugin, ScorePlugin
 from dra_plan.scheduler.nodeinfo import NodeInfo
 from dra_plan.scheduler.podrequest import pod_requests
@@ -36,8 +37,9 @@ class BalancedAllocation(PreScorePlugin, ScorePlugin):
 
     name = names.BALANCED_ALLOCATION
 
-    def __init__(self, strategy: Strategy) -> None:
+    def __init__(self, strategy: Strategy, devices: Totals | None = None) -> None:
         self._strategy = strategy
+        self._devices = devices
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
         """Skip pods that ask for none of the resources."""
@@ -50,7 +52,7 @@ class BalancedAllocation(PreScorePlugin, ScorePlugin):
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
         """50 and half of 50 plus the gain in balance."""
-        with_pod = usage(node, self._strategy, state.read(self.name), scored=False)
+        with_pod = usage(node, self._strategy, state.read(self.name), scored=False, devices=self._devices)
         without = [(used - own, capacity, weight, 0) for used, capacity, weight, own in with_pod]
         gain = _NEUTRAL + balance(with_pod) - balance(without)
         return _NEUTRAL + (gain // 2 if gain >= 0 else -(-gain // 2))

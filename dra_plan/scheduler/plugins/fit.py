@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 
 from dra_plan.api.core import Node, Pod
 from dra_plan.scheduler.cyclestate import CycleState
+from dra_plan.scheduler.dra.devicetotals import Totals
 from dra_plan.scheduler.events import Action, Hint, Interest, Resource
 from dra_plan.scheduler.framework import (
     EnqueueExtensions,
@@ -37,11 +38,13 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         strategy: Strategy,
         ignored: Sequence[str] = (),
         ignored_groups: Sequence[str] = (),
+        devices: Totals | None = None,
     ) -> None:
         self._handle = handle
         self._strategy = strategy
         self._ignored = frozenset(ignored)
         self._ignored_groups = frozenset(ignored_groups)
+        self._devices = devices
 
     # Filter
 
@@ -100,7 +103,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
         """As the strategy says."""
         counted: tuple[int, ...] = state.read(f"{self.name}/score")
-        return self._strategy.score(usage(node, self._strategy, counted, scored=True))
+        return self._strategy.score(usage(node, self._strategy, counted, scored=True, devices=self._devices))
 
     def score_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
         """What the pod counts for."""

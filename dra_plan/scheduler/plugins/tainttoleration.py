@@ -52,7 +52,7 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensio
     name = names.TAINT_TOLERATION
 
     def __init__(self, target: Target) -> None:
-        self._names_taint = target.version in ("1.34", "1.35")
+        self._names_taint = target.rules.names_untolerated_taint
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
         """Reject nodes with an untolerated blocking taint."""
