@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dra_plan.errors import DraPlanError, UsageError
 from dra_plan.manifests.faults import Fault, ManifestErrors
+from dra_plan.manifests.lines import Line
 
 from .content import Check, Content, Entry, Level, Result, RuleText
 
@@ -37,7 +38,8 @@ def _of_fault(fault: Fault) -> Entry:
         "input-error",
         message,
         source=fault.source,
-        line=fault.line,
+        line=int(fault.line),
+        column=fault.line.column if isinstance(fault.line, Line) else 0,
         object=fault.object,
         path=fault.path,
     )

@@ -19,5 +19,5 @@ def fingerprints(content: Content) -> list[tuple[Entry, str]]:
     for entry in content.entries():
         text = "\0".join((entry.code, file_of(entry, content), entry.object, entry.path, entry.message))
         seen[text] += 1
-        found.append((entry, hashlib.sha256(f"{text}\0{seen[text]}".encode()).hexdigest()))
+        found.append((entry, hashlib.sha256(f"{text}\0{seen[text]}".encode("utf-8", "backslashreplace")).hexdigest()))
     return found

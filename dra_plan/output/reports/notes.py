@@ -11,10 +11,15 @@ from .content import Check, Entry, Level, Result
 
 def of_warnings(document: dict[str, Any], gate: Gate) -> tuple[list[Check], list[Entry]]:
     """Failed checks, if the gate counts warnings, or else notes."""
-    entries = [_entry(warning) for warning in document["warnings"]]
+    entries = of_plain_warnings(document)
     if not gate.no_warnings:
         return [], entries
     return [Check(_name(entry), Result.FAILED, entry) for entry in entries], []
+
+
+def of_plain_warnings(document: dict[str, Any]) -> list[Entry]:
+    """The warnings, whatever a gate makes of them."""
+    return [_entry(warning) for warning in document["warnings"]]
 
 
 def _name(entry: Entry) -> str:

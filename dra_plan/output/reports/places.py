@@ -28,4 +28,4 @@ def relative(source: str) -> str:
 
 def uri(path: str) -> str:
     """A path from `relative` as a URI reference."""
-    return Path(path).as_uri() if Path(path).is_absolute() else quote(path)
+    return Path(path).as_uri() if Path(path).is_absolute() else quote(path, errors="surrogateescape")

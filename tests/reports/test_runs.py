@@ -1,0 +1,153 @@
+"""Reports of whole runs: written after every run, valid, and of one mind with the exit status."""
+
+from pathlib import Path
+
+import pytest
+from lxml import etree
+
+from tests.cli.running import INPUTS, ROOT, Ran, given, in_process
+
+from .checking import FORMS, Said, failures, said, validate
+
+INPUT = "tests/cli/inputs"
+
+FITS, NOT, BAD = given("cluster", "fits"), given("cluster", "too-many"), given("missing")
+RUNS: dict[str, tuple[list[str], int, list[str]]] = {
+    "allocate: fits": (["allocate", *FITS], 0, []),
+    "allocate: does not fit": (["allocate", *NOT], 1, ["does-not-fit"]),
+    "allocate: error": (["allocate", *given("cluster", "error")], 1, ["allocation-error"]),
+    "allocate: undecided": (["allocate", *given("cluster", "hard"), "--max-steps", "1"], 3, ["undecided"]),
+    "allocate: undecided, gate": (
+        ["allocate", *given("cluster", "hard"), "--max-steps", "1", "--require-fit"],
+        1,
+        ["undecided"],
+    ),
+    "allocate: too few nodes": (["allocate", *FITS, "--min-nodes", "3"], 1, ["too-few-nodes"]),
+    "allocate: warning": (["allocate", "fixtures/old-api", "--fail-on", "warning"], 1, []),
+    "allocate: nothing to plan": (["allocate", *given("cluster")], 2, ["input-error"]),
+    "allocate: nothing, allowed": (["allocate", *given("cluster"), "--allow-empty"], 0, []),
+    "allocate: no such file": (["allocate", *BAD], 2, ["input-error"]),
+    "allocate: no input": (["allocate"], 2, ["usage-error"]),
+    "allocate: unknown version": (["allocate", *FITS, "--kubernetes-version", "1.12"], 2, ["usage-error"]),
+    "schedule: all bound": (["schedule", "fixtures/old-api"], 0, []),
+    "schedule: pod stays": (["schedule", "fixtures/quickstart"], 1, ["unschedulable"]),
+    "schedule: no such file": (["schedule", *BAD], 2, ["input-error"]),
+    "explain: fits": (["explain", *FITS], 0, []),
+    "explain: does not fit": (["explain", *NOT], 0, ["does-not-fit"]),
+    "explain: does not fit, gate": (["explain", *NOT, "--require-fit"], 1, ["does-not-fit"]),
+    "explain: no such file": (["explain", *BAD], 2, ["input-error"]),
+}
+"""Arguments, exit status, and what the test cases that do not pass are about."""
+
+SHAPES = {
+    "allocate": ["table", "wide", "json", "yaml", "name", "jsonpath={.kind}"],
+    "schedule": ["table", "wide", "json", "yaml", "name", "jsonpath={.kind}"],
+    "explain": ["text", "markdown", "json", "yaml", "jsonpath={.kind}"],
+}
+
+
+def reported(arguments: list[str], folder: Path) -> tuple[Ran, dict[str, str]]:
+    """The run with all reports, and their texts."""
+    files = {form: folder / form for form in FORMS}
+    options = [option for form, file in files.items() for option in ("--report", f"{form}={file}")]
+    ran = in_process(*arguments, *options, "--report", "github")
+    return ran, {form: file.read_text(encoding="utf-8") for form, file in files.items()}
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_every_run_leaves_valid_reports(run: str, tmp_path: Path) -> None:
+    arguments, status, codes = RUNS[run]
+    ran, texts = reported(arguments, tmp_path)
+    assert ran.status == status, ran
+    for form in FORMS:
+        validate(form, texts[form])
+    if "warning" not in run:
+        assert failures(texts["junit"]) == codes
+    for form in ("sarif", "gitlab"):
+        assert [entry.code for entry in said(form, texts[form])][: len(codes)] == codes
+    annotations = [line for line in ran.err.splitlines() if line.startswith("::error ")]
+    assert len(annotations) == len(codes)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(FORMS), "nothing half-written is left"
+
+
+@pytest.mark.parametrize("run", [name for name in RUNS if not name.startswith("explain")])
+def test_red_test_cases_mean_a_status_that_is_not_0(run: str, tmp_path: Path) -> None:
+    arguments, status, _ = RUNS[run]
+    _, texts = reported(arguments, tmp_path)
+    assert bool(failures(texts["junit"])) == (status != 0)
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_the_status_is_the_same_for_every_format_and_report(run: str, tmp_path: Path) -> None:
+    arguments, status, _ = RUNS[run]
+    reports = [[], ["github"], *([f"{form}={tmp_path / form}"] for form in FORMS)]
+    for shape in SHAPES[arguments[0]]:
+        for report in reports:
+            options = [part for value in report for part in ("--report", value)]
+            assert in_process(*arguments, "-o", shape, *options).status == status, (shape, report)
+
+
+@pytest.mark.parametrize("run", ["allocate: does not fit", "schedule: pod stays", "explain: does not fit"])
+def test_the_answer_is_the_same_with_reports(run: str, tmp_path: Path) -> None:
+    arguments, _, _ = RUNS[run]
+    ran, _ = reported(arguments, tmp_path)
+    plain = in_process(*arguments)
+    assert ran.out == plain.out
+    assert [line for line in ran.err.splitlines() if not line.startswith("::")] == plain.err.splitlines()
+
+
+@pytest.mark.parametrize("command", ["allocate", "explain"])
+def test_places_are_where_the_objects_are(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    _, texts = reported([command, *NOT], tmp_path)
+    lines = (INPUTS / "too-many.yaml").read_text(encoding="utf-8").splitlines()
+    for form in ("sarif", "gitlab"):
+        (entry,) = said(form, texts[form])
+        assert entry.file == f"{INPUT}/too-many.yaml"
+        assert lines[entry.line - 1].startswith(("apiVersion", "kind", "metadata"))
+
+
+def test_every_fault_of_the_input_is_an_entry_with_its_place(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.yaml"
+    bad.write_text("apiVersion: v1\nkind: Node\nmetadata: {name: 7}\n---\napiVersion: v1\nkind: Pod\nmetadata: 1\n")
+    _, texts = reported(["allocate", str(bad)], tmp_path)
+    bad.unlink()
+    faults = [Said("input-error", f"{bad.as_uri()}", line) for line in (3, 7)]
+    assert said("sarif", texts["sarif"]) == faults
+    assert [entry.line for entry in said("gitlab", texts["gitlab"])] == [3, 7]
+    assert failures(texts["junit"]) == ["input-error"] * 2
+
+
+def test_what_makes_nothing_fail_is_no_test_case(tmp_path: Path) -> None:
+    arguments = ["allocate", "fixtures/old-api"]
+    noted = etree.fromstring(reported(arguments, tmp_path)[1]["junit"].encode())
+    assert not noted.findall("testcase/*")
+    assert "warning: " in noted.findtext("system-err")
+    counted = reported([*arguments, "--fail-on", "warning"], tmp_path)[1]["junit"]
+    assert failures(counted)
+    assert etree.fromstring(counted.encode()).find("system-err") is None
+
+
+def test_explanations_are_in_the_report(tmp_path: Path) -> None:
+    _, texts = reported(["explain", *NOT], tmp_path)
+    told = [line.strip() for line in in_process("explain", *NOT).out.splitlines() if "can be had" in line]
+    assert told
+    for form in ("junit", "sarif"):
+        assert all(line in texts[form] for line in told)
+
+
+def test_replicas_are_shown_at_their_workload(tmp_path: Path) -> None:
+    _, texts = reported(["schedule", "fixtures/quickstart"], tmp_path)
+    (entry,) = said("gitlab", texts["gitlab"])
+    lines = (ROOT / "fixtures" / "quickstart" / "workloads.yaml").read_text(encoding="utf-8").splitlines()
+    assert entry.file == "fixtures/quickstart/workloads.yaml"
+    assert lines[entry.line - 1] == "apiVersion: apps/v1"
+    assert lines[entry.line + 1] == "metadata: {name: serve, namespace: default}"
+
+
+def test_standard_input_has_a_name(tmp_path: Path) -> None:
+    text = "".join(Path(path).read_text(encoding="utf-8") + "\n---\n" for path in NOT)
+    report = tmp_path / "gitlab"
+    ran = in_process("allocate", "-", "--report", f"gitlab={report}", "--report", "github", stdin=text)
+    assert [entry.file for entry in said("gitlab", report.read_text(encoding="utf-8"))] == ["stdin"]
+    assert "::error title=" in ran.err
