@@ -170,12 +170,13 @@ def _fixed(value: Value, places: int) -> str:
 
 
 def _scientific(value: Value, places: int) -> str:
+    """Six decimals whatever the clause asks for: upstream takes the number in `%.3e` for the width of the text."""
     number = _number(value, "scientific")
     if not math.isfinite(number):
-        return _not_finite(number)
-    mantissa, _, exponent = f"{number:.{places}e}".partition("e")
+        return _not_finite(number).rjust(places)
+    mantissa, _, exponent = f"{number:.{_DEFAULT_PRECISION}e}".partition("e")
     power = exponent.lstrip("+").translate(_SUPERSCRIPT)
-    return f"{mantissa}\u202f\u00d7\u202f10{power}"
+    return f"{mantissa}\u202f\u00d7\u202f10{power}".rjust(places)
 
 
 def _binary(value: Value, _places: int) -> str:
