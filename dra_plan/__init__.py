@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from dra_plan.manifests.load import load_dicts as load
     from dra_plan.planner import AllocationPlan, PoolList, allocate, gather_pools
     from dra_plan.planner.scheduling import SchedulePlan, schedule
+    from dra_plan.planner.validation import ValidationReport, validate
 
 __version__ = "0.1.0"
 
@@ -27,10 +28,12 @@ _HOMES = {
     "PoolList": "dra_plan.planner",
     "SchedulePlan": "dra_plan.planner.scheduling",
     "UsageError": "dra_plan.errors",
+    "ValidationReport": "dra_plan.planner.validation",
     "allocate": "dra_plan.planner",
     "gather_pools": "dra_plan.planner",
     "load": "dra_plan.manifests.load:load_dicts",
     "schedule": "dra_plan.planner.scheduling",
+    "validate": "dra_plan.planner.validation",
 }
 
 __all__ = [
@@ -44,11 +47,13 @@ __all__ = [
     "PoolList",
     "SchedulePlan",
     "UsageError",
+    "ValidationReport",
     "__version__",
     "allocate",
     "gather_pools",
     "load",
     "schedule",
+    "validate",
 ]
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from dra_plan import __version__
-from dra_plan.cli import allocate, cel, completion, explain, pools, schedule, schema
+from dra_plan.cli import allocate, cel, completion, explain, pools, schedule, schema, validate
 from dra_plan.cli.exits import Exit
 from dra_plan.cli.guard import guarded
 
@@ -60,6 +60,7 @@ for _command in (
     pools.pools,
     explain.explain,
     schedule.schedule,
+    validate.validate,
     cel.cel,
     schema.schema,
     completion.completion,

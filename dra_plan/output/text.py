@@ -27,6 +27,12 @@ def claim_set_name(claim_set: dict[str, Any]) -> str:
     return f"resourceclaim/{','.join(names)}" if names else "resourceclaim/-"
 
 
+def object_name(label: str) -> str:
+    """`kind/NAMESPACE/NAME` of `KIND NAMESPACE/NAME`."""
+    kind, space, name = label.partition(" ")
+    return f"{kind.lower()}{'/' if space else ''}{name}"
+
+
 def device_name(result: dict[str, Any]) -> str:
     """DRIVER/POOL/DEVICE."""
     return f"{result['driver']}/{result['pool']}/{result['device']}"

@@ -5,5 +5,6 @@ Reads objects as they were written, so that findings can name the place. Nothing
 
 from .finding import Finding
 from .rule import Rule, Severity
+from .run import Judgement, judge
 
-__all__ = ["Finding", "Rule", "Severity"]
+__all__ = ["Finding", "Judgement", "Rule", "Severity", "judge"]

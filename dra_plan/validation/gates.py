@@ -40,7 +40,7 @@ def check(obj: Object, target: Target) -> Iterator[Problem]:
     for gate, path in _uses(obj):
         if gate not in told and not target.gates.get(gate, False):
             told.add(gate)
-            yield DROPPED.at(path, f"dropped by {target.version} because feature gate {gate} is off")
+            yield DROPPED.at(path, f"Kubernetes {target.version} drops it: feature gate {gate} is off")
 
 
 def _uses(obj: Object) -> Iterator[_Use]:

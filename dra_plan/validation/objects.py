@@ -12,6 +12,7 @@ from dra_plan.api.resource import (
     ResourceClaimTemplate,
     ResourceSlice,
 )
+from dra_plan.manifests.kinds import Kind
 from dra_plan.manifests.paths import FieldPath
 from dra_plan.releases import Target
 
@@ -19,12 +20,11 @@ from . import claims, classes, gates, names, pods, schema, slices, taints
 from .finding import Finding
 from .rule import Problem
 from .subject import Subject
+from .world import pod_spec_of
 
 _DRA = "resource.k8s.io"
-_NOT_SERVED = frozenset({"v1alpha3"})
-"""Versions of resource.k8s.io that none of the selectable releases serves, taint rules excepted."""
-_BETA_RULES = frozenset({"1.36"})
-"""Releases that serve v1beta2 of DeviceTaintRule; those before have v1alpha3 only."""
+_RULES_SERVED = {"1.34": ("v1alpha3",), "1.35": ("v1alpha3",), "1.36": ("v1beta2", "v1alpha3")}
+"""Versions of DeviceTaintRule by release, the newest first; of the other kinds all releases serve the same."""
 
 
 def findings(subjects: Iterable[Subject], target: Target) -> Iterator[Finding]:
@@ -57,19 +57,23 @@ def _problems(subject: Subject, target: Target) -> Iterator[Problem]:
 
 def _version(subject: Subject, target: Target) -> Iterator[Problem]:
     kind = subject.kind
-    if kind is None or kind.group != _DRA or subject.version in kind.current_versions:
+    if kind is None or kind.group != _DRA:
         return
-    newest = f"apiVersion: {kind.api_version}"
-    if subject.version in _NOT_SERVED and kind.name != "DeviceTaintRule":
-        message = f"{target.version} does not serve {_DRA}/{subject.version} of {kind.name}"
+    served = _served(kind, target)
+    newest = f"apiVersion: {_DRA}/{served[0]}"
+    if subject.version not in served:
+        message = f"Kubernetes {target.version} does not serve {_DRA}/{subject.version} of {kind.name}"
         yield schema.NOT_SERVED.at(("apiVersion",), message, newest)
-    elif not (kind.name == "DeviceTaintRule" and not _serves_beta_rules(target)):
-        message = f"{_DRA}/{subject.version} is deprecated, {kind.api_version} replaces it"
+    elif subject.version != served[0]:
+        message = f"{_DRA}/{subject.version} is deprecated, {_DRA}/{served[0]} replaces it"
         yield schema.DEPRECATED.at(("apiVersion",), message, newest)
 
 
-def _serves_beta_rules(target: Target) -> bool:
-    return target.version in _BETA_RULES
+def _served(kind: Kind, target: Target) -> tuple[str, ...]:
+    """The versions that the target serves, the newest first."""
+    if kind.name == "DeviceTaintRule":
+        return _RULES_SERVED[target.version]
+    return ("v1", "v1beta2", "v1beta1")
 
 
 def _own(subject: Subject, target: Target) -> Iterator[Problem]:
@@ -90,11 +94,3 @@ def _own(subject: Subject, target: Target) -> Iterator[Problem]:
     if subject.kind is not None and subject.kind.pod_spec:
         yield from pods.check(subject.kind.pod_spec, pod_spec_of(obj))
     yield from gates.check(obj, target)
-
-
-def pod_spec_of(obj: Any) -> Any:
-    """The pod spec of a pod, workload, job or cron job."""
-    spec = obj.spec
-    while not hasattr(spec, "resource_claims"):
-        spec = (spec.template if hasattr(spec, "template") else spec.job_template).spec
-    return spec

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
@@ -61,6 +61,15 @@ def read(
     if report.faults:
         raise ManifestErrors(report.faults)
     return reading
+
+
+def of_objects(values: Iterable[Mapping[str, Any]], *, namespace: str = "default") -> list[Subject]:
+    """The same for plain objects, which have no place. Raises `ManifestErrors` for Lists that can't be taken apart."""
+    report = Report()
+    subjects = [_subject(item, namespace) for value in values for item in unwrap(dict(value), Place(""), report)]
+    if report.faults:
+        raise ManifestErrors(report.faults)
+    return subjects
 
 
 def _opened(document: Document) -> tuple[Any, Place]:
@@ -124,8 +133,3 @@ def _decoded(value: dict[str, Any], kind: Kind, version: str) -> tuple[Object | 
     except NOT_DECODED as failure:
         return None, (*problems, *sources, schema.undecodable(str(failure)))
     return defaults.apply(obj), (*problems, *sources)
-
-
-def known(subjects: Sequence[Subject]) -> Iterator[Subject]:
-    """The subjects that could be decoded."""
-    return (subject for subject in subjects if subject.obj is not None)

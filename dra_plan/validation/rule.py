@@ -29,6 +29,16 @@ class Rule:
     why: str
     mend: str
 
+    def to_dict(self) -> dict[str, str]:
+        """As documents have it."""
+        return {
+            "code": self.code,
+            "severity": str(self.severity),
+            "title": self.title,
+            "why": self.why,
+            "mend": self.mend,
+        }
+
     def at(self, path: FieldPath, message: str, suggestion: str = "") -> Problem:
         """A problem with the field at `path` (as in v1); `suggestion` is the corrected text where there is one."""
         return Problem(self, path, message, suggestion)

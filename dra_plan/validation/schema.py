@@ -31,7 +31,7 @@ UNKNOWN_FIELD = error(
 MISSING_FIELD = error(
     "DRA003",
     "required field missing",
-    "The API server refuses the object.",
+    "The schema asks for the field. The API server refuses the object, or takes the field for empty.",
     "Set the field.",
 )
 UNKNOWN_VERSION = error(
@@ -145,6 +145,8 @@ def problems(value: dict[str, Any], kind: Kind, version: str) -> Iterator[Proble
             unknown.append(found)
         elif found.keyword == "type":
             yield Problem(WRONG_TYPE, found.path, found.message, found.hint, written=True)
+        elif found.path[0] == "status" and kind.group != "resource.k8s.io":
+            continue  # what components report, and nobody writes by hand
         elif found.path[-1] in _ZERO:
             yield Problem(ZERO_BY_DEFAULT, found.path, "missing, so it is 0", written=True)
         else:

@@ -86,10 +86,12 @@ def _properties(validator: Any, properties: Mapping[str, Any], value: Any, _sche
                 yield from validator.descend(inner, properties[name], path=name, schema_path=name)
 
 
-def _required(_validator: Any, names: list[str], value: Any, _schema: Any) -> Iterator[Any]:
+def _required(_validator: Any, names: list[str], value: Any, schema: Mapping[str, Any]) -> Iterator[Any]:
+    """Lists and maps that are not there are empty to the API server, and real objects leave them out."""
     if isinstance(value, dict):
         for name in names:
-            if value.get(name) is None:
+            inner = schema["properties"].get(name, {})
+            if value.get(name) is None and inner.get("type") != "array" and "additionalProperties" not in inner:
                 yield _error(name)
 
 

@@ -16,6 +16,20 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}{'es' if noun.endswith('s') else 's'}"
 
 
+def none_of(number: int, noun: str, verb: str, whose: str = "") -> str:
+    """`none of the 3 devices of WHOSE VERBs`, also where there is only one."""
+    tail = f" of {whose}" if whose else ""
+    return (
+        f"the only {noun}{tail} does not {verb}"
+        if number == 1
+        else f"none of the {number} {noun}s{tail} {_third(verb)}"
+    )
+
+
+def _third(verb: str) -> str:
+    return f"{verb}es" if verb.endswith(("ch", "sh")) else f"{verb}s"
+
+
 def listed(names: Iterable[object], most: int = MOST_NAMED) -> str:
     """The first names, and how many more there are."""
     texts = [str(name) for name in names]

@@ -1,0 +1,106 @@
+"""What `[tool.dra-plan]` of pyproject.toml, or `.dra-plan.toml`, says about validating."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dra_plan.errors import UsageError
+from dra_plan.explain.near import nearest
+from dra_plan.validation.rule import Severity
+
+OWN, PROJECT = ".dra-plan.toml", "pyproject.toml"
+_KEYS = ("select", "ignore", "per-file-ignores", "ignore-unknown", "fail-on")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings of a project; None for what it leaves open."""
+
+    source: str = ""
+    select: tuple[str, ...] | None = None
+    ignore: tuple[str, ...] | None = None
+    per_file: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    ignore_unknown: bool | None = None
+    fail_on: Severity | None = None
+
+
+def find(start: Path) -> Settings:
+    """The settings of the nearest folder, upwards from `start`, that has any; in a folder `.dra-plan.toml` goes first.
+
+    Raises UsageError for a file that can't be understood.
+    """
+    folder = start.resolve()
+    for place in (folder, *folder.parents):
+        for name in (OWN, PROJECT):
+            path = place / name
+            found = read(path) if path.is_file() else None
+            if found is not None:
+                return found
+    return Settings()
+
+
+def read(path: Path) -> Settings | None:
+    """The settings of one file; None for a pyproject.toml without `[tool.dra-plan]`."""
+    import tomllib
+
+    try:
+        table: Any = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as failure:
+        raise UsageError(f"{path}: {(failure.strerror or str(failure)).lower()}") from failure
+    except (tomllib.TOMLDecodeError, UnicodeError, RecursionError) as failure:
+        raise UsageError(f"{path}: {failure}") from failure
+    if path.name == PROJECT:
+        tools = table.get("tool", {})
+        table = tools.get("dra-plan") if isinstance(tools, dict) else None
+        if table is None:
+            return None
+    return _understood(str(path), table)
+
+
+def _understood(path: str, table: Any) -> Settings:
+    if not isinstance(table, dict):
+        raise UsageError(f"{path}: dra-plan: expected a table")
+    for key in table:
+        if key not in _KEYS:
+            near = nearest(key, _KEYS)
+            hint = f"; did you mean {near!r}?" if near else f": there are {', '.join(_KEYS)}"
+            raise UsageError(f"{path}: no setting {key!r}{hint}")
+    return Settings(
+        source=path,
+        select=_codes(path, "select", table.get("select")),
+        ignore=_codes(path, "ignore", table.get("ignore")),
+        per_file=_per_file(path, table.get("per-file-ignores", {})),
+        ignore_unknown=_truth(path, "ignore-unknown", table.get("ignore-unknown")),
+        fail_on=severity(table["fail-on"], f"{path}: fail-on") if "fail-on" in table else None,
+    )
+
+
+def severity(name: object, where: str) -> Severity:
+    """A severity by its name. Raises UsageError for any other."""
+    known = {str(one): one for one in Severity}
+    if not isinstance(name, str) or name not in known:
+        raise UsageError(f"{where}: {name!r} is none of {', '.join(sorted(known))}")
+    return known[name]
+
+
+def _codes(path: str, key: str, value: object) -> tuple[str, ...] | None:
+    if value is None:
+        return None
+    if not isinstance(value, list) or not all(isinstance(code, str) for code in value):
+        raise UsageError(f'{path}: {key}: expected a list of codes, such as ["DRA1"]')
+    return tuple(value)
+
+
+def _truth(path: str, key: str, value: object) -> bool | None:
+    if value is not None and not isinstance(value, bool):
+        raise UsageError(f"{path}: {key}: expected true or false")
+    return value
+
+
+def _per_file(path: str, value: object) -> dict[str, tuple[str, ...]]:
+    if not isinstance(value, dict):
+        raise UsageError(f"{path}: per-file-ignores: expected a table of patterns and lists of codes")
+    return {pattern: _codes(path, f"per-file-ignores: {pattern}", codes) or () for pattern, codes in value.items()}

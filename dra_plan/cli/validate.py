@@ -1,0 +1,113 @@
+"""`dra-plan validate`: what is wrong with manifests before the cluster says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dra_plan.cli import options
+from dra_plan.cli.exits import Exit
+from dra_plan.cli.reporting import Reporting
+
+if TYPE_CHECKING:
+    from dra_plan.cli.settings import Settings
+    from dra_plan.validation.choice import Choice
+
+Codes = list[str] | None
+
+
+def validate(
+    paths: options.Paths = None,
+    filenames: options.Filenames = None,
+    recursive: options.Recursive = False,
+    select: Annotated[
+        Codes,
+        typer.Option("--select", metavar="CODES", help="Only these rules: codes or how they begin (DRA1,DRA220)."),
+    ] = None,
+    ignore: Annotated[
+        Codes, typer.Option("--ignore", metavar="CODES", help="Not these rules; of two options the longer code wins.")
+    ] = None,
+    ignore_unknown: Annotated[
+        bool | None,
+        typer.Option("--ignore-unknown/--no-ignore-unknown", help="Pass over fields that the API does not have."),
+    ] = None,
+    fail_on: Annotated[
+        str | None,
+        typer.Option(
+            "--fail-on",
+            metavar="error|warning|info",
+            help="The least severity that makes exit status 1 (default: error).",
+        ),
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            "--config", metavar="FILE", help="Settings instead of the nearest .dra-plan.toml or pyproject.toml."
+        ),
+    ] = None,
+    kubernetes_version: options.KubernetesVersion = None,
+    feature_gates: options.FeatureGates = None,
+    output: options.Output = "table",
+    report: options.Reports = None,
+) -> Exit:
+    """Say what is wrong with manifests.
+
+    PATH... are files, directories, or - for standard input. Objects are judged one by one, as the API server does,
+    and together: what they name in each other, what selectors do with the devices of the input, which requests
+    nothing can meet. docs/rules.md lists the rules; `# dra-plan: ignore=CODE` in YAML spares a field from one.
+    """
+    from dra_plan.cli.printing import print_document
+    from dra_plan.errors import UsageError
+    from dra_plan.output.findings import FORMATS
+    from dra_plan.output.formats import parse
+
+    with Reporting("validate", report, paths, filenames) as reports:
+        form = parse(output, FORMATS)
+        gates = options.parse_gates(feature_gates)
+        sources = [*(paths or ()), *(filenames or ())]
+        if not sources:
+            raise UsageError("no manifests: name files or directories, or - for standard input (see --help)")
+        from dra_plan.cli import settings
+        from dra_plan.output.reports.findings import content
+        from dra_plan.planner.validation import validate_paths
+        from dra_plan.validation.rule import Severity
+
+        found = _settings(config)
+        threshold = found.fail_on or Severity.ERROR
+        if fail_on is not None:
+            threshold = settings.severity(fail_on, "--fail-on")
+        judged = validate_paths(
+            sources,
+            _choice(found, select, ignore),
+            recursive=recursive,
+            kubernetes_version=kubernetes_version,
+            feature_gates=gates,
+            ignore_unknown=bool(found.ignore_unknown) if ignore_unknown is None else ignore_unknown,
+        )
+        document = judged.to_dict()
+        reports.tell(lambda: content(document, fail_on=str(threshold), anchor=reports.anchor))
+        print_document(document, form)
+        return Exit.DOES_NOT_FIT if judged.at_least(threshold) else Exit.OK
+
+
+def _settings(config: Path | None) -> Settings:
+    from dra_plan.cli import settings
+
+    if config is None:
+        return settings.find(Path())
+    return settings.read(config) or settings.Settings(source=str(config))
+
+
+def _choice(found: Settings, select: Codes, ignore: Codes) -> Choice:
+    """What the command line says goes before what the project's settings say."""
+    from dra_plan.validation.choice import ALL, Choice
+
+    selected = _codes(select) if select else found.select
+    ignored = _codes(ignore) if ignore else found.ignore
+    return Choice((ALL,) if selected is None else selected, ignored or (), found.per_file)
+
+
+def _codes(given: list[str]) -> tuple[str, ...]:
+    return tuple(code.strip() for option in given for code in option.split(",") if code.strip())

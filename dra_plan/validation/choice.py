@@ -1,0 +1,55 @@
+"""Which rules count. `select` and `ignore` take codes or their beginnings; the longer wins, of equal ones `ignore`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from dra_plan.errors import UsageError
+
+from .finding import Finding
+from .registry import RULES
+from .words import nearest
+
+ALL = "DRA"
+"""The beginning of every code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The rules that count, and for files that match a pattern (as of the shell) those that don't."""
+
+    select: tuple[str, ...] = (ALL,)
+    ignore: tuple[str, ...] = ()
+    per_file: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for code in (*self.select, *self.ignore, *(code for codes in self.per_file.values() for code in codes)):
+            check(code)
+
+    def counts(self, finding: Finding) -> bool:
+        """Whether a finding is to be told."""
+        chosen, refused = _longest(self.select, finding.code), _longest(self.ignore, finding.code)
+        return chosen > refused and not self._is_spared(finding)
+
+    def _is_spared(self, finding: Finding) -> bool:
+        from fnmatch import fnmatch
+
+        name = finding.file.replace("\\", "/")
+        return any(
+            _longest(codes, finding.code) >= 0
+            for pattern, codes in self.per_file.items()
+            if fnmatch(name, pattern) or fnmatch(name, f"*/{pattern}")
+        )
+
+
+def check(code: str) -> None:
+    """Raises UsageError unless the text begins the code of a rule."""
+    if not code or not any(known.startswith(code) for known in RULES):
+        near = nearest(code, RULES)
+        raise UsageError(f"no rule {code!r}" + (f"; did you mean {near}?" if near else ": codes begin with DRA"))
+
+
+def _longest(codes: Iterable[str], code: str) -> int:
+    """The length of the longest text that begins the code, -1 without any."""
+    return max((len(start) for start in codes if code.startswith(start)), default=-1)

@@ -1,0 +1,98 @@
+"""`# dra-plan: ignore=DRA101` in YAML: behind a field for its line, above a field for it and everything in it.
+
+Without codes it spares from every rule. Above the first field of a document it holds for the whole document.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from .finding import Finding
+
+_COMMENT = re.compile(r"(?:^|\s)#\s*dra-plan:\s*ignore(?:\s*=\s*(?P<codes>[A-Za-z0-9]+(?:\s*,\s*[A-Za-z0-9]+)*))?\s*$")
+_SEPARATOR = re.compile(r"(?:---|\.\.\.)(?:\s|$)")
+
+
+class Span(NamedTuple):
+    """Lines, from 1 and both included, in which rules with these beginnings of codes do not count."""
+
+    first: int
+    last: int
+    codes: tuple[str, ...]
+
+    def spares(self, finding: Finding) -> bool:
+        """Whether the finding is one of them."""
+        return self.first <= finding.line <= self.last and finding.code.startswith(self.codes)
+
+
+class Comments:
+    """The comments of all sources."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self._spans = {name: spans_of(text) for name, text in texts.items()}
+
+    def spare(self, finding: Finding) -> bool:
+        """Whether a comment says that the finding does not count."""
+        return any(span.spares(finding) for span in self._spans.get(finding.file, ()))
+
+
+def spans_of(text: str) -> list[Span]:
+    """What the comments of a text spare."""
+    lines = text.split("\n")
+    found = []
+    for number, line in enumerate(lines, 1):
+        match = _COMMENT.search(line)
+        if match is None:
+            continue
+        codes = tuple(code.strip() for code in match["codes"].split(",")) if match["codes"] else ("",)
+        alone = not line[: match.start()].strip()
+        first = _next(lines, number) if alone else number
+        found.append(Span(first, _last(lines, first) if alone else number, codes))
+    return found
+
+
+def _next(lines: list[str], number: int) -> int:
+    """The line of the next field after a comment, the comment's own if there is none."""
+    for at in range(number, len(lines)):
+        if not _is_empty(lines[at]):
+            return at + 1
+    return number
+
+
+def _last(lines: list[str], first: int) -> int:
+    """The last line of what begins in a line: all that is indented deeper, or the document at its beginning."""
+    starts_document = not any(_is_field(line) for line in _before(lines, first))
+    indent, is_item = _indent(lines[first - 1]), lines[first - 1].lstrip().startswith("- ")
+    last = first
+    for at in range(first, len(lines)):
+        line = lines[at]
+        if _SEPARATOR.match(line):
+            break
+        if _is_empty(line):
+            continue
+        # Items of a list may stand as deep as the key that holds them.
+        inside = _indent(line) > indent or (_indent(line) == indent and not is_item and line.lstrip().startswith("- "))
+        if not (inside or starts_document):
+            break
+        last = at + 1
+    return last
+
+
+def _before(lines: list[str], first: int) -> list[str]:
+    """The lines of the document in front of a line."""
+    start = max((at + 1 for at in range(first - 1) if _SEPARATOR.match(lines[at])), default=0)
+    return lines[start : first - 1]
+
+
+def _is_empty(line: str) -> bool:
+    return not line.strip() or line.lstrip().startswith("#") or _SEPARATOR.match(line) is not None
+
+
+def _is_field(line: str) -> bool:
+    return not _is_empty(line)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))

@@ -1,0 +1,232 @@
+"""DRA230 to DRA233 and DRA240, DRA241: requests and constraints that the devices of the input can never meet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from dra_plan.allocator import PoolDevice, PoolID
+from dra_plan.allocator.capacity import demand, short
+from dra_plan.allocator.constraints import Constraint, look_up, make
+from dra_plan.allocator.reasons import CapacityMissing
+from dra_plan.allocator.requests import Want
+from dra_plan.allocator.taints import first_untolerated
+from dra_plan.explain.near import nearest
+from dra_plan.explain.selectors import attribute_value, qualified
+from dra_plan.manifests.paths import FieldPath
+
+from .rule import Problem, error, warning
+from .subject import Subject
+from .words import listed, none_of, shown
+from .world import Asked, AskedClaim, World, most_on_one_node
+
+NEVER_MET = error(
+    "DRA230",
+    "request that no device can meet",
+    "Whatever else runs in the cluster: the devices of the input never satisfy the request, on any node.",
+    "See the message: change the request, or add the slices of the nodes that are meant.",
+)
+ALL_WAITS = warning(
+    "DRA231",
+    "request for all devices next to an incomplete pool",
+    "All means every matching device of every pool that the node sees; while a pool is incomplete nobody knows them, "
+    "and the node is refused.",
+    "Complete the pool, or ask for a number of devices.",
+)
+CAPACITY_DOMAIN = error(
+    "DRA232",
+    "capacity name without its domain",
+    "Capacity requests are looked up literally: unlike in selectors, the driver's domain is neither added nor removed.",
+    "Write the name as the slice has it.",
+)
+OTHER_TYPES = warning(
+    "DRA240",
+    "constraint on an attribute that has several types",
+    "Values of different types are never equal, so that devices of these drivers never go together.",
+    "Constrain an attribute that all drivers publish with the same type.",
+)
+NOBODY_HAS = error(
+    "DRA241",
+    "constraint on an attribute that no matching device publishes",
+    "A device without the attribute can't satisfy the constraint, so that the claim can't be met.",
+    "Correct the name, or leave the constraint out.",
+)
+RULES = (NEVER_MET, ALL_WAITS, CAPACITY_DOMAIN, OTHER_TYPES, NOBODY_HAS)
+
+Found = Iterator[tuple[Subject, Problem]]
+
+
+def check(world: World) -> Found:
+    """All requests and constraints; without any slice in the input there is nothing to say."""
+    if not world.pools:
+        return
+    broken = [pool for pool in world.pools if _is_incomplete(world, pool)]
+    for claim in world.claims:
+        for problem in _of_claim(world, claim, broken):
+            yield claim.subject, problem
+
+
+def _of_claim(world: World, claim: AskedClaim, broken: Sequence[PoolID]) -> Iterator[Problem]:
+    for options in claim.requests:
+        yield from _request(world, options)
+        for asked in options:
+            if asked.want.takes_all and broken:
+                pools = listed(broken)
+                message = f"the input has not all slices of {pools}: nodes that see the pool are refused"
+                yield ALL_WAITS.at((*asked.path, "allocationMode"), message)
+    yield from _constraints(world, claim)
+
+
+def _is_incomplete(world: World, pool: PoolID) -> bool:
+    newest = world.newest(pool)
+    return len(newest) != newest[0].slice.object.spec.pool.resource_slice_count
+
+
+# Requests
+
+
+def _request(world: World, options: Sequence[Asked]) -> Iterator[Problem]:
+    found = [_unmet(world, asked) for asked in options]
+    if not found or None in found:
+        return
+    problems = [problem for problem in found if problem is not None]
+    if len(problems) == 1:
+        yield problems[0]
+    elif all(problem.rule is NEVER_MET for problem in problems):
+        reasons = "; ".join(
+            f"{asked.want.name}: {problem.message}" for asked, problem in zip(options, problems, strict=True)
+        )
+        yield NEVER_MET.at(options[0].path[:-1], f"none of the alternatives can be met: {reasons}")
+    else:
+        yield from problems
+
+
+def _unmet(world: World, asked: Asked) -> Problem | None:
+    """Why no device can ever serve the request, or not enough of them; None if that can't be said."""
+    want, path = asked.want, asked.path
+    if want.device_class is None or _has_bad_selector(world, want):
+        return None  # other rules tell of it
+    devices = world.devices
+    by_class = world.matching([condition for condition in want.conditions if condition.class_name is not None])
+    if not by_class:
+        message = f"class {want.device_class.metadata.name}: {none_of(len(devices), 'device', 'match', 'the input')}"
+        return NEVER_MET.at((*path, "deviceClassName"), message)
+    matching = world.matching(want.conditions)
+    if not matching:
+        name = want.device_class.metadata.name
+        message = f"{none_of(len(by_class), 'device', 'match', f'class {name}')} the selectors"
+        return NEVER_MET.at((*path, "selectors"), message)
+    tolerated = _tolerated(world, want, matching)
+    if not tolerated:
+        return NEVER_MET.at(path, _taint_words(world, want, matching))
+    return _capacity(world, want, tolerated, path) or _number(world, want, tolerated, path)
+
+
+def _has_bad_selector(world: World, want: Want) -> bool:
+    for condition in want.conditions:
+        try:
+            world.compile(condition.expression)
+        except ValueError:
+            return True
+    return False
+
+
+def _tolerated(world: World, want: Want, devices: Sequence[PoolDevice]) -> list[PoolDevice]:
+    if not world.target.features.device_taints:
+        return list(devices)
+    rules = world.target.rules
+    return [device for device in devices if first_untolerated(device.taints, want.tolerations, rules) is None]
+
+
+def _taint_words(world: World, want: Want, devices: Sequence[PoolDevice]) -> str:
+    taint = first_untolerated(devices[0].taints, want.tolerations, world.target.rules)
+    key = taint.key if taint is not None else ""
+    which = "the only matching device has" if len(devices) == 1 else f"all {len(devices)} matching devices have"
+    return f"{which} a taint that the request does not tolerate, such as {key}"
+
+
+def _capacity(world: World, want: Want, devices: Sequence[PoolDevice], path: FieldPath) -> Problem | None:
+    if not world.target.features.consumable_capacity:
+        return None
+    first: Problem | None = None
+    for device in devices:
+        found = _capacity_of(world, want, device, (*path, "capacity", "requests"))
+        if found is None:
+            return None
+        first = first or found
+    return first
+
+
+def _capacity_of(world: World, want: Want, device: PoolDevice, path: FieldPath) -> Problem | None:
+    wanted = demand(want.capacity, device, world.target.quirks)
+    refusal = wanted.refusal or short(wanted.portions, None, None)
+    if refusal is None:
+        return None
+    asked = (want.capacity or {}).get(refusal.name)
+    path = (*path, refusal.name) if asked is not None else path[:-2]
+    known = device.device.capacity
+    if isinstance(refusal, CapacityMissing):
+        same = [
+            name for name in known if qualified(name, device.id.driver) == qualified(refusal.name, device.id.driver)
+        ]
+        if same:
+            message = f"devices such as {device.id} have {shown(same[0])}, and names are compared literally"
+            return CAPACITY_DOMAIN.at(path, message, f"{same[0]}: {asked}")
+        near = nearest(refusal.name, known)
+        there = f"but {listed(known)}" if known else "nor any other"
+        return NEVER_MET.at(path, f"no matching device has capacity {shown(refusal.name)}, {there}", near or "")
+    total = known[refusal.name].value
+    amount = f"{asked} of {refusal.name}" if asked is not None else f"so much of {refusal.name}"
+    return NEVER_MET.at(path, f"no matching device can give {amount}; {device.id} has {total}")
+
+
+def _number(world: World, want: Want, devices: Sequence[PoolDevice], path: FieldPath) -> Problem | None:
+    shared = world.target.features.consumable_capacity and any(d.device.allow_multiple_allocations for d in devices)
+    most = most_on_one_node(devices)
+    if want.takes_all or shared or want.count <= most:
+        return None
+    return NEVER_MET.at((*path, "count"), f"{want.count} devices, but no node has more than {most} that match")
+
+
+# Constraints
+
+
+def _constraints(world: World, claim: AskedClaim) -> Iterator[Problem]:
+    for index, written in enumerate(claim.spec.devices.constraints):
+        constraint = make(0, index, written, world.target.features, world.target.quirks)
+        if constraint is None:
+            continue
+        field = "matchAttribute" if written.match_attribute is not None else "distinctAttribute"
+        yield from _constraint(world, claim, constraint, (*claim.path, "constraints", index, field))
+
+
+def _constraint(world: World, claim: AskedClaim, constraint: Constraint, path: FieldPath) -> Iterator[Problem]:
+    types: dict[str, str] = {}
+    reached: list[PoolDevice] = []
+    for options in claim.requests:
+        for asked in options:
+            if (
+                constraint.applies(asked.want.request_name, asked.want.full_name)
+                and asked.want.device_class is not None
+            ):
+                reached += world.matching(asked.want.conditions)
+    for device in reached:
+        attribute = look_up(device, constraint.attribute)
+        if attribute is not None:
+            types.setdefault(_type(attribute_value(attribute)[0], constraint), device.id.driver)
+    if reached and not types:
+        near = nearest(constraint.attribute, _attributes(reached))
+        message = none_of(len({device.id for device in reached}), "matching device", "publish")
+        yield NOBODY_HAS.at(path, f"{message} {shown(constraint.attribute)}", near or "")
+    elif len(types) > 1 and "matchAttribute" in path:
+        each = ", ".join(f"{kind} in {driver}" for kind, driver in types.items())
+        yield OTHER_TYPES.at(path, f"{shown(constraint.attribute)} has several types: {each}")
+
+
+def _type(kind: str, constraint: Constraint) -> str:
+    """With list values a single value counts as a list of one."""
+    return kind.removesuffix("s") if constraint.lists else kind
+
+
+def _attributes(devices: Sequence[PoolDevice]) -> list[str]:
+    names = (("/".join(qualified(name, d.id.driver))) for d in devices for name in d.device.attributes)
+    return list(dict.fromkeys(names))

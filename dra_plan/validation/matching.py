@@ -1,0 +1,220 @@
+"""DRA220 to DRA223: what selectors do with the devices of the input. A selector that can't be compiled is left out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from dra_plan.allocator import PoolDevice, SelectorError
+from dra_plan.allocator.requests import Condition
+from dra_plan.api.resource import DeviceClass
+from dra_plan.explain.clauses import Reference, clauses, compared_type, is_reference, references
+from dra_plan.explain.near import nearest
+from dra_plan.explain.rewrites import for_driver, guarded
+from dra_plan.explain.selectors import Publications, look_up
+from dra_plan.manifests.paths import FieldPath
+
+from .rule import Problem, Rule, error, warning
+from .subject import Subject
+from .words import listed, none_of, shown
+from .world import World
+
+FAILS = error(
+    "DRA220",
+    "selector that fails on a device",
+    "An error in a selector is no `false`: as soon as the allocator looks at such a device, it gives up, and the pod "
+    "is scheduled on no node at all.",
+    "Ask first whether the device has what the selector reads, or name the driver.",
+)
+NOT_PUBLISHED = warning(
+    "DRA221",
+    "selector on something that no device publishes",
+    "The name may be misspelt, or of another version of the driver.",
+    "Use a name that the driver publishes; `dra-plan pools -o wide` and the slices show them.",
+)
+WRONG_DOMAIN = warning(
+    "DRA222",
+    "selector with the wrong domain",
+    "Names without domain in a slice have the driver's name as domain; other domains have to be written as published.",
+    "Use the domain under which the name is published.",
+)
+OTHER_TYPE = warning(
+    "DRA223",
+    "selector that compares with another type",
+    "Values of different types are never equal; a version is compared with semver(...), a quantity with quantity(...).",
+    "Compare with a value of the type that the device publishes.",
+)
+RULES = (FAILS, NOT_PUBLISHED, WRONG_DOMAIN, OTHER_TYPE)
+
+_ROUNDS = 8
+"""Guards that are put in front of one selector at most."""
+_RUNTIME = "CEL runtime error: "
+_COMPARISON = re.compile(r"\s*[=!]=\s*")
+Found = Iterator[tuple[Subject, Problem]]
+
+
+def check(world: World) -> Found:
+    """All selectors of classes and requests."""
+    for subject, device_class in world.of(DeviceClass):
+        conditions = _class_conditions(world, device_class)
+        for index, condition in enumerate(conditions):
+            path: FieldPath = ("spec", "selectors", index, "cel", "expression")
+            for problem in _judged(world, condition, world.matching(conditions[:index]), path):
+                yield subject, problem
+    for asked in world.asked():
+        conditions = list(asked.want.conditions)
+        own = [position for position, condition in enumerate(conditions) if condition.class_name is None]
+        for position in own:
+            condition = conditions[position]
+            path = (*asked.path, "selectors", condition.index, "cel", "expression")
+            for problem in _judged(world, condition, world.matching(conditions[:position]), path):
+                yield asked.subject, problem
+
+
+def _class_conditions(world: World, device_class: DeviceClass) -> list[Condition]:
+    name = device_class.metadata.name
+    return [
+        Condition(f"class {name}", name, index, selector.cel.expression if selector.cel else "", world.compile)
+        for index, selector in enumerate(device_class.spec.selectors)
+    ]
+
+
+def _judged(world: World, condition: Condition, devices: Sequence[PoolDevice], path: FieldPath) -> Iterator[Problem]:
+    try:
+        world.compile(condition.expression)
+    except ValueError:
+        return
+    yield from _failures(world, condition, devices, path)
+    yield from _readings(world, condition.expression, devices, path)
+
+
+# Errors
+
+
+def _failures(world: World, condition: Condition, devices: Sequence[PoolDevice], path: FieldPath) -> Iterator[Problem]:
+    failing = [(device, text) for device in devices if (text := _failure(condition, device)) is not None]
+    if failing:
+        device, text = failing[0]
+        all_fail = len(failing) == len(devices)
+        where = f"all {len(devices)} devices" if all_fail else f"{len(failing)} of {len(devices)} devices"
+        where = "the only device" if len(devices) == 1 else where
+        message = f"fails on {where} that it is asked for, such as {device.id}: {text}"
+        # Where it fails on all, a guard only makes it false on all: the names are wrong, as another rule tells.
+        mended = "" if all_fail else _mended(world, condition, [device for device, _ in failing])
+        yield FAILS.at(path, message, mended)
+
+
+def _failure(condition: Condition, device: PoolDevice) -> str | None:
+    try:
+        condition.holds(device)
+    except SelectorError as failure:
+        return str(failure).partition(_RUNTIME)[2]
+    return None
+
+
+def _mended(world: World, condition: Condition, failing: Sequence[PoolDevice]) -> str:
+    """The expression with guards, or for one driver only, that fails on none of the devices; empty if there is none."""
+    text = condition.expression
+    for _ in range(_ROUNDS):
+        still = _first_failing(world, text, failing)
+        if still is None:
+            return text
+        better = guarded(text, still)
+        if better is None:
+            break
+        text = better
+    drivers = {device.id.driver for device in failing}
+    for domain in dict.fromkeys(reference.domain for reference in references(condition.expression)):
+        if domain and domain not in drivers:
+            return for_driver(condition.expression, domain)
+    return ""
+
+
+def _first_failing(world: World, expression: str, devices: Sequence[PoolDevice]) -> PoolDevice | None:
+    condition = Condition("", None, 0, expression, world.compile)
+    return next((device for device in devices if _failure(condition, device) is not None), None)
+
+
+# Names and types
+
+
+def _readings(world: World, expression: str, devices: Sequence[PoolDevice], path: FieldPath) -> Iterator[Problem]:
+    """Each part that `&&` joins is judged by the devices for which the parts before it hold."""
+    told: set[tuple[Rule, Reference]] = set()
+    for clause in clauses(expression):
+        if not devices:
+            return
+        publications = Publications(devices)
+        for reference in references(clause):
+            problem = _reading(clause, expression, reference, devices, publications, path)
+            if problem is not None and (problem.rule, reference) not in told:
+                told.add((problem.rule, reference))
+                yield problem
+        condition = Condition("", None, 0, clause, world.compile)
+        try:
+            devices = [device for device in devices if _holds(condition, device)]
+        except ValueError:
+            return  # a part that means nothing by itself
+
+
+def _holds(condition: Condition, device: PoolDevice) -> bool:
+    try:
+        return condition.holds(device)
+    except SelectorError as failure:
+        if _RUNTIME not in str(failure):
+            raise
+        return False
+
+
+def _reading(
+    clause: str,
+    expression: str,
+    reference: Reference,
+    devices: Sequence[PoolDevice],
+    publications: Publications,
+    path: FieldPath,
+) -> Problem | None:
+    if reference.kind not in ("attribute", "capacity") or reference.tests:
+        return None
+    values = [value for device in devices if (value := look_up(device, reference)) is not None]
+    if not values:
+        return _absent(expression, reference, devices, publications, path)
+    wanted, types = compared_type(clause), sorted({kind for kind, _ in values})
+    if wanted is None or wanted in types or not is_reference(_COMPARISON.split(clause)[0]):
+        return None
+    message = f"{reference.label} is of type {' or '.join(types)}, and never equal to a value of type {wanted}"
+    return OTHER_TYPE.at(path, message)
+
+
+def _absent(
+    expression: str,
+    reference: Reference,
+    devices: Sequence[PoolDevice],
+    publications: Publications,
+    path: FieldPath,
+) -> Problem | None:
+    drivers = listed(sorted(publications.drivers))
+    homes = publications.homes(reference.kind, reference.name)
+    if homes:
+        domain = nearest(reference.domain, homes) or homes[0]
+        message = f"{drivers} publishes {reference.name} as {domain}/{reference.name}, not as {reference.label}"
+        return WRONG_DOMAIN.at(path, message, f'device.{_table(reference)}["{domain}"].{reference.name}')
+    names = publications.names.get((reference.kind, reference.domain), {})
+    near = nearest(reference.name, names)
+    if near is None and _is_guarded(expression, reference):
+        return None
+    suggestion = f'device.{_table(reference)}["{reference.domain}"].{near}' if near else ""
+    message = f"{none_of(len(devices), 'device', 'publish', drivers)} {reference.kind} {shown(reference.label)}"
+    return NOT_PUBLISHED.at(path, message, suggestion)
+
+
+def _table(reference: Reference) -> str:
+    return "attributes" if reference.kind == "attribute" else "capacity"
+
+
+def _is_guarded(expression: str, reference: Reference) -> bool:
+    """Whether the expression asks for the name's presence, or reads it as optional: it expects devices without it."""
+    name, domain = re.escape(reference.name), re.escape(reference.domain)
+    return bool(
+        re.search(rf"""["']{name}["']\s+in\b|\?\s*{name}\b|\?\s*["']{name}["']|\?\s*["']{domain}["']""", expression)
+    )

@@ -1,0 +1,161 @@
+"""DRA210 to DRA217: the slices of a pool together, as the allocator gathers them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dra_plan.allocator import PoolID
+from dra_plan.api.quantity import parse
+from dra_plan.api.resource import Device
+from dra_plan.manifests.paths import FieldPath
+
+from .rule import Problem, error, info, warning
+from .subject import Subject
+from .words import count, listed, nearest, shown
+from .world import Piece, World
+
+DISAGREE = error(
+    "DRA210",
+    "slices of a pool that disagree on their number",
+    "All slices of a generation must have the same resourceSliceCount; which one counts depends on the order in which "
+    "they are met, and the pool may never be complete.",
+    "Write the number of slices of the generation in each of them.",
+)
+MISSING_SLICES = warning(
+    "DRA211",
+    "pool with slices missing, or with too many",
+    "A pool is used when the number of its slices is their resourceSliceCount. Until then no device is taken from it.",
+    "Add the missing slices to the input, or correct resourceSliceCount.",
+)
+OLD_GENERATION = info(
+    "DRA212",
+    "slice of an old generation",
+    "Only the newest generation of a pool counts; the driver normally deletes older slices.",
+    "Leave the slice out.",
+)
+DUPLICATE_DEVICE = error(
+    "DRA213",
+    "device name twice in a pool",
+    "Devices are known by driver, pool and name; a pool with a name twice is invalid, and none of its devices is used.",
+    "Rename one of the devices.",
+)
+DUPLICATE_SET = error(
+    "DRA214",
+    "counter set twice in a pool",
+    "Counter sets hold for the whole pool; a pool with a name twice is invalid, and none of its devices is used.",
+    "Rename or remove one of the sets.",
+)
+NO_COUNTER = error(
+    "DRA215",
+    "device that consumes a counter which no set has",
+    "The API server does not check this; the allocator finds the pool invalid and uses none of its devices.",
+    "Correct the name, or publish the counter.",
+)
+COUNTER_TOO_SMALL = warning(
+    "DRA216",
+    "device that consumes more than there is",
+    "The device can never be allocated, even when nothing else uses its counters.",
+    "Correct the amount of the device or of the counter set.",
+)
+RULES = (DISAGREE, MISSING_SLICES, OLD_GENERATION, DUPLICATE_DEVICE, DUPLICATE_SET, NO_COUNTER, COUNTER_TOO_SMALL)
+
+_POOL: FieldPath = ("spec", "pool")
+_DEVICES: FieldPath = ("spec", "devices")
+Found = Iterator[tuple[Subject, Problem]]
+
+
+def check(world: World) -> Found:
+    """All pools of the input."""
+    for pool in world.pools:
+        newest = world.newest(pool)
+        yield from _old(world.pools[pool], newest)
+        yield from _numbers(pool, newest)
+        yield from _names(pool, newest)
+        yield from _counters(pool, newest, pool_wide=world.target.rules.counter_slices)
+
+
+def _old(pieces: list[Piece], newest: list[Piece]) -> Found:
+    generation = newest[0].slice.generation
+    for piece in pieces:
+        if piece not in newest:
+            message = f"generation {piece.slice.generation} of a pool that has generation {generation}: not used"
+            yield piece.subject, OLD_GENERATION.at((*_POOL, "generation"), message)
+
+
+def _numbers(pool: PoolID, newest: list[Piece]) -> Found:
+    first, there = newest[0], len(newest)
+    expected = _expected(first)
+    path = (*_POOL, "resourceSliceCount")
+    for piece in newest[1:]:
+        if _expected(piece) != expected:
+            message = f"{_expected(piece)}, but {expected} in {first.subject.label} of the same pool"
+            yield piece.subject, DISAGREE.at(path, message, f"resourceSliceCount: {there}")
+            return
+    if expected > 0 and there != expected:
+        which = f"only {count(there, 'slice')}" if there < expected else count(there, "slice")
+        message = f"pool {shown(pool.pool)} of {pool.driver} has {which} in the input, and should have {expected}"
+        yield first.subject, MISSING_SLICES.at(path, message, f"resourceSliceCount: {there}")
+
+
+def _expected(piece: Piece) -> int:
+    return piece.slice.object.spec.pool.resource_slice_count
+
+
+def _names(pool: PoolID, newest: list[Piece]) -> Found:
+    devices: dict[str, Piece] = {}
+    sets: dict[str, Piece] = {}
+    for piece in newest:
+        spec = piece.slice.object.spec
+        for index, device in enumerate(spec.devices):
+            other = devices.setdefault(device.name, piece)
+            if other is not piece and device.name:
+                message = f"device {shown(device.name)} of pool {shown(pool.pool)} is in {other.subject.label} too"
+                yield piece.subject, DUPLICATE_DEVICE.at((*_DEVICES, index, "name"), message)
+        for index, counter_set in enumerate(spec.shared_counters):
+            other = sets.setdefault(counter_set.name, piece)
+            if other is not piece and counter_set.name:
+                message = f"counter set {shown(counter_set.name)} of the pool is in {other.subject.label} too"
+                yield piece.subject, DUPLICATE_SET.at(("spec", "sharedCounters", index, "name"), message)
+
+
+_Sets = dict[str, dict[str, str | int | float]]
+
+
+def _counters(pool: PoolID, newest: list[Piece], *, pool_wide: bool) -> Found:
+    everything = _sets(newest)
+    complete = len(newest) >= _expected(newest[0])
+    for piece in newest:
+        sets = everything if pool_wide else _sets([piece])
+        if not sets and not complete:
+            continue  # the slice with the counters is one of those that are missing
+        for index, device in enumerate(piece.slice.object.spec.devices):
+            for problem in _consumption(pool, (*_DEVICES, index, "consumesCounters"), device, sets):
+                yield piece.subject, problem
+
+
+def _sets(pieces: list[Piece]) -> _Sets:
+    return {
+        entry.name: {name: counter.value for name, counter in entry.counters.items()}
+        for piece in pieces
+        for entry in piece.slice.object.spec.shared_counters
+    }
+
+
+def _consumption(pool: PoolID, path: FieldPath, device: Device, sets: _Sets) -> Iterator[Problem]:
+    for index, entry in enumerate(device.consumes_counters):
+        if entry.counter_set not in sets:
+            there = f"but {listed(sets)}" if sets else "nor any other"
+            message = f"pool {shown(pool.pool)} has no counter set {shown(entry.counter_set)}, {there}"
+            yield NO_COUNTER.at((*path, index, "counterSet"), message, nearest(entry.counter_set, sets) or "")
+            continue
+        known = sets[entry.counter_set]
+        for name, counter in entry.counters.items():
+            at = (*path, index, "counters", name)
+            if name not in known:
+                message = f"counter set {shown(entry.counter_set)} has no counter {shown(name)}, but {listed(known)}"
+                yield NO_COUNTER.at(at, message, nearest(name, known) or "")
+            elif parse(counter.value) > parse(known[name]):
+                message = (
+                    f"{counter.value} of {shown(name)}, of which the set {shown(entry.counter_set)} has {known[name]}"
+                )
+                yield COUNTER_TOO_SMALL.at(at, message)

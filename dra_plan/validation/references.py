@@ -1,0 +1,180 @@
+"""DRA201 to DRA207: what objects name in other objects, and whether it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dra_plan.api.core import Namespace, PodResourceClaim, PodSpec
+from dra_plan.api.resource import DeviceClass, ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate
+from dra_plan.manifests.paths import FieldPath
+
+from .rule import Problem, error, info, warning
+from .subject import Subject
+from .words import listed, nearest, shown
+from .world import World
+
+NO_CLASS = error(
+    "DRA201",
+    "device class that does not exist",
+    "The scheduler refuses every pod that uses the claim: `device class CLASS does not exist`.",
+    "Correct the name, or add the class.",
+)
+NO_CLAIM = error(
+    "DRA202",
+    "claim or claim template that does not exist",
+    "A pod waits until its claims exist. Both are looked for in the pod's own namespace only.",
+    "Correct the name or the namespace, or add the object.",
+)
+NOT_GIVEN = info(
+    "DRA203",
+    "reference that can't be judged",
+    "The input has no object of that kind at all, so that it is probably elsewhere.",
+    "Name the files that have the objects too, for example the output of `kubectl get deviceclasses -o yaml`.",
+)
+NO_REQUEST = error(
+    "DRA204",
+    "container that uses a request which the claim does not have",
+    "resources.claims may name one request of the claim; one that does not exist gives the container no device.",
+    "Correct the name, or leave `request` out for all devices of the claim.",
+)
+NO_ADMIN = error(
+    "DRA205",
+    "admin access in a namespace that does not allow it",
+    "The API server refuses claims with admin access unless their namespace has the label "
+    '`resource.kubernetes.io/admin-access: "true"`.',
+    "Add the label to the namespace.",
+)
+ADMIN_UNKNOWN = info(
+    "DRA206",
+    "admin access in a namespace that is not in the input",
+    "The API server refuses claims with admin access unless their namespace has the label "
+    '`resource.kubernetes.io/admin-access: "true"`.',
+    "Give the Namespace object too, or check the label in the cluster.",
+)
+SAME_RESOURCE = warning(
+    "DRA207",
+    "extended resource name of several classes",
+    "Of several classes with one name the newest wins, and with equal age the first by name; the others serve nobody.",
+    "Give each class a name of its own.",
+)
+RULES = (NO_CLASS, NO_CLAIM, NOT_GIVEN, NO_REQUEST, NO_ADMIN, ADMIN_UNKNOWN, SAME_RESOURCE)
+
+ADMIN_LABEL = "resource.kubernetes.io/admin-access"
+Found = Iterator[tuple[Subject, Problem]]
+
+
+def check(world: World) -> Found:
+    """All references of the input."""
+    yield from _classes(world)
+    yield from _extended(world)
+    known = _Claims.of(world)
+    for subject, path, spec in world.pods():
+        for problem in _pod(known, subject.namespace, path, spec):
+            yield subject, problem
+    yield from _admin(world)
+
+
+def _classes(world: World) -> Found:
+    told: set[tuple[Subject, str]] = set()
+    for asked in world.asked():
+        name = asked.wanted.device_class_name if asked.wanted is not None else ""
+        if not name or name in world.classes:
+            continue
+        path = (*asked.path, "deviceClassName")
+        if world.classes:
+            message = f"no DeviceClass {shown(name)} in the input, which has {listed(sorted(world.classes))}"
+            yield asked.subject, NO_CLASS.at(path, message, nearest(name, world.classes) or "")
+        elif (asked.subject, name) not in told:
+            told.add((asked.subject, name))
+            yield asked.subject, NOT_GIVEN.at(path, f"DeviceClass {shown(name)}: the input has no device classes")
+
+
+def _extended(world: World) -> Found:
+    first: dict[str, str] = {}
+    for subject, device_class in world.of(DeviceClass):
+        name = device_class.spec.extended_resource_name
+        if name and name in first:
+            message = (
+                f"DeviceClass {first[name]} has the extended resource name {shown(name)} too; only one can serve it"
+            )
+            yield subject, SAME_RESOURCE.at(("spec", "extendedResourceName"), message)
+        elif name:
+            first[name] = subject.name
+
+
+@dataclass(frozen=True, slots=True)
+class _Claims:
+    """Claims and templates by (namespace, name)."""
+
+    claims: dict[tuple[str, str], ResourceClaimSpec]
+    templates: dict[tuple[str, str], ResourceClaimSpec]
+
+    @classmethod
+    def of(cls, world: World) -> _Claims:
+        """Those of the input."""
+        claims = {(s.namespace, s.name): claim.spec for s, claim in world.of(ResourceClaim)}
+        templates = {(s.namespace, s.name): made.spec.spec for s, made in world.of(ResourceClaimTemplate)}
+        return cls(claims, templates)
+
+
+def _pod(known: _Claims, namespace: str, path: FieldPath, spec: PodSpec) -> Iterator[Problem]:
+    specs: dict[str, ResourceClaimSpec] = {}
+    for index, entry in enumerate(spec.resource_claims):
+        found = _entry(known, namespace, entry)
+        if isinstance(found, ResourceClaimSpec):
+            specs[entry.name] = found
+        elif found is not None:
+            yield _placed(found, (*path, "resourceClaims", index))
+    for name, containers in (("initContainers", spec.init_containers), ("containers", spec.containers)):
+        for index, container in enumerate(containers):
+            for i, use in enumerate(container.resources.claims):
+                if not use.request or use.name not in specs:
+                    continue
+                requests = [request.name for request in specs[use.name].devices.requests]
+                if use.request not in requests:
+                    at = (*path, name, index, "resources", "claims", i, "request")
+                    message = f"claim {shown(use.name)} has no request {shown(use.request)}, but {listed(requests)}"
+                    yield NO_REQUEST.at(at, message, nearest(use.request, requests) or "")
+
+
+def _placed(problem: Problem, path: FieldPath) -> Problem:
+    return problem.rule.at((*path, *problem.path), problem.message, problem.suggestion)
+
+
+def _entry(known: _Claims, namespace: str, entry: PodResourceClaim) -> ResourceClaimSpec | Problem | None:
+    if entry.resource_claim_name is not None:
+        return _named("ResourceClaim", "resourceClaimName", entry.resource_claim_name, namespace, known.claims)
+    if entry.resource_claim_template_name is not None:
+        name = entry.resource_claim_template_name
+        return _named("ResourceClaimTemplate", "resourceClaimTemplateName", name, namespace, known.templates)
+    return None
+
+
+def _named(
+    kind: str, field: str, name: str, namespace: str, known: dict[tuple[str, str], ResourceClaimSpec]
+) -> ResourceClaimSpec | Problem:
+    if (namespace, name) in known:
+        return known[namespace, name]
+    if not known:
+        return NOT_GIVEN.at((field,), f"{kind} {shown(name)}: the input has no {kind} objects")
+    elsewhere = sorted(space for space, other in known if other == name)
+    if elsewhere:
+        message = f"no {kind} {shown(name)} in namespace {namespace}, but in {listed(elsewhere)}"
+        return NO_CLAIM.at((field,), message)
+    here = [other for space, other in known if space == namespace]
+    return NO_CLAIM.at((field,), f"no {kind} {shown(name)} in namespace {namespace}", nearest(name, here) or "")
+
+
+def _admin(world: World) -> Found:
+    labels = {subject.name: namespace.metadata.labels or {} for subject, namespace in world.of(Namespace)}
+    for asked in world.asked():
+        if not asked.want.admin:
+            continue
+        path, namespace = (*asked.path, "adminAccess"), asked.subject.namespace
+        if namespace not in labels:
+            message = f'namespace {namespace} needs the label {ADMIN_LABEL}: "true"; it is not in the input'
+            yield asked.subject, ADMIN_UNKNOWN.at(path, message)
+        elif labels[namespace].get(ADMIN_LABEL) != "true":
+            message = f'namespace {namespace} lacks the label {ADMIN_LABEL}: "true"'
+            yield asked.subject, NO_ADMIN.at(path, message, f'{ADMIN_LABEL}: "true"')

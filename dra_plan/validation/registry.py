@@ -1,0 +1,54 @@
+"""Every rule, by code. A code is never used for anything else again; what a rule is about never changes."""
+
+from __future__ import annotations
+
+from . import (
+    claims,
+    classes,
+    configs,
+    devices,
+    fitness,
+    gates,
+    limits,
+    matching,
+    names,
+    nodefields,
+    pods,
+    policies,
+    pools,
+    references,
+    schema,
+    selectors,
+    slices,
+    taintrules,
+    taints,
+)
+from .rule import Rule
+
+_MODULES = (
+    schema,
+    names,
+    limits,
+    selectors,
+    nodefields,
+    slices,
+    devices,
+    policies,
+    taints,
+    claims,
+    configs,
+    classes,
+    pods,
+    gates,
+    references,
+    pools,
+    matching,
+    fitness,
+    taintrules,
+)
+
+RULES: dict[str, Rule] = {
+    rule.code: rule
+    for rule in sorted((rule for module in _MODULES for rule in module.RULES), key=lambda rule: rule.code)
+}
+"""All rules in the order of their codes."""

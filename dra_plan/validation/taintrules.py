@@ -1,0 +1,76 @@
+"""DRA250 to DRA252: device taint rules together with the devices of the input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dra_plan.allocator.taints import tainted
+from dra_plan.api.resource import DeviceTaintRule
+from dra_plan.manifests.paths import FieldPath
+
+from .rule import Problem, warning
+from .subject import Subject
+from .words import count, listed, nearest
+from .world import World
+
+EVERYTHING = warning(
+    "DRA250",
+    "taint rule for every device",
+    "A rule whose selector has no field taints all devices of all drivers. Without any selector it should taint none; "
+    "releases until 1.37 taint all of them (kubernetes/kubernetes#141620).",
+    "Name the driver, the pool or the device that is meant.",
+)
+NOTHING = warning(
+    "DRA251",
+    "taint rule for no device",
+    "The rule has no effect on the devices of the input.",
+    "Correct driver, pool or device: each that is given must be equal.",
+)
+IGNORED = warning(
+    "DRA252",
+    "taint rule that nothing reads",
+    "Rules are read only with the feature gate DRADeviceTaintRules.",
+    "Switch the gate on in the cluster, and say so with --feature-gates.",
+)
+RULES = (EVERYTHING, NOTHING, IGNORED)
+
+_SELECTOR: FieldPath = ("spec", "deviceSelector")
+
+
+def check(world: World) -> Iterator[tuple[Subject, Problem]]:
+    """All taint rules of the input."""
+    for subject, rule in world.of(DeviceTaintRule):
+        if not world.target.features.device_taint_rules:
+            message = f"ignored by {world.target.version} because feature gate DRADeviceTaintRules is off"
+            yield subject, IGNORED.at(("spec",), message)
+        for problem in _reach(world, rule):
+            yield subject, problem
+
+
+def _reach(world: World, rule: DeviceTaintRule) -> Iterator[Problem]:
+    selector = rule.spec.device_selector
+    given = [] if selector is None else [name for name in ("driver", "pool", "device") if getattr(selector, name)]
+    if selector is None or not given:
+        what = "no device selector" if selector is None else "a device selector without driver, pool and device"
+        yield EVERYTHING.at(_SELECTOR if selector is not None else ("spec",), f"{what}: every device gets the taint")
+        return
+    devices = world.devices
+    reached = any(
+        len(tainted(device.device, device.id.pool_id, [rule])) > len(device.device.taints) for device in devices
+    )
+    if devices and not reached:
+        wanted = ", ".join(f"{name} {getattr(selector, name)}" for name in given)
+        message = f"none of the input's {count(len(devices), 'device')} is of {wanted}"
+        yield NOTHING.at(_SELECTOR, message, _meant(world, rule))
+
+
+def _meant(world: World, rule: DeviceTaintRule) -> str:
+    """The first field that no device has, with the nearest name that one has."""
+    selector = rule.spec.device_selector
+    for name in ("driver", "pool", "device"):
+        value = getattr(selector, name)
+        known = {getattr(device.id, name) for device in world.devices}
+        if value and value not in known:
+            near = nearest(value, known)
+            return f"{name}: {near}" if near else f"{name}: {listed(sorted(known), 1)}" if len(known) == 1 else ""
+    return ""
