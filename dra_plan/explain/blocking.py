@@ -17,6 +17,9 @@ SAME_EVERYWHERE = (RequestElement, ConstraintElement)
 TOTAL_STEPS = 60_000
 """Search steps for one blocking set."""
 
+ALL_STEPS = 3 * TOTAL_STEPS
+"""Search steps for all blocking sets of one claim set."""
+
 STEPS_EACH = 10_000
 """Search steps for one question on the way."""
 

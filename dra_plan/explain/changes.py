@@ -1,12 +1,8 @@
-"""Changes that might make a claim set fit: candidates drawn from what was found, none of them tried here.
-
-A change carries its code and data for documents, and how to make the scene in which it is applied.
-"""
+"""Changes that might make a claim set fit: candidates drawn from what was found, none of them tried here."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from dra_plan.allocator import PoolState
@@ -18,65 +14,25 @@ from dra_plan.allocator.reasons import (
     CountersOff,
     InUse,
     NotTolerated,
+    PolicyViolated,
     SelectorRefused,
 )
 from dra_plan.allocator.requests import Want
 from dra_plan.api.resource import DeviceToleration
 
-from . import edits
+from . import capacity_changes, class_changes, edits, selector_changes
 from .blocking import BlockingSet
-from .clauses import clauses
+from .change import Change, Data, about, edit_want
 from .faults import Fault
 from .funnel import Funnel, NodeView, Removal
 from .holders import holders
 from .labels import missing_labels
-from .near import nearest
-from .reasons import SelectorFailed, amount
+from .reasons import SelectorFailed
 from .relax import ClaimElement, ConstraintElement, CounterElement, RequestElement
-from .rewrites import spelling_fixes
 from .scene import Scene
 from .selectors import Finding
 
-Data = dict[str, Any]
-
-RANKS = (
-    "guard-selector",
-    "fix-spelling",
-    "tolerate-taint",
-    "wait-for-slice",
-    "lower-count",
-    "lower-capacity",
-    "rename-capacity",
-    "drop-capacity",
-    "count-instead-of-all",
-    "loosen-selector",
-    "drop-selector",
-    "drop-constraint",
-    "change-class",
-    "loosen-class",
-    "label-node",
-    "release-claim",
-    "drop-request",
-    "enable-gate",
-)
-"""All codes, from what changes least: the order of suggestions."""
-
-
 _BINDING_GATE = "DRADeviceBindingConditions"
-
-
-@dataclass(slots=True, frozen=True)
-class Change:
-    """One change. `data` says what it is about, for documents."""
-
-    code: str
-    data: Data
-    apply: Callable[[Scene], Scene]
-
-    @property
-    def rank(self) -> int:
-        """Its place in the order of suggestions."""
-        return RANKS.index(self.code)
 
 
 def candidates(
@@ -92,6 +48,8 @@ def candidates(
         for number, removal in enumerate(funnel.removals):
             found = findings.get((position, number), [])
             made += _of_removal(view, funnel, removal, found)
+        if funnel in funnels:
+            made += class_changes.of_funnel(view, funnel)
     made += _of_blocking(view, blocking)
     made += _of_pools(view)
     made += (_labelled(labels) for labels in missing_labels(view.scene))
@@ -107,7 +65,7 @@ def of_fault(scene: Scene, fault: Fault) -> list[Change]:
     for want in (want for ready in scene.ready() for wants in ready.requests for want in wants):
         if fault.code == "class-missing" and want.full_name == fault.request and fault.hint is not None:
             data = {**about(want), "to": fault.hint}
-            made.append(Change("change-class", data, _edit(want, edits.set_class(fault.hint))))
+            made.append(Change("change-class", data, edit_want(want, edits.set_class(fault.hint))))
         elif fault.code == "too-many-devices" and not want.takes_all:
             made += _fewer(want, want.count - 1)
     if fault.rewrite is not None and fault.rewrite.outcome == "Fits":
@@ -135,7 +93,7 @@ def _rewritten(scene: Scene, fault: Fault, expression: str) -> Change:
         if want.full_name == fault.request
         and any(c.class_name is None and c.expression == fault.expression for c in want.conditions)
     )
-    return Change("guard-selector", {**about(want), **data}, _edit(want, edits.set_selector(position, expression)))
+    return Change("guard-selector", {**about(want), **data}, edit_want(want, edits.set_selector(position, expression)))
 
 
 def _enable(gate: str) -> Change:
@@ -152,30 +110,20 @@ def _is_blamed(want: Want, blocking: BlockingSet | None) -> bool:
     return RequestElement(want.claim_index, want.request_name) in blocking.elements
 
 
-def about(want: Want) -> Data:
-    """The claim and request of a want, as documents name them."""
-    metadata = want.claim.metadata
-    return {"claim": {"namespace": metadata.namespace, "name": metadata.name}, "request": want.full_name}
-
-
-def _edit(want: Want, edit: edits.Edit) -> Callable[[Scene], Scene]:
-    return lambda scene: edits.edit_request(scene, want.claim_index, want.full_name, edit)
-
-
 def _of_want(funnel: Funnel) -> Iterator[Change]:
     want = funnel.want
     if want.takes_all:
         for count in _steps_down(len(funnel.left)):
             data = {**about(want), "to": count}
-            yield Change("count-instead-of-all", data, _edit(want, edits.set_count(count)))
+            yield Change("count-instead-of-all", data, edit_want(want, edits.set_count(count)), count)
         return
-    yield from _fewer(want, want.count - 1)
+    yield from _fewer(want, min(want.count - 1, len(funnel.left)))
 
 
 def _fewer(want: Want, highest: int) -> Iterator[Change]:
     for count in _steps_down(highest):
         data = {**about(want), "from": want.count, "to": count}
-        yield Change("lower-count", data, _edit(want, edits.set_count(count)))
+        yield Change("lower-count", data, edit_want(want, edits.set_count(count)), count)
 
 
 def _steps_down(highest: int) -> Iterable[int]:
@@ -188,11 +136,13 @@ def _of_removal(view: NodeView, funnel: Funnel, removal: Removal, found: Sequenc
         if isinstance(refusal, NotTolerated):
             yield _toleration(want, refusal)
         elif isinstance(refusal, SelectorRefused | SelectorFailed):
-            yield from _of_selector(want, refusal, found)
+            yield from selector_changes.of_selector(want, refusal, found)
         elif isinstance(refusal, CapacityMissing):
-            yield from _other_capacity(want, refusal, removal)
+            yield from capacity_changes.of_missing(want, refusal, removal)
         elif isinstance(refusal, CapacityShort):
-            yield from _less_capacity(want, refusal)
+            yield from capacity_changes.of_short(want, refusal)
+        elif isinstance(refusal, PolicyViolated):
+            yield from capacity_changes.of_policy(want, refusal, removal)
     if isinstance(removal.refusal, CountersOff | BindingConditionsOff):
         yield _enable("DRAPartitionableDevices" if isinstance(removal.refusal, CountersOff) else _BINDING_GATE)
     if isinstance(removal.refusal, InUse | CapacityShort | CounterShort):
@@ -204,57 +154,7 @@ def _toleration(want: Want, taint: NotTolerated) -> Change:
     edit = edits.tolerate(DeviceToleration(key=taint.key, operator=operator, value=taint.value, effect=taint.effect))
     toleration = {"key": taint.key, "operator": operator, "value": taint.value, "effect": taint.effect}
     written = {name: text for name, text in toleration.items() if text}
-    return Change("tolerate-taint", {**about(want), "toleration": written}, _edit(want, edit))
-
-
-def _of_selector(want: Want, refusal: SelectorRefused | SelectorFailed, found: Sequence[Finding]) -> Iterator[Change]:
-    position, expression = refusal.position, refusal.expression
-    data: Data = {**about(want), "selector": position, "expression": expression}
-    parts = clauses(expression)
-    if refusal.class_name is not None:
-        name = refusal.class_name
-        data = {"class": name, "selector": position, "expression": expression}
-
-        def change(new: str | None) -> Callable[[Scene], Scene]:
-            return lambda scene: edits.set_class_selector(scene, name, position, new)
-    else:
-
-        def change(new: str | None) -> Callable[[Scene], Scene]:
-            return _edit(want, edits.set_selector(position, new))
-
-    for new in spelling_fixes(expression, found):
-        yield Change("fix-spelling", {**data, "replacement": new}, change(new))
-    loosen, drop = (
-        ("loosen-class", "loosen-class") if refusal.class_name is not None else ("loosen-selector", "drop-selector")
-    )
-    if len(parts) > 1:
-        for finding in found:
-            kept = " && ".join(part for part in parts if part != finding.clause)
-            if finding.clause in parts and kept:
-                yield Change(loosen, {**data, "replacement": kept, "dropped": finding.clause}, change(kept))
-    if refusal.class_name is None or (found and len(parts) == 1):
-        yield Change(drop, {**data, "replacement": None}, change(None))
-
-
-def _other_capacity(want: Want, missing: CapacityMissing, removal: Removal) -> Iterator[Change]:
-    """A capacity that the devices have and that was perhaps meant; or none."""
-    asked = (want.capacity or {}).get(missing.name)
-    data = {**about(want), "capacity": missing.name}
-    published = dict.fromkeys(name for device in removal.devices for name in device.device.capacity)
-    meant = nearest(missing.name, published)
-    if meant is not None and asked is not None:
-        edit = edits.rename_capacity(missing.name, meant)
-        yield Change("rename-capacity", {**data, "to": meant}, _edit(want, edit))
-    yield Change("drop-capacity", data, _edit(want, edits.rename_capacity(missing.name, None)))
-
-
-def _less_capacity(want: Want, short: CapacityShort) -> Iterator[Change]:
-    name = next((key for key in want.capacity or () if key.rpartition("/")[2] == short.name.rpartition("/")[2]), None)
-    if name is None or short.left <= 0 or want.capacity is None:
-        return
-    to = amount(short.left)
-    data = {**about(want), "capacity": name, "from": str(want.capacity[name]), "to": to}
-    yield Change("lower-capacity", data, _edit(want, edits.set_capacity(name, to)))
+    return Change("tolerate-taint", {**about(want), "toleration": written}, edit_want(want, edit))
 
 
 def release(scene: Scene, key: str) -> Change:
@@ -282,6 +182,22 @@ def _of_blocking(view: NodeView, blocking: BlockingSet | None) -> Iterator[Chang
             yield from (release(view.scene, key) for key in _counter_holders(view, element))
         elif several:
             yield _drop_request(view.scene, element)
+
+
+def of_claims(scene: Scene) -> list[Change]:
+    """Every constraint dropped, and every request: what may be tried when nothing shows what is in the way."""
+    claims = list(enumerate(scene.claims))
+    constraints = [
+        _drop_constraint(scene, ConstraintElement(index, number))
+        for index, claim in claims
+        for number in range(len(claim.spec.devices.constraints))
+    ]
+    requests = [
+        _drop_request(scene, RequestElement(index, request.name))
+        for index, claim in claims
+        for request in reversed(claim.spec.devices.requests)
+    ]
+    return [*constraints, *requests]
 
 
 def _counter_holders(view: NodeView, element: CounterElement) -> list[str]:

@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from dra_plan.allocator import DeviceID, PoolDevice, Probe
-from dra_plan.allocator.reasons import DeviceReason
+from dra_plan.allocator.reasons import DeviceReason, InUse
 from dra_plan.allocator.requests import Want
+
+from .funnel import Funnel, NodeView, view
+from .reasons import Refusal, TakenAlready
+from .scene import Scene
 
 
 @dataclass(slots=True)
@@ -19,7 +23,11 @@ class Choice:
     want: Want
     slot: int
     device: DeviceID | None = None
-    passed_over: list[tuple[PoolDevice, DeviceReason | None]] = field(default_factory=list)
+    passed_over: list[tuple[PoolDevice, Refusal | None]] = field(default_factory=list)
+    alternatives_before: list[Funnel] = field(default_factory=list)
+    """For the first slot of an alternative: the alternatives before it, as they stand while nothing is taken."""
+    view: NodeView | None = None
+    """What those were found in."""
 
     @property
     def place(self) -> tuple[int, int, int]:
@@ -42,7 +50,8 @@ class Path(Probe):
 
     def rejected(self, want: Want, slot: int, device: PoolDevice, reason: DeviceReason) -> None:
         """The device can't be used in this slot now."""
-        self._choice(want, slot).passed_over.append((device, reason))
+        taken = isinstance(reason, InUse) and reason.claim is None
+        self._choice(want, slot).passed_over.append((device, TakenAlready() if taken else reason))
 
     def taken(self, want: Want, slot: int, device: PoolDevice) -> None:
         """The device is tried."""
@@ -64,3 +73,21 @@ class Path(Probe):
         while self.choices[-1].place > place:
             self.choices.pop()
         return self.choices[-1]
+
+
+def of(scene: Scene) -> list[Choice]:
+    """The choices on the way to the scene's solution. Raises nothing: the scene is known to fit."""
+    path = Path()
+    scene.ask(probe=path)
+    if any(choice.want.parent for choice in path.choices):
+        seen = view(scene)
+        for choice in path.choices:
+            if choice.slot == 0:
+                choice.view = seen
+                choice.alternatives_before = [told for told in seen.funnels if _is_before(told.want, choice.want)]
+    return path.choices
+
+
+def _is_before(one: Want, other: Want) -> bool:
+    same = (one.claim_index, one.request_index) == (other.claim_index, other.request_index)
+    return same and one.option_index < other.option_index

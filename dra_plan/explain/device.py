@@ -12,7 +12,7 @@ from dra_plan.allocator.requests import Condition, Want
 from dra_plan.api.core import Node
 from dra_plan.claimsets import ClaimSet
 
-from .changes import about
+from .change import about
 from .checks import Checks
 from .document import finding, holder, name
 from .document import pool as pool_document
@@ -133,7 +133,7 @@ def _condition(scene: Scene, condition: Condition, device: PoolDevice) -> Data:
     except SelectorError as error:
         made |= {"result": None, "error": str(error)}
     if made["result"] is False or _compiles(made):
-        found = findings(condition.expression, [device], scene.world.compile, Publications([device]))
+        found = findings(condition.expression, [device], scene.world.compile, lambda: Publications([device]))
         made["selectors"] = [finding(item) for item in found]
     return made
 

@@ -1,4 +1,4 @@
-"""Stories as plain data: the parts of an Explanation, and the reasons of an AllocationPlan's nodes.
+"""Stories as plain data: the parts of an Explanation.
 
 The shape is that of `output/schemas/Explanation.json`; every code is described in docs/reasons.md.
 """
@@ -7,21 +7,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from dra_plan.allocator import Outcome, PoolDevice
+from dra_plan.allocator import PoolDevice, SelectorError
 from dra_plan.allocator.counters import Counters
-from dra_plan.allocator.reasons import CapacityMissing, InUse
+from dra_plan.allocator.reasons import CapacityMissing, InUse, PolicyViolated
+from dra_plan.allocator.requests import Want
 from dra_plan.api.notice import Origin
-from dra_plan.api.resource import ResourceClaim
+from dra_plan.api.resource import CapacityRequestPolicy, ResourceClaim
 
 from .blocking import BlockingSet
-from .changes import about
+from .capacity_changes import asked_name
+from .change import about
 from .choices import Choice
 from .defects import DefectFinding
 from .faults import Fault
 from .funnel import Funnel, NodeView, Removal
 from .holders import holders, wanted
 from .pools import PoolFinding
-from .reasons import amount, code, group_key
+from .reasons import TakenAlready, amount, code, group_key
 from .relax import ClaimElement, ConstraintElement, CounterElement, RequestElement
 from .scene import Scene
 from .selectors import Finding, Found
@@ -62,8 +64,8 @@ def _story(story: Story) -> Data:
         "requests": [_funnel(story, view, position) for position in range(len(view.funnels))]
         if view is not None
         else [],
-        "blockingSet": blocking_set(view.scene, story.blocking) if view is not None and story.blocking else None,
-        "choices": [choice(made) for made in story.choices],
+        "blockingSet": blocking_set(view, story.blocking) if view is not None and story.blocking else None,
+        "choices": [choice(story.scene, made) for made in story.choices if story.scene is not None],
     }
 
 
@@ -97,19 +99,20 @@ def _funnel(story: Story, view: NodeView, position: int) -> Data:
         "removed": [
             {
                 **removal(view, funnel, found),
-                **_spread(story, position, found),
+                **_range("count", story.removed(position, group_key(found.refusal))),
                 "selectors": [finding(item) for item in story.findings.get((position, number), ())],
             }
             for number, found in enumerate(funnel.removals)
         ],
         "left": len(funnel.left),
+        **_range("left", story.left(position)),
+        **_range("devices", story.devices(position)),
         "leftDevices": [device_name(device) for device in funnel.left[:EXAMPLES]],
     }
 
 
-def _spread(story: Story, position: int, found: Removal) -> Data:
-    least, most = story.spread(position, group_key(found.refusal))
-    return {"countFrom": least, "countTo": most}
+def _range(name: str, ends: tuple[int, int]) -> Data:
+    return {f"{name}From": ends[0], f"{name}To": ends[1]}
 
 
 def request(funnel: Funnel) -> Data:
@@ -134,10 +137,38 @@ def removal(view: NodeView, funnel: Funnel, found: Removal) -> Data:
         made["wanted"] = len(wanted(view, funnel.want, found.devices))
     if isinstance(found.refusal, CapacityMissing):
         made["published"] = sorted({name for device in found.devices for name in device.device.capacity})
+    if isinstance(found.refusal, PolicyViolated):
+        made["policies"] = _policies(found, found.refusal.name)
+        asked = asked_name(funnel.want, found.refusal.name)
+        if asked is not None:
+            made["asked"] = str((funnel.want.capacity or {})[asked])
     held = holders(view, funnel.want, found)
     if held:
         made["holders"] = [holder(view.scene, key) for key in held]
     made["examples"] = [device_name(device) for device in found.devices[:EXAMPLES]]
+    return made
+
+
+def _policies(found: Removal, capacity: str) -> list[Data]:
+    """The different request policies of a capacity, each once."""
+    told: list[Data] = []
+    for device in found.devices:
+        policy = device.device.capacity[capacity].request_policy
+        if policy is not None and (made := policy_document(policy)) not in told:
+            told.append(made)
+    return told
+
+
+def policy_document(policy: CapacityRequestPolicy) -> Data:
+    """A request policy as its fields are written, without those that are absent."""
+    made: Data = {}
+    if policy.default is not None:
+        made["default"] = str(policy.default)
+    if policy.valid_values:
+        made["validValues"] = [str(value) for value in policy.valid_values]
+    if policy.valid_range is not None:
+        ends = (("min", policy.valid_range.min), ("max", policy.valid_range.max), ("step", policy.valid_range.step))
+        made["validRange"] = {name: str(value) for name, value in ends if value is not None}
     return made
 
 
@@ -177,6 +208,8 @@ def _found(found: Found) -> Data:
     }
     if found.hint is not None:
         made["hint"] = found.hint
+    if found.known:
+        made["known"] = found.known
     return made
 
 
@@ -202,12 +235,13 @@ def pool(found: PoolFinding) -> Data:
     return made
 
 
-def blocking_set(scene: Scene, found: BlockingSet) -> Data:
+def blocking_set(view: NodeView, found: BlockingSet) -> Data:
     """Elements that can't be met together."""
-    return {"proven": found.proven, "elements": [_element(scene, element) for element in found.elements]}
+    return {"proven": found.proven, "elements": [_element(view, element) for element in found.elements]}
 
 
-def _element(scene: Scene, element: RequestElement | ConstraintElement | CounterElement | ClaimElement) -> Data:
+def _element(view: NodeView, element: RequestElement | ConstraintElement | CounterElement | ClaimElement) -> Data:
+    scene = view.scene
     if isinstance(element, ClaimElement):
         return {"kind": "claim", "claim": holder(scene, element.claim)}
     if isinstance(element, CounterElement):
@@ -220,7 +254,8 @@ def _element(scene: Scene, element: RequestElement | ConstraintElement | Counter
         }
     claim = scene.claims[element.claim]
     if isinstance(element, RequestElement):
-        return {"kind": "request", "claim": name(claim), "request": element.request}
+        passing = _passing(view, element)
+        return {"kind": "request", "claim": name(claim), "request": element.request, **passing}
     constraint = claim.spec.devices.constraints[element.position]
     made: Data = {"kind": "constraint", "claim": name(claim), "constraint": element.position}
     if constraint.match_attribute is not None:
@@ -228,6 +263,17 @@ def _element(scene: Scene, element: RequestElement | ConstraintElement | Counter
     if constraint.distinct_attribute is not None:
         made["distinctAttribute"] = constraint.distinct_attribute
     return {**made, "requests": list(constraint.requests)}
+
+
+def _passing(view: NodeView, element: RequestElement) -> Data:
+    """How many devices a request needs, and which pass every check while nothing is taken; not for alternatives."""
+    place = (element.claim, element.request)
+    funnels = [f for f in view.funnels if (f.want.claim_index, f.want.request_name) == place]
+    if len(funnels) != 1:
+        return {}
+    [funnel] = funnels
+    devices = [device_name(device) for device in funnel.left[:EXAMPLES]]
+    return {"need": funnel.need, "left": len(funnel.left), "leftDevices": devices}
 
 
 def _counter_numbers(scene: Scene, element: CounterElement) -> Data:
@@ -284,14 +330,20 @@ def suggestion(found: Suggestion) -> Data:
     return {"changes": [{"code": change.code, **change.data} for change in found.changes], "node": found.node}
 
 
-def choice(made: Choice) -> Data:
+def choice(scene: Scene, made: Choice) -> Data:
     """A device that was chosen, and those before it."""
     passed: dict[tuple[object, ...], Data] = {}
     for device, reason in made.passed_over:
+        if isinstance(reason, InUse | TakenAlready) and not _would_do(made.want, device):
+            continue
         key = group_key(reason) if reason is not None else ("led-nowhere",)
         told = {"code": "led-nowhere"} if reason is None else {"code": code(reason).name, **code(reason).data(reason)}
         entry = passed.setdefault(key, {**told, "count": 0, "examples": []})
         entry["count"] += 1
+        if isinstance(reason, InUse) and reason.claim is not None:
+            held = entry.setdefault("holders", [])
+            if (by := holder(scene, reason.claim)) not in held:
+                held.append(by)
         if len(entry["examples"]) < EXAMPLES:
             entry["examples"].append(device_name(device))
     return {
@@ -299,55 +351,20 @@ def choice(made: Choice) -> Data:
         "slot": made.slot,
         "device": made.device._asdict() if made.device is not None else None,
         "passedOver": list(passed.values()),
+        "alternativesBefore": [_alternative(made.view, told) for told in made.alternatives_before if made.view],
     }
 
 
-# -- the reasons of one node ---------------------------------------------------------------------------------------
+def _would_do(want: Want, device: PoolDevice) -> bool:
+    """Whether the selectors of the want pass the device."""
+    try:
+        return want.selector_refusal(device) is None
+    except SelectorError:
+        return False
 
 
-def reasons_by_node(told: SetExplanation) -> dict[str, list[Data]]:
-    """The reasons of every node that was asked."""
-    return {
-        node.metadata.name: reasons(story, position)
-        for story in told.stories
-        for position, node in enumerate(story.nodes)
-    }
-
-
-def reasons(story: Story, position: int) -> list[Data]:
-    """Why the claims do not fit on the node at this position of the story: the cause first."""
-    if story.answer.outcome is Outcome.FITS and not story.elsewhere:
-        return []
-    made: list[Data] = []
-    if story.defect is not None:
-        made.append({"code": "upstream-defect", **defect(story.defect)})
-    if story.fault is not None:
-        made.append(fault(story.fault))
-    made += [{"code": "claim-elsewhere", "claim": name(claim)} for claim in story.elsewhere]
-    if story.answer.outcome is Outcome.UNDECIDED:
-        made.append({"code": "undecided", "steps": story.answer.steps})
-    view = story.views[position]
-    if view is not None and story.answer.outcome is not Outcome.ERROR:
-        made += _view_reasons(story, view)
-    return made
-
-
-def _view_reasons(story: Story, view: NodeView) -> list[Data]:
-    made: list[Data] = []
-    if view.devices == 0:
-        made.append({"code": "no-devices"})
-    failing = [funnel for funnels in view.failing() for funnel in funnels]
-    for funnel in failing:
-        made.append({"code": funnel.problem, **about(funnel.want), **_numbers(funnel)})
-        for found in funnel.removals:
-            named = {**about(funnel.want), **removal(view, funnel, found), "device": device_name(found.devices[0])}
-            made.append(named)
-    made += [pool(found) for found in view.unusable]
-    if not failing and story.answer.outcome is Outcome.DOES_NOT_FIT and not story.elsewhere:
-        together = blocking_set(view.scene, story.blocking) if story.blocking else {"proven": False, "elements": []}
-        made.append({"code": "not-together", **together})
-    return made
-
-
-def _numbers(funnel: Funnel) -> Data:
-    return {"need": funnel.need, "left": len(funnel.left), "devices": funnel.devices}
+def _alternative(view: NodeView, funnel: Funnel) -> Data:
+    """An alternative that was not chosen; what is left of its devices was not enough together with the rest."""
+    removed = [{**removal(view, funnel, found), "selectors": []} for found in funnel.removals]
+    left = [device_name(device) for device in funnel.left[:EXAMPLES]]
+    return {**request(funnel), "removed": removed, "left": len(funnel.left), "leftDevices": left}

@@ -84,6 +84,31 @@ def set_class(name: str) -> Edit:
     return lambda asked: replace(asked, device_class_name=name)
 
 
+def add_alternative(scene: Scene, claim: int, name: str, class_name: str, count: int) -> Scene:
+    """The scene in which a firstAvailable request has one more alternative, the last, named as its class is."""
+
+    def edited(request: DeviceRequest) -> DeviceRequest:
+        if request.name != name:
+            return request
+        sub = DeviceSubRequest(
+            name=alternative_name(class_name), device_class_name=class_name, allocation_mode="ExactCount", count=count
+        )
+        return replace(request, first_available=[*request.first_available, sub])
+
+    return _edit_claim(
+        scene,
+        claim,
+        lambda old: with_parts(
+            old, [edited(request) for request in old.spec.devices.requests], old.spec.devices.constraints
+        ),
+    )
+
+
+def alternative_name(class_name: str) -> str:
+    """The class's name as a DNS label."""
+    return class_name.replace(".", "-")[:63].strip("-")
+
+
 def set_selector(position: int, expression: str | None) -> Edit:
     """Replaces a selector, or takes it out when there is no expression."""
 

@@ -27,7 +27,11 @@ class SelectorFailed(NamedTuple):
     message: str
 
 
-Refusal = r.DeviceReason | PoolUnusable | SelectorFailed
+class TakenAlready(NamedTuple):
+    """The search has given the device to another slot of the same claim set."""
+
+
+Refusal = r.DeviceReason | PoolUnusable | SelectorFailed | TakenAlready
 """Why a device does not serve a request."""
 
 Data = dict[str, Any]
@@ -85,6 +89,7 @@ def _all(reason: tuple[object, ...]) -> tuple[object, ...]:
 _CODES: dict[type, Code] = {
     PoolUnusable: Code("pool-unusable", "pool", lambda x: {"state": x.state}, _all),
     r.InUse: Code("in-use", "in-use", _nothing, _no_key),
+    TakenAlready: Code("taken-already", "in-use", _nothing, _no_key),
     r.BindingConditionsOff: Code("binding-conditions-off", "feature", _nothing, _no_key),
     SelectorFailed: Code("selector-error", "selector", _selector, lambda x: (x.class_name, x.position, x.message)),
     r.SelectorRefused: Code("selector-false", "selector", _selector, _all),
@@ -129,7 +134,10 @@ _CODES: dict[type, Code] = {
     ),
 }
 
-DEVICE_CODES = tuple(code.name for code in _CODES.values())
+CHOICE_CODES = ("taken-already", "led-nowhere")
+"""Codes of reasons that only a search on its way knows: why a device was passed over for a later one."""
+
+DEVICE_CODES = tuple(code.name for code in _CODES.values() if code.name not in CHOICE_CODES)
 """Codes of reasons that concern one device."""
 
 OTHER_CODES = (

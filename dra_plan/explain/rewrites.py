@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from dra_plan.allocator import PoolDevice
+from dra_plan.api import quantity
 
 from .clauses import Reference, clauses, references
+from .near import nearest
 from .selectors import Finding, look_up
 
 
@@ -42,6 +47,40 @@ def _retyped(expression: str, clause: str) -> str:
     value = match["value"]
     other = value[1:-1] if value[0] in "\"'" else f'"{value}"'
     return expression.replace(clause, f"{match['start']}{other}")
+
+
+MOST_VALUES = 2
+"""Values that are tried for one constant."""
+
+_BOUND = re.compile(
+    r"""(?P<start>.*\.compareTo\(\s*quantity\(\s*)(?P<value>"[^"]*"|'[^']*')(?P<end>\s*\)\s*\)\s*(?:>=|==)\s*0)\s*$""",
+    re.DOTALL,
+)
+
+
+def other_values(expression: str, found: Sequence[Finding]) -> Iterator[str]:
+    """The expression with a constant that no device has replaced by one that some have: the nearest, the commonest."""
+    for finding in found:
+        if len(finding.found) != 1 or finding.found[0].problem is not None:
+            continue
+        counted = finding.found[0].values
+        if (bound := _BOUND.match(finding.clause)) is not None:
+            largest = max((str(value) for _, value in counted), key=lambda text: quantity.parse(text).nano)
+            yield expression.replace(finding.clause, f'{bound["start"]}"{largest}"{bound["end"]}')
+        elif (constant := _LAST_CONSTANT.match(finding.clause)) is not None and "==" in constant["start"]:
+            for value in _likely(constant["value"], counted):
+                yield expression.replace(finding.clause, f"{constant['start']}{value}")
+
+
+def _likely(constant: str, counted: Counter[tuple[str, Any]]) -> list[str]:
+    """Constants that might have been meant, as the language writes them; none if the values are of another type."""
+    same = "string" if constant[0] in "\"'" else "bool" if constant in ("true", "false") else "int"
+    values = [value for (kind, value), _ in counted.most_common() if kind == same]
+    if same == "string":
+        near = nearest(constant[1:-1], values)
+        values.sort(key=lambda value: value != near)
+        return [json.dumps(value, ensure_ascii=False) for value in values[:MOST_VALUES]]
+    return [str(value).lower() for value in values[:MOST_VALUES]]
 
 
 def guarded(expression: str, device: PoolDevice) -> str | None:

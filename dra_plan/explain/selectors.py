@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -35,8 +35,9 @@ class Found:
     """What the devices have under one name of a clause.
 
     `values` counts (type, value) over the devices that have it; `missing` counts those that do not. `problem` is
-    missing (the name is not in that domain), unknown-domain, wrong-domain (another domain has the name), wrong-type or
-    None; `hint` is the name or domain meant perhaps, or the type that the selector compares with.
+    missing (the name is not in that domain), unknown-domain, wrong-domain (another domain has the name), wrong-kind (it
+    is a capacity and not an attribute, or the reverse), wrong-type or None; `hint` is the name, domain or kind meant
+    perhaps, or the type that the selector compares with. Without a hint, `known` are the names in that domain.
     """
 
     reference: Reference
@@ -44,6 +45,7 @@ class Found:
     missing: int
     problem: str | None = None
     hint: str | None = None
+    known: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -86,9 +88,12 @@ def qualified(name: str, driver: str) -> tuple[str, str]:
 
 
 def findings(
-    expression: str, devices: Sequence[PoolDevice], compile_: Compile, publications: Publications
+    expression: str, devices: Sequence[PoolDevice], compile_: Compile, publications: Callable[[], Publications]
 ) -> list[Finding]:
-    """The parts of the selector that decide for these devices, each with its devices counted, the commonest first."""
+    """The parts of the selector that decide for these devices, each with its devices counted, the commonest first.
+
+    `publications` is asked only if the selector reads what none of the devices has.
+    """
     parts = clauses(expression)
     grouped: dict[tuple[str, str | None], list[PoolDevice]] = {}
     for device in devices:
@@ -175,11 +180,16 @@ def _decisive(parts: Sequence[str], device: PoolDevice, compile_: Compile) -> tu
     return failed or (parts[-1], None)
 
 
-def _found(reference: Reference, clause: str, devices: Sequence[PoolDevice], publications: Publications) -> Found:
+def _found(
+    reference: Reference, clause: str, devices: Sequence[PoolDevice], publications: Callable[[], Publications]
+) -> Found:
     values = Counter(value for device in devices if (value := look_up(device, reference)) is not None)
     made = Found(reference, values, len(devices) - sum(values.values()))
     if not values:
-        made.problem, made.hint = _absence(reference, publications)
+        known = publications()
+        made.problem, made.hint = _absence(reference, known)
+        if made.hint is None:
+            made.known = sorted(known.names.get((reference.kind, reference.domain), ()))
         return made
     wanted = compared_type(clause)
     types = {kind for kind, _ in values}
@@ -192,6 +202,9 @@ def _absence(reference: Reference, publications: Publications) -> tuple[str, str
     """Why nothing has it: the domain, or the name in it, is published nowhere at hand."""
     if reference.kind == "domain":
         return "unknown-domain", nearest(reference.domain, publications.domains["attribute"])
+    other = "capacity" if reference.kind == "attribute" else "attribute"
+    if reference.name in publications.names.get((other, reference.domain), ()):
+        return "wrong-kind", other
     homes = publications.homes(reference.kind, reference.name)
     if reference.domain not in homes and homes:
         return "wrong-domain", nearest(reference.domain, homes) or homes[0]

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from .changes import Change
+from dra_plan.allocator import AllocationError, Outcome
+
+from . import changes, funnel
+from .change import Change
+from .findings import findings_of
 from .scene import Budget, Scene
 
 MOST = 8
@@ -20,17 +24,27 @@ STEPS_EACH = 5_000
 MOST_TRIES = 60
 """Tries for one node."""
 
-_TOGETHER = (
-    ("tolerate-taint",),
-    ("wait-for-slice",),
-    ("release-claim",),
-    ("tolerate-taint", "release-claim"),
-    ("loosen-selector", "tolerate-taint", "release-claim"),
-    ("drop-selector", "tolerate-taint", "release-claim"),
-    ("drop-constraint", "release-claim", "tolerate-taint"),
-    ("drop-request",),
+MOST_REPAIRS = 8
+"""Changes that are made one after the other before a repair is given up."""
+
+_REPAIRS = (
+    "fix-spelling",
+    "tolerate-taint",
+    "wait-for-slice",
+    "lower-capacity",
+    "rename-capacity",
+    "drop-capacity",
+    "change-value",
+    "loosen-selector",
+    "drop-selector",
+    "loosen-class",
+    "release-claim",
+    "drop-constraint",
+    "drop-request",
 )
 """Codes of changes that may be made together where none is enough alone."""
+
+_LESS_THAN_DROPPING = ("guard-selector", "fix-spelling", "change-value", "loosen-selector")
 
 
 @dataclass(slots=True, frozen=True)
@@ -42,91 +56,146 @@ class Suggestion:
 
 
 class Suggester:
-    """Tries changes on one node after another and collects those that help."""
+    """Tries changes on one node after another and collects those that help.
 
-    def __init__(self) -> None:
+    `confirmed` says whether changes that help on one node do no harm on others. If the claims fit `elsewhere` already,
+    and only an error on this node is in the way, it is enough that there is no error.
+    """
+
+    def __init__(self, confirmed: Callable[[Sequence[Change]], bool], elsewhere: str | None) -> None:
+        self._confirmed, self._elsewhere = confirmed, elsewhere
         self._budget = Budget(TOTAL_STEPS, STEPS_EACH)
         self.tried = 0
-        self._found: dict[tuple[object, ...], Suggestion] = {}
+        self._found: dict[tuple[tuple[str, ...], ...], Suggestion] = {}
 
     def found(self) -> list[Suggestion]:
         """What helped, single changes first, by how little they change; a selector is not dropped if less is enough."""
-        loosened = {_place(s.changes) for s in self._found.values() if s.changes[0].code in _LESS_THAN_DROPPING}
+        loosened = {_selector(s.changes[0]) for s in self._found.values() if s.changes[0].code in _LESS_THAN_DROPPING}
         helped = [
-            s for s in self._found.values() if s.changes[0].code != "drop-selector" or _place(s.changes) not in loosened
+            s
+            for s in self._found.values()
+            if s.changes[0].code != "drop-selector" or _selector(s.changes[0]) not in loosened
         ]
         ordered = sorted(helped, key=lambda s: (len(s.changes), max(c.rank for c in s.changes)))
         return ordered[:MOST]
 
-    def try_on(self, scene: Scene, candidates: Sequence[Change]) -> None:
-        """Tries each change alone; then some together, if none was enough."""
+    def try_each(self, scene: Scene, candidates: Sequence[Change]) -> None:
+        """Tries each change alone."""
         tries = 0
-        helped = False
         for change in candidates:
-            key = _key([change])
-            if key in self._found or tries >= MOST_TRIES or self._budget.spent:
+            known = self._found.get((change.key,))
+            if known is not None and not _is_less(change, known.changes[0]):
                 continue
-            tries += 1
-            if self._fits(scene, [change]):
-                self._found[key] = Suggestion((change,), scene.node.metadata.name)
-                helped = True
-        if not helped and not self._found:
-            self._try_together(scene, candidates)
-
-    def _try_together(self, scene: Scene, candidates: Sequence[Change]) -> None:
-        for codes in _TOGETHER:
-            chosen = _compatible(change for code in codes for change in candidates if change.code == code)
-            if len(chosen) > 1 and self._fits(scene, chosen):
-                needed = self._least(scene, chosen)
-                self._found.setdefault(_key(needed), Suggestion(tuple(needed), scene.node.metadata.name))
+            if tries >= MOST_TRIES or self._budget.spent:
                 return
+            tries += 1
+            self._try(scene, [change])
 
-    def _least(self, scene: Scene, changes: Sequence[Change]) -> list[Change]:
+    def try_together(self, scene: Scene, candidates: Sequence[Change]) -> None:
+        """Tries changes of one kind together; then one change after the other until the claims fit."""
+        for code in _REPAIRS:
+            chosen = _compatible(scene, (change for change in candidates if change.code == code))
+            if len(chosen) > 1 and self._helps(scene, chosen) and self._try(scene, self._least(scene, chosen)):
+                return
+        repaired = self._repaired(scene)
+        if repaired:
+            self._try(scene, self._least(scene, repaired))
+
+    def _try(self, scene: Scene, made: Sequence[Change]) -> bool:
+        node = self._node(scene, made)
+        if node is None or not self._confirmed(made):
+            return False
+        self._found[tuple(change.key for change in made)] = Suggestion(tuple(made), node)
+        return True
+
+    def _repaired(self, scene: Scene) -> list[Change]:
+        """Changes, each the first that is still to be had once those before are made, until the claims fit."""
+        made: list[Change] = []
+        changed = scene
+        while len(made) < MOST_REPAIRS and not self._budget.spent:
+            change = _next(scene, changed, made)
+            if change is None:
+                return []
+            made.append(change)
+            changed = change.apply(changed)
+            if self._helps(scene, made):
+                return made
+        return []
+
+    def _least(self, scene: Scene, made: Sequence[Change]) -> list[Change]:
         """The changes without those that are not needed; the last ones are given up first."""
-        needed = list(changes)
-        for change in reversed(changes):
+        needed = list(made)
+        for change in reversed(made):
             rest = [other for other in needed if other is not change]
-            if rest and self._fits(scene, rest):
+            if rest and self._helps(scene, rest):
                 needed = rest
         return needed
 
-    def _fits(self, scene: Scene, changes: Iterable[Change]) -> bool:
+    def _helps(self, scene: Scene, made: Iterable[Change]) -> bool:
+        return self._node(scene, made) is not None
+
+    def _node(self, scene: Scene, made: Iterable[Change]) -> str | None:
+        """The node on which the claims then fit."""
         self.tried += 1
         changed = scene
-        for change in changes:
+        for change in made:
             changed = change.apply(changed)
-        return changed.fits(self._budget) is True
+        if self._budget.spent:
+            return None
+        outcome = changed.ask(self._budget).outcome
+        if outcome is Outcome.FITS:
+            return scene.node.metadata.name
+        return self._elsewhere if outcome in (Outcome.DOES_NOT_FIT, Outcome.NODE_ERROR) else None
 
 
-_LESS_THAN_DROPPING = ("guard-selector", "fix-spelling", "loosen-selector")
+def _is_less(change: Change, known: Change) -> bool:
+    """Whether a change of the same kind as a known one leaves more of what was asked."""
+    return change.size is not None and known.size is not None and change.size > known.size
 
 
-def _place(changes: Sequence[Change]) -> str:
+def _next(first: Scene, scene: Scene, made: Sequence[Change]) -> Change | None:
+    """The change to make next in a scene that is changed already; None if there is none."""
+    try:
+        view = funnel.view(scene)
+    except AllocationError:
+        return None
+    chosen = [change for change in changes.candidates(view, None, findings_of([view])) if change.code in _REPAIRS]
+    chosen += changes.of_claims(scene)
+    for change in sorted(chosen, key=lambda change: _REPAIRS.index(change.code)):
+        if not _clashes(change, made, first):
+            return change
+    return None
+
+
+def _compatible(scene: Scene, chosen: Iterable[Change]) -> list[Change]:
+    """Those that can be made together."""
+    made: list[Change] = []
+    for change in chosen:
+        if not _clashes(change, made, scene):
+            made.append(change)
+    return made
+
+
+def _clashes(change: Change, made: Sequence[Change], scene: Scene) -> bool:
+    """Whether a change can't be made besides those: it is about the same thing, or would leave no request at all."""
+    place = _place(change)
+    if change.code == "drop-request":
+        requests = sum(len(claim.spec.devices.requests) for claim in scene.claims)
+        if 1 + sum(other.code == "drop-request" for other in made) >= requests:
+            return True
+    return any(_place(other) == place for other in made)
+
+
+def _selector(change: Change) -> tuple[object, ...]:
     """The selector that a change is about."""
-    data = changes[0].data
-    return f"{data.get('claim')} {data.get('request')} {data.get('selector')}"
+    return str(change.data.get("claim")), change.data.get("request"), change.data.get("selector")
 
 
-def _key(changes: Iterable[Change]) -> tuple[object, ...]:
-    """What suggestions must agree on to be one: of several counts, or amounts, only the first that helps is told."""
-    return tuple(
-        (change.code, *(f"{name}={value}" for name, value in change.data.items() if name not in ("to", "replacement")))
-        for change in changes
-    )
-
-
-def _compatible(changes: Iterable[Change]) -> list[Change]:
-    """Changes that can be made together: one for each selector, and no second constraint, whose index would shift."""
-    chosen: list[Change] = []
-    edited: set[tuple[object, ...]] = set()
-    for change in changes:
-        data = change.data
-        place: tuple[object, ...] = (change.code, str(data))
-        if "selector" in data:
-            place = ("selector", str(data.get("claim")), data.get("request"), data.get("class"))
-        elif change.code == "drop-constraint":
-            place = ("constraint", str(data["claim"]))
-        if place not in edited:
-            edited.add(place)
-            chosen.append(change)
-    return chosen
+def _place(change: Change) -> object:
+    """What a change is about; one of the selectors of a request stands for all, as dropping one shifts the others."""
+    data = change.data
+    if "selector" in data:
+        return "selector", str(data.get("claim")), data.get("request"), data.get("class")
+    if change.code == "drop-constraint":
+        return "constraint", str(data["claim"])
+    return change.key

@@ -54,6 +54,10 @@ _CHANGES: dict[str, Callable[[Data], str]] = {
     "count-instead-of-all": lambda of: (
         f"ask for {words.counted(of['to'], 'device')} instead of all in {words.request(of)}"
     ),
+    "change-value": lambda of: _rewritten(of, "change"),
+    "add-alternative": lambda of: (
+        f"add to {words.request(of)} an alternative of class {of['class']}, count {of['count']}"
+    ),
     "loosen-selector": _loosened,
     "drop-selector": _loosened,
     "drop-constraint": lambda of: (

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import explain_words as words
+from .explain_layout import Verbatim
 
 Data = dict[str, Any]
 
@@ -47,7 +48,7 @@ def _selector_fault(of: Data) -> list[str]:
 
 
 def _indented(expression: str) -> list[str]:
-    return [f"    {line}" for line in expression.strip().splitlines()]
+    return [Verbatim(f"    {line}") for line in expression.strip().splitlines()]
 
 
 def _class_missing(of: Data) -> list[str]:
@@ -69,6 +70,9 @@ def _set_error(of: Data) -> list[str]:
     missing = of["missing"]
     return [f"{_where(of)} needs {missing['kind']} {words.claim(missing)}, which is not in the input.{_meant(of)}"]
 
+
+ABOUT_POOLS = ("all-and-broken-pool", "invalid-pool")
+"""Errors that are owed to pools which are incomplete or invalid."""
 
 _KINDS = {
     "class-not-named": "the request names no device class",

@@ -5,48 +5,83 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from . import explain_changes, explain_faults, text
+from . import explain_changes, explain_faults, explain_layout, text
 from . import explain_words as words
 from .columns import Screen
+from .explain_choices import choice_lines
 from .explain_device import device_lines
-from .notices import printable
+from .explain_funnel import request_lines
+from .explain_layout import Lines, indented
+from .explain_words import counted, listed
 
 Data = dict[str, Any]
 
+MOST_STORIES = 12
+"""Stories of one claim set that are told; the rest is counted."""
 
-def render(document: Data, _screen: Screen | None) -> str:
-    """The whole explanation."""
-    blocks = ["\n".join(set_lines(claim_set)) for claim_set in document["claimSets"]]
-    blocks += ["\n".join(device_lines(story)) for story in document["devices"]]
+
+NOTHING = "Nothing to explain: the input has no pending claim, and no pod or workload that uses one."
+
+
+def render(document: Data, screen: Screen | None) -> str:
+    """The whole explanation; on a terminal wrapped, with headings in bold."""
+    blocks = [list(set_lines(claim_set)) for claim_set in document["claimSets"]]
+    blocks += [list(device_lines(story)) for story in document["devices"]]
     if not blocks:
-        blocks = ["Nothing to explain: the input has no pending claim, and no pod or workload that uses one."]
-    return printable("\n\n".join([*blocks, text.target(document)])) + "\n"
+        blocks = [[NOTHING]]
+    return explain_layout.render([*blocks, [text.target(document)]], screen)
 
 
-def set_lines(of: Data) -> Iterator[str]:
-    """The explanation of one claim set, line by line."""
-    total = sum(len(story["nodes"]) for story in of["stories"])
-    yield headline(of, total)
+def set_lines(of: Data) -> Lines:
+    """What is told of one claim set."""
+    yield headline(of)
     if of["fault"] is not None:
-        yield from (f"  {line}" for line in explain_faults.fault(of["fault"]))
-    for story in of["stories"]:
+        yield from indented(explain_faults.fault(of["fault"]))
+    told, rest = shown(of)
+    for story in told:
         yield ""
-        yield from _story_lines(story)
+        yield heading(story)
+        yield from indented(story_lines(story))
+    if rest:
+        yield ""
+        yield rest
     yield from _suggestion_lines(of)
 
 
-def headline(of: Data, total: int) -> str:
+def shown(of: Data) -> tuple[list[Data], str]:
+    """The stories to tell, those of most nodes if there are too many, and a sentence about the others."""
+    stories = of["stories"]
+    if len(stories) <= MOST_STORIES:
+        return stories, ""
+    chosen = sorted(range(len(stories)), key=lambda at: -len(stories[at]["nodes"]))[:MOST_STORIES]
+    rest = [story for at, story in enumerate(stories) if at not in chosen]
+    others = counted(sum(len(story["nodes"]) for story in rest), "more node")
+    told = counted(len(rest), "other story", "other stories")
+    return [stories[at] for at in sorted(chosen)], f"{others} with {told}: -o json has them all, --node NODE tells one."
+
+
+def headline(of: Data) -> str:
     """Who, and whether it fits."""
     name = text.claim_set_name(of)
     fitting = of["fittingNodes"]
+    total = sum(len(story["nodes"]) for story in of["stories"])
     if of["outcome"] == "Fits":
-        return f"{name}: fits on {len(fitting)} of {words.counted(total, 'node')}."
+        return f"{name}: fits on {len(fitting)} of {counted(total, 'node')}."
     if of["outcome"] == "Error":
-        also = f" It would fit on {words.listed(fitting)}." if fitting else ""
+        also = f" It would fit on {listed(fitting)}." if fitting else ""
         return f"{name}: an error ends the attempt on all nodes.{also}"
     if of["outcome"] == "Undecided":
         return f"{name}: undecided within the step budget."
-    return f"{name}: does not fit ({words.counted(total, 'node')} looked at)."
+    if total == 0:
+        return f"{name}: does not fit: there is no node."
+    return f"{name}: does not fit on any of {counted(total, 'node')}." if total > 1 else f"{name}: does not fit."
+
+
+def heading(story: Data) -> str:
+    """The nodes and what becomes of the claims there."""
+    others = len(story["nodes"]) > 1 and bool(story["devices"] or story["choices"])
+    told = f" Told for {story['nodes'][0]}:" if others else ""
+    return f"{nodes(story)}: {_OUTCOMES[story['outcome']]}{told}"
 
 
 def nodes(story: Data) -> str:
@@ -55,20 +90,12 @@ def nodes(story: Data) -> str:
     if not rest:
         return str(first)
     if len(rest) <= words.NAMES:
-        return words.listed(story["nodes"], words.NAMES + 1)
+        return listed(story["nodes"], words.NAMES + 1)
     return f"{first} and {len(rest)} nodes like it"
 
 
-def _story_lines(story: Data) -> Iterator[str]:
-    if story["outcome"] == "Fits":
-        yield f"{nodes(story)}: fits."
-        yield from (f"  {line}" for choice in story["choices"] for line in choice_lines(choice))
-        return
-    yield f"{nodes(story)}: {_OUTCOMES[story['outcome']]}"
-    yield from (f"  {line}" for line in _cause_lines(story))
-
-
 _OUTCOMES = {
+    "Fits": "fits.",
     "DoesNotFit": "does not fit.",
     "NodeError": "rejected with an error.",
     "Error": "error.",
@@ -76,24 +103,40 @@ _OUTCOMES = {
 }
 
 
-def _cause_lines(story: Data) -> Iterator[str]:
+def story_lines(story: Data) -> Lines:
+    """What is told of a story's nodes: the cause first."""
+    if story["outcome"] == "Fits":
+        yield from choice_lines(story["choices"])
+        return
+    yield from cause_lines(story)
+    if story["outcome"] != "Error" and story["devices"] != 0:
+        yield from request_lines(story)
+        yield from blocking_lines(story)
+
+
+def cause_lines(story: Data) -> Lines:
+    """What stops the claims before requests and their devices are looked at: defects, errors, pools."""
     if story["defect"] is not None:
         yield from words.defect(story["defect"])
     if story["fault"] is not None:
         yield from explain_faults.fault(story["fault"])
     if story["outcome"] == "Undecided":
-        yield f"No answer within {story['steps']} search steps (--max-steps)."
+        yield f"No answer within {counted(story['steps'], 'search step')} (--max-steps)."
     for claim in story["claimsElsewhere"]:
-        yield f"Claim {words.claim(claim)} is allocated already, for other nodes."
+        yield f"Claim {words.claim(claim)} is allocated already, and its devices can't be reached from here."
     if story["outcome"] == "Error":
+        if story["fault"] is not None and story["fault"]["code"] in explain_faults.ABOUT_POOLS:
+            yield from _pool_lines(story)
         yield from unpublished(story)
         return
     if story["devices"] == 0:
         yield "No resource slice offers a device to this node."
         return
-    yield from (f"{_capital(words.unusable_pool(pool))}." for pool in story["pools"])
-    yield from _request_lines(story)
-    yield from blocking_lines(story)
+    yield from _pool_lines(story)
+
+
+def _pool_lines(story: Data) -> Iterator[str]:
+    return (f"{words.capital(words.unusable_pool(pool))}." for pool in story["pools"])
 
 
 def unpublished(story: Data) -> Iterator[str]:
@@ -108,69 +151,10 @@ def unpublished(story: Data) -> Iterator[str]:
         if item["problem"] is not None
         for line in words.found(item)
     ]
-    yield from (f"{_capital(line)}." for line in dict.fromkeys(told))
+    yield from (f"{words.capital(line)}." for line in dict.fromkeys(told))
 
 
-def _request_lines(story: Data) -> Iterator[str]:
-    for of, others in alike(failing(story)):
-        yield f"{_capital(words.problem(of))}."
-        if others:
-            yield f"  The same holds for {words.requests(others)}."
-        yield from (f"  {line}" for line in funnel_lines(of))
-
-
-def failing(story: Data) -> list[Data]:
-    """The requests that can't be met alone; alternatives only where all of a request fail."""
-    stuck: dict[tuple[str, str], bool] = {}
-    for of in story["requests"]:
-        key = (of["claim"]["name"], of["request"].partition("/")[0])
-        stuck[key] = stuck.get(key, True) and of["problem"] is not None
-    return [of for of in story["requests"] if stuck[of["claim"]["name"], of["request"].partition("/")[0]]]
-
-
-def alike(requests: list[Data]) -> list[tuple[Data, list[Data]]]:
-    """Requests with the same funnel together: the first, and the others."""
-    groups: dict[str, tuple[Data, list[Data]]] = {}
-    for of in requests:
-        same = str({name: part for name, part in of.items() if name not in ("request", "alternative")})
-        if same in groups:
-            groups[same][1].append(of)
-        else:
-            groups[same] = (of, [])
-    return list(groups.values())
-
-
-def funnel_lines(of: Data) -> Iterator[str]:
-    """All devices, those that each check takes away, and those left."""
-    width = len(str(of["devices"])) + 1
-    yield f"{of['devices']:>{width}}  {'device' if of['devices'] == 1 else 'devices'} on the node"
-    for removed in of["removed"]:
-        spread = ""
-        if removed["countFrom"] != removed["countTo"]:
-            spread = f" ({removed['countFrom']} to {removed['countTo']} on these nodes)"
-        yield f"{'-' + str(removed['count']):>{width}}  {words.removed(removed)}{spread}"
-        for line in finding_lines(removed):
-            yield f"{'':>{width}}    {line}"
-    names = [words.device(device) for device in of["leftDevices"]]
-    more = [f"{of['left'] - len(names)} more"] if of["left"] > len(names) else []
-    yield f"{of['left']:>{width}}  left{': ' + words.listed([*names, *more], len(names) + 1) if names else ''}"
-
-
-def finding_lines(removed: Data) -> Iterator[str]:
-    """What decides in a selector, and what the devices have instead."""
-    for finding in removed["selectors"]:
-        if finding["clause"] != removed["expression"].strip():
-            yield f"false on {finding['count']}: {words.one_line(finding['clause'])}"
-        if finding.get("error"):
-            yield f"fails on {finding['count']}: {finding['error']}"
-        for item in finding["found"]:
-            yield from words.found(item)
-        for part in finding.get("computed", ()):
-            values = [f"{one['value']} on {one['count']}" for one in part["values"]]
-            yield f"{words.one_line(part['part'])} is {', '.join(values)}"
-
-
-def blocking_lines(story: Data) -> Iterator[str]:
+def blocking_lines(story: Data) -> Lines:
     """The blocking set."""
     blocking = story["blockingSet"]
     if blocking is None:
@@ -191,34 +175,23 @@ def blocking_lines(story: Data) -> Iterator[str]:
         yield "Not proven to be the fewest: the search for them was given up."
 
 
-def choice_lines(choice: Data) -> Iterator[str]:
-    """A chosen device, and those before it."""
-    got = words.device(choice["device"]) if choice["device"] else "nothing"
-    yield f"{_capital(words.request(choice))}: {got}"
-    for passed in choice["passedOver"]:
-        if passed["code"] != "selector-false" or not passed.get("class"):
-            yield f"  before it {passed['count']}: {words.removed({'wanted': 0, **passed})}"
-
-
 def _suggestion_lines(of: Data) -> Iterator[str]:
     if of["outcome"] == "Fits" or not of["stories"]:
         return
     yield ""
     if not of["suggestions"]:
-        yield _in_vain(of["tried"])
+        yield in_vain(of)
         return
     yield "What would make it fit (each was tried):"
     for number, suggestion in enumerate(of["suggestions"], start=1):
         yield f"  {number}. {explain_changes.suggestion(suggestion)} (then it fits on {suggestion['node']})"
 
 
-def _in_vain(tried: int) -> str:
+def in_vain(of: Data) -> str:
+    """That nothing helped."""
+    tried = of["tried"]
     if tried == 0:
         return "There is nothing to try that would make it fit."
     if tried == 1:
         return "One change was tried; it does not make it fit."
-    return f"{tried} changes were tried; none makes it fit."
-
-
-def _capital(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]
+    return f"{tried} changes were tried, alone and together; none makes it fit."

@@ -26,6 +26,11 @@ def listed(names: list[str], most: int = NAMES) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
+def capital(sentence: str) -> str:
+    """The sentence with a capital first letter."""
+    return sentence[:1].upper() + sentence[1:]
+
+
 def device(of: Data) -> str:
     """DRIVER/POOL/DEVICE."""
     return f"{of['driver']}/{of['pool']}/{of['device']}"
@@ -128,15 +133,33 @@ def _published(of: Data) -> str:
     return f"; they have {listed(of['published'], 8)}" if of.get("published") else ""
 
 
+def _policy(of: Data) -> str:
+    """What was asked, what it is rounded to, and what the request policies allow; those of several devices differ."""
+    asked = of.get("asked", of["amount"])
+    rounded = f", rounded to {of['amount']}," if asked != of["amount"] else ""
+    allowed = [_allowed(policy) for policy in of.get("policies", ())]
+    allows = f"; allowed is {listed(allowed)}" if any(allowed) else ""
+    return f"capacity {of['capacity']}: {asked}{rounded} is against the request policy{allows}"
+
+
+def _allowed(policy: Data) -> str:
+    if policy.get("validValues"):
+        return listed(policy["validValues"], 10)
+    ends = policy.get("validRange", {})
+    named = (("min", "from"), ("max", "to"), ("step", "in steps of"))
+    return " ".join(f"{word} {ends[name]}" for name, word in named if name in ends)
+
+
 _REMOVED: dict[str, Callable[[Data], str]] = {
     "pool-unusable": lambda of: f"in a pool that is {of['state']}",
     "in-use": _in_use,
+    "taken-already": lambda _: "taken already for this claim set",
     "binding-conditions-off": lambda _: "with binding conditions, and feature gate DRADeviceBindingConditions is off",
     "selector-false": lambda of: f"{selector(of)} is false{_expression(of)}",
     "selector-error": lambda of: f"{selector(of)} can't be evaluated: {of['error']}",
     "other-node": lambda _: "on other nodes only",
     "capacity-missing": lambda of: f"without capacity {of['capacity']}{_published(of)}",
-    "capacity-policy": lambda of: f"capacity {of['capacity']} does not allow {of['amount']} (request policy)",
+    "capacity-policy": _policy,
     "capacity-short": lambda of: f"capacity {of['capacity']}: {of['need']} needed, {of['left']} left{_shared_by(of)}",
     "counters-off": lambda _: "sharing counters, and feature gate DRAPartitionableDevices is off",
     "counter-short": lambda of: (
@@ -158,7 +181,7 @@ def found(of: Data) -> list[str]:
     """What devices have under a name that a selector reads: one sentence, or two."""
     name = of["name"] if of["kind"] != "domain" else f'"{of["domain"]}" in device.attributes'
     table = "attribute" if of["kind"] != "capacity" else "capacity"
-    if of["problem"] in ("missing", "unknown-domain", "wrong-domain"):
+    if of["problem"] in ("missing", "unknown-domain", "wrong-domain", "wrong-kind"):
         return [_absent(of, table)]
     values = [f"{value(one['value'])} on {one['count']}" for one in of["values"]]
     if of["otherValues"]:
@@ -172,11 +195,15 @@ def found(of: Data) -> list[str]:
 
 
 def _a(kind: str) -> str:
-    return f"an {kind}" if kind == "int" else f"a {kind}"
+    return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
 
 
 def _absent(of: Data, table: str) -> str:
     meant = f"; did you mean {of['hint']}?" if of.get("hint") else ""
+    if of.get("known"):
+        meant = f"; there are {listed(of['known'], 8)}"
+    if of["problem"] == "wrong-kind":
+        return f"no device has {table} {of['name']} in domain {of['domain']}; there it is {_a(of['hint'])}"
     if of["problem"] == "wrong-domain":
         return f"no device has {table} {of['name']} in domain {of['domain']}; it is in domain {of['hint']}"
     if of["problem"] == "unknown-domain":
@@ -215,7 +242,7 @@ def problem(of: Data) -> str:
 def element(of: Data) -> str:
     """An element of a blocking set."""
     if of["kind"] == "request":
-        return request(of)
+        return f"{request(of)}{_passing(of)}"
     if of["kind"] == "claim":
         return f"claim {holder(of['claim'])}, which has devices here"
     if of["kind"] == "counter":
@@ -226,13 +253,29 @@ def element(of: Data) -> str:
     return f"constraint #{of['constraint']} of claim {of['claim']['name']}: {rule}{among}"
 
 
+def _passing(of: Data) -> str:
+    if "left" not in of:
+        return ""
+    names = [device(one) for one in of["leftDevices"]]
+    which = f"only {listed(names)}" if of["left"] == len(names) else f"{of['left']} devices"
+    verb = "passes" if of["left"] == 1 else "pass"
+    return f" (needs {of['need']}; {which} {verb} every check)"
+
+
 def defect(of: Data) -> list[str]:
     """Known defects of the release, and what the answer would be without them."""
     said = []
     for one in of["defects"]:
         issue = f" (kubernetes#{one['issue']})" if one["issue"] else ""
         said.append(f"Known defect {one['id']}{issue}: {one['title']}.")
-    promised = {"Fits": "the claims would fit", "DoesNotFit": "the claims would just not fit"}
-    then = promised.get(of["promised"], f"the answer would be {of['promised']}")
-    said.append(f"Without {'it' if len(of['defects']) == 1 else 'them'} {then} here; this release refuses.")
+    without = f"Without {'it' if len(of['defects']) == 1 else 'them'}"
+    said.append(f"{without} {_PROMISED[of['promised']]}.")
     return said
+
+
+_PROMISED = {
+    "Fits": "the claims would fit here",
+    "DoesNotFit": "the claims would not fit here either, but that would not keep them from other nodes",
+    "NodeError": "an error would reject only this node",
+    "Error": "an error would end the attempt",
+}

@@ -240,12 +240,12 @@ def _reasons(plan: ClaimSetPlan) -> dict[str, list[dict[str, Any]]]:
     """The reasons of each node, where they were asked for."""
     if plan.explanation is None:
         return {}
-    from dra_plan.explain import document
+    from dra_plan.explain import document, node_reasons
 
     if plan.explanation.fault is not None:
         fault = document.fault(plan.explanation.fault)
         return {node.node: [fault] for node in plan.nodes}
-    return document.reasons_by_node(plan.explanation)
+    return node_reasons.reasons_by_node(plan.explanation)
 
 
 def _node_document(node: NodeOutcome, names: list[dict[str, str]], reasons: list[dict[str, Any]]) -> dict[str, Any]:

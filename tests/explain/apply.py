@@ -80,6 +80,13 @@ def release(objects: Objects, change: dict[str, Any]) -> None:
     objects.remove(find(objects, "ResourceClaim", change["release"]["name"]))
 
 
+def add_alternative(objects: Objects, change: dict[str, Any]) -> None:
+    claim = find(objects, "ResourceClaim", change["claim"]["name"])
+    request = next(r for r in claim["spec"]["devices"]["requests"] if r["name"] == change["request"])
+    new = {"name": "one-more", "deviceClassName": change["class"], "allocationMode": "ExactCount"}
+    request["firstAvailable"].append({**new, "count": change["count"]})
+
+
 def change_class(objects: Objects, change: dict[str, Any]) -> None:
     asked(objects, change)["deviceClassName"] = change["to"]
 
@@ -112,6 +119,8 @@ _APPLY = {
     "drop-request": drop_request,
     "release-claim": release,
     "change-class": change_class,
+    "add-alternative": add_alternative,
+    "change-value": selector,
     "label-node": label,
     "wait-for-slice": complete,
 }

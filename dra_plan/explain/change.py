@@ -1,0 +1,77 @@
+"""What a change is: its code, its data for documents, and how to make the scene in which it is applied.
+
+Which changes are worth trying is `changes.py`, trying them `suggest.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from dra_plan.allocator.requests import Want
+
+from . import edits
+from .scene import Scene
+
+Data = dict[str, Any]
+
+RANKS = (
+    "guard-selector",
+    "fix-spelling",
+    "tolerate-taint",
+    "wait-for-slice",
+    "lower-count",
+    "lower-capacity",
+    "rename-capacity",
+    "drop-capacity",
+    "count-instead-of-all",
+    "change-value",
+    "loosen-selector",
+    "drop-selector",
+    "drop-constraint",
+    "change-class",
+    "add-alternative",
+    "loosen-class",
+    "label-node",
+    "release-claim",
+    "drop-request",
+    "enable-gate",
+)
+"""All codes, from what changes least: the order of suggestions."""
+
+
+@dataclass(slots=True, frozen=True)
+class Change:
+    """One change. `data` says what it is about, for documents.
+
+    `size` is what is still asked for, where that is a number: of two changes that differ in it alone the larger one
+    changes less.
+    """
+
+    code: str
+    data: Data
+    apply: Callable[[Scene], Scene]
+    size: int | None = None
+
+    @property
+    def rank(self) -> int:
+        """Its place in the order of suggestions."""
+        return RANKS.index(self.code)
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What changes must agree on to be one, however much of it each leaves."""
+        told = (f"{name}={value}" for name, value in self.data.items() if name not in ("to", "replacement"))
+        return (self.code, *told)
+
+
+def about(want: Want) -> Data:
+    """The claim and request of a want, as documents name them."""
+    metadata = want.claim.metadata
+    return {"claim": {"namespace": metadata.namespace, "name": metadata.name}, "request": want.full_name}
+
+
+def edit_want(want: Want, edit: edits.Edit) -> Callable[[Scene], Scene]:
+    """How to make a scene in which the want's request, or alternative, is edited."""
+    return lambda scene: edits.edit_request(scene, want.claim_index, want.full_name, edit)

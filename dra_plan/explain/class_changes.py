@@ -1,0 +1,60 @@
+"""Other device classes that a request might ask for: those of the same driver's devices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dra_plan.allocator import PoolDevice, SelectorError
+from dra_plan.allocator.requests import Want
+from dra_plan.api.resource import DeviceClass
+
+from . import edits
+from .change import Change, about, edit_want
+from .funnel import Funnel, NodeView
+
+MOST = 6
+"""Classes to try for one request."""
+
+
+def of_funnel(view: NodeView, funnel: Funnel) -> Iterator[Change]:
+    """Another class; for an alternative, one more alternative that asks for the other class."""
+    want = funnel.want
+    if want.device_class is None:
+        return
+    devices = [device for pool in view.pools for device in pool.devices()]
+    drivers = _drivers(want.device_class, devices, view) or _named(want.device_class, devices)
+    tried = 0
+    for name, other in sorted(view.scene.classes.items()):
+        if name == want.device_class.metadata.name or tried == MOST:
+            continue
+        if drivers & _drivers(other, devices, view):
+            tried += 1
+            yield _other(want, name)
+
+
+def _other(want: Want, name: str) -> Change:
+    if not want.parent:
+        data = {**about(want), "from": want.device_class.metadata.name if want.device_class else "", "to": name}
+        return Change("change-class", data, edit_want(want, edits.set_class(name)))
+    data = {**about(want), "request": want.parent, "class": name, "count": want.count}
+    return Change(
+        "add-alternative",
+        data,
+        lambda scene: edits.add_alternative(scene, want.claim_index, want.parent, name, want.count),
+    )
+
+
+def _drivers(device_class: DeviceClass, devices: list[PoolDevice], view: NodeView) -> set[str]:
+    """The drivers of the devices that pass all selectors of the class."""
+    compile_ = view.scene.world.compile
+    try:
+        selectors = [compile_(s.cel.expression) for s in device_class.spec.selectors if s.cel is not None]
+        return {d.id.driver for d in devices if all(s.matches(d.device, d.id.driver) for s in selectors)}
+    except (SelectorError, ValueError):
+        return set()
+
+
+def _named(device_class: DeviceClass, devices: list[PoolDevice]) -> set[str]:
+    """The drivers that the selectors of the class name."""
+    texts = [s.cel.expression for s in device_class.spec.selectors if s.cel is not None]
+    return {device.id.driver for device in devices if any(device.id.driver in text for text in texts)}

@@ -1,0 +1,79 @@
+"""Which selectors of nodes with one story are taken apart, and over which devices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from dra_plan.allocator import PoolDevice
+from dra_plan.allocator.reasons import SelectorRefused
+
+from .checks import Checks
+from .funnel import Funnel, NodeView, Removal
+from .reasons import PoolUnusable, Refusal, SelectorFailed, group_key
+from .selectors import Finding, Publications, findings
+
+
+def findings_of(views: Sequence[NodeView]) -> dict[tuple[int, int], list[Finding]]:
+    """The deciding parts of selectors, for requests that can't be met alone, by want and removal of the first view.
+
+    The devices are those of all the views. Of a class's selector only where no device passes it: that it keeps other
+    kinds of devices out is its purpose.
+    """
+
+    @cache
+    def publications() -> Publications:
+        return Publications(device for view in views for pool in view.pools for device in pool.devices())
+
+    failing = {id(funnel) for funnels in views[0].failing() for funnel in funnels}
+    found: dict[tuple[int, int], list[Finding]] = {}
+    for position, told in enumerate(views[0].funnels):
+        if id(told) not in failing:
+            continue
+        for number, removal in enumerate(told.removals):
+            refusal = removal.refusal
+            if not isinstance(refusal, SelectorRefused | SelectorFailed) or _is_whole_device(refusal):
+                continue
+            if refusal.class_name is None or not any(
+                _is_passed(view, view.funnels[position], refusal.class_name) for view in views
+            ):
+                devices = _devices(views, position, removal)
+                compile_ = views[0].scene.world.compile
+                found[position, number] = findings(refusal.expression, devices, compile_, publications)
+    return found
+
+
+def _devices(views: Sequence[NodeView], position: int, removal: Removal) -> list[PoolDevice]:
+    """The devices that the same reason takes away from the want on any of the nodes, each once."""
+    key = group_key(removal.refusal)
+    found = {
+        device.id: device
+        for view in views
+        for other in view.funnels[position].removals
+        if group_key(other.refusal) == key
+        for device in other.devices
+    }
+    return list(found.values())
+
+
+def _is_whole_device(refusal: Refusal) -> bool:
+    """Whether a selector fails whatever it says, as one attribute of the device can't be had, or does not compile."""
+    if not isinstance(refusal, SelectorFailed):
+        return False
+    return "unsupported attribute value" in refusal.message or "compile error" in refusal.message
+
+
+def _is_passed(view: NodeView, told: Funnel, class_name: str) -> bool:
+    """Whether any device, free or not, passes the selectors of the class."""
+    if told.left:
+        return True
+    checks = Checks(view.scene)
+    pools = {pool.id: pool for pool in view.pools}
+    for removal in told.removals:
+        if isinstance(removal.refusal, PoolUnusable) or getattr(removal.refusal, "class_name", None) == class_name:
+            continue
+        for device in removal.devices:
+            refusal = checks.selector(told.want, device, pools[device.id.pool_id])
+            if getattr(refusal, "class_name", None) != class_name:
+                return True
+    return False
