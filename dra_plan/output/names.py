@@ -17,5 +17,6 @@ def allocation(document: dict[str, Any]) -> str:
 
 
 def pools(document: dict[str, Any]) -> str:
-    """`DRIVER/POOL` for every pool."""
-    return "".join(f"{pool['driver']}/{pool['poolName']}\n" for pool in document["pools"])
+    """`DRIVER/POOL` for every pool, each once."""
+    names = dict.fromkeys(f"{pool['driver']}/{pool['poolName']}\n" for pool in document["pools"])
+    return "".join(names)

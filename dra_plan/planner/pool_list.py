@@ -17,6 +17,7 @@ from dra_plan import releases
 from dra_plan.allocator.counters import Counters
 from dra_plan.allocator.ledger import Ledger
 from dra_plan.allocator.pools import Pool, PoolDevice, PoolSlice, PoolState, device_is_on
+from dra_plan.allocator.reasons import CounterShort
 from dra_plan.allocator.taints import blocks
 from dra_plan.api import quantity
 from dra_plan.api.core import Node
@@ -102,38 +103,30 @@ def list_pools(
 
 
 def _views(cluster: Cluster, nodes: Sequence[Node], *, everywhere: bool) -> list[PoolView]:
-    """One view for each pool, generation and state, sorted by driver, pool name and generation."""
+    """One view for each pool as different nodes see it, sorted by driver, pool name and generation."""
     views: dict[tuple[Any, ...], PoolView] = {}
     for node in nodes:
         obsolete: list[Pool] = []
         for pool in (*cluster.gatherer.gather(node, obsolete=obsolete), *obsolete):
-            key = (*pool.id, pool.generation, pool.state.value, pool.invalid)
-            views.setdefault(key, PoolView(pool)).nodes.append(node)
+            views.setdefault(_key(pool), PoolView(pool)).nodes.append(node)
     if everywhere:
         for pool in _unseen(cluster, {(view.pool.id, view.pool.generation) for view in views.values()}):
-            views[(*pool.id, pool.generation, pool.state.value, pool.invalid)] = PoolView(pool)
+            views[_key(pool)] = PoolView(pool)
     return [views[key] for key in sorted(views)]
+
+
+def _key(pool: Pool) -> tuple[Any, ...]:
+    """What two nodes must agree on to see the same pool: which slices it has, and what that makes of it."""
+    slices = tuple(sorted(each.position for each in (*pool.slices, *pool.elsewhere, *pool.counter_slices)))
+    return (*pool.id, pool.generation, pool.state.value, pool.invalid, pool.seen, slices)
 
 
 def _unseen(cluster: Cluster, seen: set[Any]) -> Iterable[Pool]:
     """Generations of pools that no node sees: older ones, and those for nodes that are not in the input."""
     for pool_id, slices in cluster.gatherer.slices.items():
-        newest = max(slice_.generation for slice_ in slices)
         for generation in sorted({slice_.generation for slice_ in slices}):
-            if (pool_id, generation) in seen:
-                continue
-            peers = [slice_ for slice_ in slices if slice_.generation == generation]
-            expected = peers[0].object.spec.pool.resource_slice_count
-            yield Pool(
-                pool_id,
-                generation,
-                expected,
-                len(peers),
-                incomplete=len(peers) != expected,
-                superseded_by=newest if newest > generation else None,
-                slices=[slice_ for slice_ in peers if not slice_.object.spec.shared_counters],
-                counter_slices=[slice_ for slice_ in peers if slice_.object.spec.shared_counters],
-            )
+            if (pool_id, generation) not in seen:
+                yield cluster.gatherer.whole(pool_id, generation)
 
 
 def _pool_document(view: PoolView, cluster: Cluster) -> dict[str, Any]:
@@ -144,6 +137,7 @@ def _pool_document(view: PoolView, cluster: Cluster) -> dict[str, Any]:
     document: dict[str, Any] = {
         "driver": pool.id.driver,
         "poolName": pool.id.pool,
+        **_node_name(pool),
         "generation": pool.generation,
         "resourceSliceCount": pool.expected,
         "observedResourceSliceCount": pool.seen,
@@ -162,6 +156,13 @@ def _pool_document(view: PoolView, cluster: Cluster) -> dict[str, Any]:
     return document
 
 
+def _node_name(pool: Pool) -> dict[str, str]:
+    """The node whose pool it is, where all slices name the same one."""
+    names = {slice_.object.spec.node_name for slice_ in (*pool.slices, *pool.elsewhere, *pool.counter_slices)}
+    [name, *others] = names or {None}
+    return {} if others or not name else {"nodeName": name}
+
+
 class _Left:
     """What is left of one pool before anything new is allocated."""
 
@@ -172,6 +173,7 @@ class _Left:
         self._counters = Counters(cluster.state, target.rules, target.quirks.without("counters_by_pool_name"))
         self._empty = Ledger(0)
         slices = [*pool.slices, *pool.elsewhere]
+        slices.sort(key=lambda slice_: slice_.name if target.rules.sorted else slice_.position)
         self.devices = [device for slice_ in slices for device in slice_.devices]
 
     def is_tainted(self, device: PoolDevice) -> bool:
@@ -181,24 +183,49 @@ class _Left:
         )
 
     def state(self, device: PoolDevice) -> tuple[str, str]:
-        """Allocated, Shared (with something left), Unavailable with the reason, or Available."""
-        state, pool = self._cluster.state, self._pool
+        """Allocated, Shared (allocated, with something left), Available, or Unavailable; and what is in the way."""
+        state = self._cluster.state
         if device.id in state.dedicated:
             return "Allocated", ""
-        if not pool.usable:
-            return "Unavailable", f"pool is {pool.state.value.lower()}"
-        if self.is_tainted(device):
-            taint = next(taint for taint in device.taints if blocks(taint, self._cluster.target.rules))
-            return "Unavailable", f"taint {taint.key}{'=' if taint.value else ''}{taint.value}:{taint.effect}"
         if device.id in state.shared:
             used_up = [name for name, left in self.capacity(device).items() if left <= 0]
-            return ("Unavailable", f"no {used_up[0]} left") if used_up else ("Shared", "")
-        features = self._cluster.target.features
-        if device.device.consumes_counters and features.partitionable_devices:
-            short = self._counters.refuses(self._empty, device, pool, set())
-            if short is not None:
-                return "Unavailable", f"counter {short.counter} of {short.counter_set} is used up"
-        return "Available", ""
+            return ("Allocated", f"no {used_up[0]} left") if used_up else ("Shared", self._obstacle(device))
+        obstacle = self._obstacle(device)
+        return ("Unavailable", obstacle) if obstacle else ("Available", "")
+
+    def _obstacle(self, device: PoolDevice) -> str:
+        """Why no request can have the device, or only one that tolerates its taints."""
+        pool, target = self._pool, self._cluster.target
+        if not pool.usable and (target.rules.skips_unusable_pools or pool.state is not PoolState.INCOMPLETE):
+            return f"pool is {pool.state.value.lower()}"
+        if device.device.binding_conditions and not target.features.binding_conditions:
+            return "binding conditions, with DRADeviceBindingConditions off"
+        if self.is_tainted(device):
+            taint = next(taint for taint in device.taints if blocks(taint, target.rules))
+            return f"taint {taint.key}{'=' if taint.value else ''}{taint.value}:{taint.effect}"
+        if device.device.consumes_counters:
+            return self._counter_obstacle(device)
+        return ""
+
+    def _counter_obstacle(self, device: PoolDevice) -> str:
+        if not self._cluster.target.features.partitionable_devices:
+            return "counters, with DRAPartitionableDevices off"
+        if device.id in self._cluster.state.aggregate:
+            return ""  # the shares that exist have paid for it
+        short = self._counters.refuses(self._empty, device, self._pool, set())
+        if short is None:
+            return ""
+        like = self._total(device, short)
+        need, left = _text(short.need, like), _text(short.left, like)
+        which = f"counter {short.counter} of {short.counter_set}"
+        # a counter that more was taken from than there is keeps the whole pool from being used (Q7)
+        return f"{which}: {need} needed, {left} left" if short.need else f"{which} is overdrawn: {left} left"
+
+    def _total(self, device: PoolDevice, short: CounterShort) -> quantity.Quantity:
+        """The counter's total, whose notation the amounts get."""
+        sources = self._pool.counter_slices if self._cluster.target.rules.counter_slices else [device.slice]
+        sets = {each.name: each for slice_ in sources for each in slice_.object.spec.shared_counters}
+        return quantity.parse(sets[short.counter_set].counters[short.counter].value)
 
     def capacity(self, device: PoolDevice) -> dict[str, int]:
         """Nano-units left of each capacity of a device that may be shared."""

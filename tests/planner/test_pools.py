@@ -1,0 +1,241 @@
+"""`gather_pools` against a count by hand, and against what the real allocator said of pools."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from dra_plan import gather_pools
+from tests.conformance.recorded import cases, gates, version
+
+from . import pool_truth
+from .pool_clusters import random_world
+from .pool_truth import Plain, Truth, World
+
+CORPORA = ["cases", "quirks", "hard", "cases-1.35", "cases-1.34"]
+
+
+REPORTED = {"cases": ["Incomplete", "Invalid"], "quirks": ["Incomplete"], "cases-1.35": ["Incomplete", "Invalid"]}
+
+
+def world_of(case: Plain) -> World:
+    on = gates(case)
+    return World(
+        case["objects"],
+        version(case),
+        partitionable=on["DRAPartitionableDevices"],
+        consumable=on["DRAConsumableCapacity"],
+        taints=on["DRADeviceTaints"],
+        binding=on["DRADeviceBindingConditions"],
+    )
+
+
+def listed(case: Plain, node: str | None = None, **options: Any) -> list[Plain]:
+    options = {"kubernetes_version": version(case), "feature_gates": gates(case), **options}
+    document = gather_pools(case["objects"], node, **options).to_dict()
+    return list(document["pools"])
+
+
+def readable(case: Plain, node: str) -> bool:
+    """Not the nodes on which the pools can't be gathered at all."""
+    errors = {wanted["node"]: wanted.get("error", "") for wanted in case["expected"]["nodes"]}
+    return not errors.get(node, "").startswith("gather pool information")
+
+
+def views(case: Plain) -> Iterator[tuple[Plain, tuple[str, str], Plain, Truth]]:
+    """Every pool of every node: the node, the pool's name, what is listed, and the truth."""
+    world = world_of(case)
+    for node in world.all("Node"):
+        name = node["metadata"]["name"]
+        if not readable(case, name):
+            continue
+        found = {(pool["driver"], pool["poolName"]): pool for pool in listed(case, name)}
+        expected = pool_truth.pools(node, world)
+        assert sorted(found) == sorted(expected), f"{case['id']} {name}"
+        for key, pool in found.items():
+            yield node, key, pool, expected[key]
+
+
+@pytest.mark.parametrize("corpus", CORPORA)
+def test_states_of_all_recorded_cases(corpus: str) -> None:
+    states: Counter[str] = Counter()
+    for case in cases(corpus):
+        for node, key, pool, truth in views(case):
+            where = f"{case['id']} {node['metadata']['name']} {key}"
+            assert (pool["state"], pool.get("validationError", "")) == (truth.state, truth.reason), where
+            assert pool["generation"] == truth.generation, where
+            assert pool["resourceSliceCount"] == truth.expected, where
+            assert pool["observedResourceSliceCount"] == len(truth.slices), where
+            states[truth.state] += 1
+    assert {"Complete", *REPORTED.get(corpus, ())} <= set(states), states
+
+
+@pytest.mark.parametrize("corpus", CORPORA)
+def test_what_is_left_in_all_recorded_cases(corpus: str) -> None:
+    seen: Counter[str] = Counter()
+    for case in cases(corpus):
+        check_what_is_left(case, world_of(case), seen)
+    assert {"Available", "Unavailable"} <= set(seen)
+    if corpus in ("cases", "cases-1.35"):
+        assert {"Allocated", "Shared", "counters taken", "capacity taken"} <= set(seen), seen
+
+
+def check_what_is_left(case: Plain, world: World, seen: Counter[str]) -> None:
+    for node, key, pool, truth in views(case):
+        where = f"{case['id']} {node['metadata']['name']} {key}"
+        pairs = [(d, slice_) for slice_ in truth.slices for d in pool_truth.devices(slice_)]
+        pairs = [pair for pair in pairs if not pool_truth.is_counters(pair[1], world)]
+        expected = sorted((d["name"], pool_truth.device_state(key, truth, d, slice_, world)) for d, slice_ in pairs)
+        assert sorted((d["name"], d["state"]) for d in pool["devices"]) == expected, where
+        states = Counter(state for _, state in expected)
+        seen.update(states)
+        assert pool["totalDevices"] == len(expected), where
+        assert pool["allocatedDevices"] == states["Allocated"] + states["Shared"], where
+        assert pool["availableDevices"] == states["Available"], where
+        assert pool["unavailableDevices"] == states["Unavailable"], where
+        assert pool["taintedDevices"] == sum(pool_truth.is_tainted(d, world) for d, _ in pairs), where
+        check_counters(key, pool, truth, world, seen, where)
+        check_capacity(key, pool, [d for d, _ in pairs], world, seen, where)
+
+
+def check_counters(
+    key: tuple[str, str], pool: Plain, truth: Truth, world: World, seen: Counter[str], where: str
+) -> None:
+    if truth.state in ("Incomplete", "Obsolete") and world.pooled_counters:
+        assert pool["counterSets"] == [], where  # the sets that are known may not be all
+        return
+    if not world.partitionable or truth.state == "Invalid":
+        return
+    sources = [truth.slices] if world.pooled_counters else [[slice_] for slice_ in truth.slices]
+    expected = [
+        (*place, value) for source in sources for place, value in pool_truth.counters_left(key, source, world).items()
+    ]
+    found = [
+        (counter_set["name"], name, pool_truth.amount(value))
+        for counter_set in pool["counterSets"]
+        for name, value in counter_set["left"].items()
+    ]
+    assert sorted(found) == sorted(expected), where
+    for counter_set in pool["counterSets"]:
+        if counter_set["left"] != counter_set["total"]:
+            seen["counters taken"] += 1
+
+
+def check_capacity(
+    key: tuple[str, str], pool: Plain, devices: list[Plain], world: World, seen: Counter[str], where: str
+) -> None:
+    by_name = {device["name"]: device for device in devices}
+    if len(by_name) < len(devices):
+        return  # devices of one name can't be told apart
+    for shown in pool["devices"]:
+        device = by_name[shown["name"]]
+        if not device.get("allowMultipleAllocations") or not device.get("capacity"):
+            assert "capacity" not in shown, where
+            continue
+        left = pool_truth.capacity_left((*key, device["name"]), device, world)
+        assert {name: pool_truth.amount(value) for name, value in shown["capacity"].items()} == left, where
+        if any(pool_truth.amount(device["capacity"][name]["value"]) != value for name, value in left.items()):
+            seen["capacity taken"] += 1
+
+
+# -- random clusters -------------------------------------------------------------------------------------------------
+
+
+def check_random(seeds: range) -> Counter[str]:
+    seen: Counter[str] = Counter()
+    for seed in seeds:
+        world, features = random_world(seed)
+        case = {
+            "id": f"seed {seed}",
+            "objects": world.objects,
+            "features": features,
+            "kubernetesVersion": world.version,
+            "expected": {"nodes": []},
+        }
+        check_what_is_left(case, world, seen)
+        for _, key, pool, truth in views(case):
+            assert (pool["state"], pool.get("validationError", "")) == (truth.state, truth.reason), (seed, key)
+            seen[truth.state] += 1
+    return seen
+
+
+ALL_SEEN = {"Complete", "Incomplete", "Invalid", "Obsolete", "Available", "Allocated", "Shared", "Unavailable"}
+
+
+def test_random_clusters() -> None:
+    seen = check_random(range(150))
+    for what in (*ALL_SEEN, "counters taken", "capacity taken"):
+        assert seen[what] > 10, seen
+
+
+@pytest.mark.long
+def test_many_random_clusters() -> None:
+    check_random(range(150, 5000))
+
+
+# -- what the real allocator said ------------------------------------------------------------------------------------
+
+ALL_REFUSED = re.compile(r"asks for all devices, but resource pool (\S+?)/(\S+) is currently (being updated|invalid)")
+REACHED = re.compile(r"^pool (\S+) is invalid: (.+)$")
+
+
+@pytest.mark.parametrize("corpus", CORPORA)
+def test_every_pool_that_the_allocator_spoke_of(corpus: str) -> None:
+    spoken: Counter[str] = Counter()
+    for case in cases(corpus):
+        for wanted in case["expected"]["nodes"]:
+            error = wanted.get("error", "")
+            if "pool" not in error or error.startswith("gather pool information"):
+                continue
+            found = listed(case, wanted["node"])
+            states = {(pool["driver"], pool["poolName"]): pool["state"] for pool in found}
+            if match := ALL_REFUSED.search(error):
+                state = "Incomplete" if match[3] == "being updated" else "Invalid"
+                assert states[match[1], match[2]] == state, case["id"]
+                spoken[state] += 1
+            elif match := REACHED.match(error):
+                reasons = {(pool["poolName"], pool.get("validationError")) for pool in found}
+                assert (match[1], match[2]) in reasons, case["id"]
+                spoken["reached"] += 1
+            elif error == "invalid resource pools were encountered":
+                assert "Invalid" in states.values(), case["id"]
+                spoken["encountered"] += 1
+    least = {
+        "cases": {"Incomplete", "Invalid", "encountered"},
+        "quirks": {"Incomplete", "encountered"},
+        "cases-1.35": {"Incomplete", "Invalid", "encountered"},
+        "cases-1.34": {"reached"},
+    }
+    assert least.get(corpus, set()) <= set(spoken), spoken
+
+
+@pytest.mark.parametrize("corpus", CORPORA)
+def test_the_whole_list_is_what_the_nodes_see(corpus: str) -> None:
+    """Each row says which nodes see it so; and every generation of every pool has a row."""
+    for case in cases(corpus):
+        world = world_of(case)
+        names = [node["metadata"]["name"] for node in world.all("Node")]
+        if not all(readable(case, name) for name in names):
+            continue
+        whole = listed(case)
+        for name in names:
+            mine = [essence(pool) for pool in whole if name in pool["nodes"]]
+            assert mine == [essence(pool) for pool in listed(case, name)], f"{case['id']} {name}"
+        published = {(*pool_truth.pool_of(s), pool_truth.generation(s)) for s in world.all("ResourceSlice")}
+        known = published if world.partitionable else published & {key_of(pool) for pool in whole}
+        assert {key_of(pool) for pool in whole} == known, case["id"]
+        assert [key_of(pool) for pool in whole] == sorted(key_of(pool) for pool in whole), case["id"]
+
+
+def key_of(pool: Plain) -> tuple[str, str, int]:
+    return pool["driver"], pool["poolName"], pool["generation"]
+
+
+def essence(pool: Plain) -> Plain:
+    """A row without the nodes, which differ between the list of one node and that of all."""
+    kept = {key: value for key, value in pool.items() if key != "nodes"}
+    return {**kept, "devices": [{k: v for k, v in d.items() if k != "nodes"} for d in pool["devices"]]}
