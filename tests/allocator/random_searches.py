@@ -50,9 +50,7 @@ class _Maker:
         r = self.r
         nodes = [f"n{index}" for index in range(r.choice([1, 1, 2]))]
         out = [_object("v1", "Node", name, None) for name in nodes]
-        for driver in DRIVERS:
-            out.append(_dra("DeviceClass", driver, {"selectors": [_cel(f"driver={driver}")]}))
-        out.append(_dra("DeviceClass", "any", {}))
+        out += _classes()
         slices = [piece for node in nodes for piece in self._pools(node)]
         out += slices
         for index in range(r.choice([1, 1, 2, 3])):
@@ -66,13 +64,11 @@ class _Maker:
         nodes = [f"n{index:02}" for index in range(12)]
         kinds = [self._pools("KIND") for _ in range(r.choice([1, 2, 3]))]
         out = [_object("v1", "Node", name, None) for name in nodes]
-        for driver in DRIVERS:
-            out.append(_dra("DeviceClass", driver, {"selectors": [_cel(f"driver={driver}")]}))
-        out.append(_dra("DeviceClass", "any", {}))
+        out += _classes()
         slices = []
         for name in nodes:
             written = json.dumps(r.choice(kinds)).replace("KIND", name if r.random() < 0.9 else "n00-x")
-            slices += [piece for piece in json.loads(written)]
+            slices += json.loads(written)
         known = {piece["metadata"]["name"]: piece for piece in slices}
         out += known.values()
         if r.random() < 0.15:
@@ -250,6 +246,12 @@ class _Maker:
                 result["consumedCapacity"] = {"mem": str(r.randint(0, 3))}
         claim = _dra("ResourceClaim", f"held-{index}", {"devices": {"requests": []}}, namespace="ns")
         return {**claim, "status": {"allocation": {"devices": {"results": [result]}}}}
+
+
+def _classes() -> list[dict[str, Any]]:
+    """A class for each driver, and one for all devices."""
+    classes = [_dra("DeviceClass", driver, {"selectors": [_cel(f"driver={driver}")]}) for driver in DRIVERS]
+    return [*classes, _dra("DeviceClass", "any", {})]
 
 
 def _amounts(counters: dict[str, int]) -> dict[str, Any]:
