@@ -54,6 +54,8 @@ class Handle:
     waiting: WaitingPods = field(default_factory=WaitingPods)
     extenders: Sequence[Extender] = ()
     trial: TrialFilter = field(default_factory=TrialFilter)
+    activate: Callable[[Pod], None] = lambda _pod: None
+    """Try a waiting pod again at once, whatever it waits for (PodActivator)."""
     later: Callable[[str, Callable[[], None]], None] = lambda _what, _do: None
     """Do something asynchronously: it takes effect while the next pod is being scheduled."""
 

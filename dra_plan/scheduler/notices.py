@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from dra_plan.api.notice import Notice
 
 from .cluster import ended
+from .dra.podclaims import SPECIAL_ANNOTATION
 from .scheduler import PodRecord
 
 if TYPE_CHECKING:
@@ -23,19 +24,32 @@ _CHECKED_VOLUMES = (
     "iscsi",
 )
 
+_NOT_SIMULATED = ("DRANodeAllocatableResources", "DRAWorkloadResourceClaims")
+"""Gates that change what the scheduler does, in ways that the simulation does not know."""
+
+_MOST_TIES = 3
+"""More pods than this are not told one by one which nodes they could as well have gone to."""
+
 
 def collect(simulation: Simulation, records: Sequence[PodRecord]) -> list[Notice]:
     """All notices of the simulation itself, in a fixed order."""
-    found = _finished(simulation)
+    found = _gates(simulation)
+    found += _finished(simulation)
     found += _volumes(records)
     found += _choices(records)
     found += _fatal(records)
     found += _devices(simulation)
+    found += _uncontrolled(simulation, records)
     return found
 
 
 def _some(names: Sequence[str], most: int) -> str:
     return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
+
+
+def _gates(simulation: Simulation) -> list[Notice]:
+    on = [name for name in _NOT_SIMULATED if simulation.target.gates.get(name)]
+    return [Notice("gate-not-simulated", f"{name} is on, but what it changes is not simulated") for name in on]
 
 
 def _finished(simulation: Simulation) -> list[Notice]:
@@ -61,15 +75,20 @@ def _volumes(records: Sequence[PodRecord]) -> list[Notice]:
 
 
 def _choices(records: Sequence[PodRecord]) -> list[Notice]:
+    """Pods that could as well have gone elsewhere; many of them share one text, so that it is told once."""
+    tied = [record for record in records if record.node and len(record.best) > 1]
+    code = "several-best-nodes"
+    if len(tied) > _MOST_TIES:
+        text = "several nodes score highest (bestNodes in -o json); which one is taken, timing decides in a cluster"
+        return [Notice(code, text, f"Pod {record.pod.key}") for record in tied]
     return [
         Notice(
-            "several-best-nodes",
+            code,
             f"{len(record.best)} nodes score highest ({_some(record.best, 5)}); "
             f"{record.node} comes first in node order, in a cluster timing may decide otherwise",
             f"Pod {record.pod.key}",
         )
-        for record in records
-        if record.node and len(record.best) > 1
+        for record in tied
     ]
 
 
@@ -102,3 +121,21 @@ def _devices(simulation: Simulation) -> list[Notice]:
             text = f"the step budget ran out on {', '.join(dict.fromkeys(nodes))}: neither yes nor no"
             found.append(Notice("undecided", text, f"Pod {pod}"))
     return found
+
+
+def _uncontrolled(simulation: Simulation, records: Sequence[PodRecord]) -> list[Notice]:
+    """Claims on which upstream stumbles while it looks for a pod's special claim (P10)."""
+    mapped = simulation.cluster.extended_names()
+    asking = {
+        record.pod.key
+        for record in records
+        if record.attempts and any(name in mapped for name in simulation.cluster.info(record.pod).requests)
+    }
+    text = "an owner reference without controller field crashes kube-scheduler when it looks for the pod's own claim"
+    return [
+        Notice("upstream-defect", f"P10: {text}", f"ResourceClaim {claim.key}")
+        for claim in simulation.inventory.claims
+        if (claim.metadata.annotations or {}).get(SPECIAL_ANNOTATION) == "true"
+        for owner in claim.metadata.owner_references or ()
+        if owner.controller is None and any(key.partition("/")[2] == owner.name for key in asking)
+    ]

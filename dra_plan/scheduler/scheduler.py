@@ -103,6 +103,7 @@ class Scheduler:
         self._bindings: list[_Binding] = []
         self._errors_seen: dict[str, tuple[str, int, int]] = {}
         handle.later = self._postpone
+        handle.activate = lambda pod: queue.activate(handle.cluster.info(pod).uid)
         handle.cluster.listener = self._on_event
 
     @property

@@ -5,7 +5,22 @@ from __future__ import annotations
 import pytest
 
 from . import build
-from .build import allocation, claim, claim_of, codes, devices, gpus, message, node, outcome, placed, plan, pod, users
+from .build import (
+    allocation,
+    claim,
+    claim_of,
+    codes,
+    devices,
+    gpus,
+    message,
+    node,
+    outcome,
+    placed,
+    plan,
+    pod,
+    users,
+    where,
+)
 
 NO_VICTIMS = "preemption: 0/{n} nodes are available: {n} Preemption is not helpful for scheduling."
 
@@ -404,6 +419,33 @@ def test_p3_a_random_claim_is_deallocated_here_the_first():
     assert "one of default/c, default/d is deallocated at random" in warning["message"]
 
 
+def test_p4_a_class_is_there_or_not():
+    """Upstream overlooks other errors of the look-up; a look-up in manifests has none."""
+    lost = claim("c", build.request(of="nope"))
+    text = "request r: device class nope does not exist"
+    assert text in message(plan([*gpus("a"), lost, pod("p", claims={"x": "c"})]), "p")
+    there = plan([*gpus("a"), build.device_class("nope", selectors=[]), lost, pod("p", claims={"x": "c"})])
+    assert outcome(there, "p")["nodeName"] == "a"
+
+
+def test_p5_pods_of_a_group_are_scheduled_one_by_one():
+    """Claim order [new, allocated] keeps its allocations apart, group or not."""
+    group = {"schedulingGroup": {"podGroupName": "g"}}
+    given = claim("old", status={"allocation": allocation("a", "gpu-1")})
+    objects = [*gpus("a"), given, claim("new"), pod("p", claims={"x": "new", "y": "old"}, **group), pod("q", **group)]
+    document = plan(objects)
+    assert where(document) == {"p": "a", "q": "a"}
+    assert (devices(document, "new"), devices(document, "old")) == (["a/gpu-0"], ["a/gpu-1"])
+
+
+def test_p6_a_template_claim_of_somebody_else():
+    listed = {"resourceClaimStatuses": [{"name": "x", "resourceClaimName": "c"}]}
+    document = plan([*gpus("a"), claim("c"), pod("p", templates={"x": "t"}, status=listed)])
+    assert outcome(document, "p")["outcome"] == "Gated"
+    text = "ResourceClaim default/c was not created for Pod default/p (Pod is not owner)"
+    assert outcome(document, "p")["waiting"] == text
+
+
 def test_p7_rejected_before_dynamic_resources():
     term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [v]} for v in ("a", "b")]}
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
@@ -427,6 +469,30 @@ def test_p8_a_special_claim_without_requests_fails_to_bind_and_leaves_the_user_c
     assert devices(document, "c") == ["a/gpu-0"]
     assert users(document, "c") == []
     assert [c["name"] for c in document["claims"]] == ["c"], "the special claim is deleted"
+
+
+def test_p9_more_than_ten_selectors():
+    """Upstream keeps ten compiled and compiles the others again and again; the answer is the same."""
+    named = [
+        build.request(f"r{i}", selectors=[{"cel": {"expression": f'device.attributes["{build.GPU}"].index == {i}'}}])
+        for i in range(12)
+    ]
+    card = build.slices("a")
+    card["spec"]["devices"] = [{"name": f"gpu-{i}", "attributes": {"index": {"int": i}}} for i in range(12)]
+    document = plan([build.device_class(), node("a"), card, claim("c", *named), pod("p", claims={"x": "c"})])
+    assert devices(document, "c") == [f"a/gpu-{i}" for i in range(12)]
+
+
+def test_p10_a_marked_claim_without_controller_field():
+    marked = leftover()
+    del marked["metadata"]["ownerReferences"][0]["controller"]
+    objects = [extended(), node("a"), build.slices("a", "gpu-0"), marked]
+    document = plan([*objects, pod("p", requests={"example.com/gpu": "1"})])
+    assert outcome(document, "p")["nodeName"] == "a", "the claim is not the pod's"
+    [warning] = [w for w in document["warnings"] if w["code"] == "upstream-defect"]
+    assert (warning["message"][:4], warning["object"]) == ("P10:", "ResourceClaim default/left")
+    assert "upstream-defect" not in codes(plan([*objects, pod("p")]))
+    assert "upstream-defect" not in codes(plan([*objects, pod("q", requests={"example.com/gpu": "1"})]))
 
 
 def test_p11_list_attributes_reach_selectors_and_not_constraints():
@@ -482,3 +548,20 @@ def test_p14_a_deleted_special_claim_wakes_nobody():
     )
     assert found["attempts"] == 1
     assert document["claims"] == []
+
+
+def test_many_ties_share_one_warning():
+    few = plan([node("a"), node("b"), *(pod(f"p{index}", cpu="0", memory="0") for index in range(2))])
+    assert {w["message"] for w in few["warnings"]} == {
+        "2 nodes score highest (a, b); a comes first in node order, in a cluster timing may decide otherwise"
+    }
+    many = plan([node("a"), node("b"), *(pod(f"p{index}", cpu="0", memory="0") for index in range(5))])
+    tied = [w for w in many["warnings"] if w["code"] == "several-best-nodes"]
+    assert len(tied) > len({w["message"] for w in tied}) == 1
+
+
+def test_gates_that_are_not_simulated_are_told():
+    document = plan([node("a"), pod("p")], feature_gates={"DRANodeAllocatableResources": True})
+    assert [w["message"] for w in document["warnings"] if w["code"] == "gate-not-simulated"] == [
+        "DRANodeAllocatableResources is on, but what it changes is not simulated"
+    ]

@@ -6,13 +6,19 @@ import pytest
 
 from dra_plan.errors import UsageError
 from dra_plan.scheduler.cyclestate import CycleState, StateNotFoundError
-from dra_plan.scheduler.framework import MAX_NODE_SCORE, MAX_PERMIT_SECONDS, Plugin, PreFilterResult
+from dra_plan.scheduler.framework import (
+    MAX_NODE_SCORE,
+    MAX_PERMIT_SECONDS,
+    EnqueueExtensions,
+    Plugin,
+    PreFilterResult,
+)
 from dra_plan.scheduler.registry import Registry
 from dra_plan.scheduler.status import SKIP, Code, Status, error, is_skip, succeeded, unresolvable, unschedulable
 from dra_plan.scheduler.waiting import WaitingPod, WaitingPods, duration
 
 from . import build
-from .scripted import Scripted, run
+from .scripted import Scripted, config, run
 
 # v1alpha1 PluginContext, today CycleState
 
@@ -286,3 +292,34 @@ def test_the_snapshot_stays_the_same_during_a_cycle():
     build.simulation(objects, config=config("Scripted"), plugins=registry).run()
     assert plugin.versions[0] == plugin.versions[1]
     assert plugin.versions[2] == plugin.versions[3] != plugin.versions[0]
+
+
+def test_activating_a_pod_tries_it_again_without_an_event():
+    """PodActivator: `stuck` has nothing to hope for until `p` is bound and its plugin activates it."""
+
+    class Activator(Scripted):
+        simulation = None
+
+        def filter(self, state, pod, node):
+            self.log.append(f"{self.name}.filter {pod.metadata.name}")
+            blocked = pod.metadata.name == "stuck" and "Activator.post_bind" not in self.log
+            return unschedulable("not yet") if blocked else None
+
+        def post_bind(self, state, pod, node):
+            self.log.append("Activator.post_bind")
+            self.handle.activate(self.simulation.pods[-1])
+
+        def events_to_register(self):
+            return []
+
+    class Quiet(Activator, EnqueueExtensions):
+        pass
+
+    plugin = Quiet({}, "Activator")
+    objects = [build.node("a"), build.pod("p"), build.pod("stuck")]
+    registry = Registry()
+    registry.register("Activator", lambda _args, handle: (setattr(plugin, "handle", handle), plugin)[1])
+    simulation = build.simulation(objects, config=config("Activator"), plugins=registry)
+    plugin.simulation = simulation
+    outcome = simulation.run()
+    assert {r.pod.metadata.name: r.node for r in outcome.pods} == {"p": "a", "stuck": "a"}
