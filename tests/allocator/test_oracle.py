@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
 import pytest
 
 from dra_plan import allocate
 
-from .model import random_case, to_objects
+from .model import Case, random_case, to_objects
 from .oracle import Solution, first_solution
 
+GATES = {"DRAListTypeAttributes": True}
 
-def planned(objects: list[dict]) -> tuple[str, Solution | None]:
-    [claim_set] = allocate(objects, quirks="fixed", together=True).to_dict()["claimSets"]
+
+def planned(case: Case, objects: list[dict], quirks: str = "fixed") -> tuple[str, Solution | None]:
+    document = allocate(objects, quirks=quirks, together=True, feature_gates=GATES if case.lists else None).to_dict()
+    [claim_set] = document["claimSets"]
     [node] = claim_set["nodes"]
     if node["outcome"] != "Fits":
         return node["outcome"], None
@@ -24,25 +28,80 @@ def planned(objects: list[dict]) -> tuple[str, Solution | None]:
     ]
 
 
-def check(seeds: Iterable[int]) -> dict[str, int]:
-    outcomes: dict[str, int] = {}
+def features(case: Case, solution: Solution | None) -> Iterator[str]:
+    """What a case has in it; of a solution, also what it made use of."""
+    devices = {(pool.driver, pool.name, device.name): device for pool in case.pools for device in pool.devices}
+    options = [option for claim in case.claims for request in claim.requests for option in request.options]
+    has = {
+        "counters": any(pool.counters for pool in case.pools),
+        "shared devices": any(device.shared for device in devices.values()),
+        "policy with a range": any(d.policy and d.policy.least is not None for d in devices.values()),
+        "policy with values": any(d.policy and d.policy.values for d in devices.values()),
+        "taints": any(device.taint for device in devices.values()),
+        "tolerations": any(option.tolerates for option in options),
+        "admin access": any(option.admin for option in options),
+        "alternatives": any(request.alternatives for claim in case.claims for request in claim.requests),
+        "constraint on an alternative": any("/" in str([claim.match, claim.distinct]) for claim in case.claims),
+        "matchAttribute": any(claim.match is not None for claim in case.claims),
+        "distinctAttribute": any(claim.distinct is not None for claim in case.claims),
+        "All": any(option.every for option in options),
+        "capacity requests": any(option.memory is not None for option in options),
+        "two claims": len(case.claims) > 1,
+        "allocated devices": any(memory is None for memory in case.busy.values()),
+        "allocated shares": any(memory is not None for memory in case.busy.values()),
+        "allocated with admin access": bool(case.watched),
+        "lists": any(device.numa and len(device.numa) > 1 for device in devices.values()),
+    }
+    yield from (name for name, there in has.items() if there)
+    if solution is not None:
+        taken = [(request, devices[driver, pool, name]) for claim in solution for request, driver, pool, name in claim]
+        yield from ("takes: shared device" for _, device in taken if device.shared)
+        yield from ("takes: counters" for _, device in taken if any(device.consumes.values()))
+        yield from ("takes: tainted device" for _, device in taken if device.taint)
+        yield from ("takes: second alternative" for request, _ in taken if request.endswith("/o1"))
+
+
+Mix = dict[str, Counter[str]]
+
+
+def check(seeds: Iterable[int]) -> Mix:
+    """How many cases of either outcome have which feature."""
+    mix: Mix = {"Fits": Counter(), "DoesNotFit": Counter()}
     for seed in seeds:
         case = random_case(seed)
         objects = to_objects(case)
         before = copy.deepcopy(objects)
-        outcome, solution = planned(objects)
+        outcome, solution = planned(case, objects)
         assert objects == before, f"seed {seed}: the input was changed"
         expected = first_solution(case)
         assert (outcome, solution) == ("DoesNotFit" if expected is None else "Fits", expected), f"seed {seed}"
-        outcomes[outcome] = outcomes.get(outcome, 0) + 1
-    return outcomes
+        mix[outcome].update({*features(case, solution), "cases"})
+    return mix
+
+
+def assert_not_vacuous(mix: Mix, least: int) -> None:
+    """Both answers, and every feature with either of them, often enough to mean something."""
+    everywhere = {name for outcome in mix.values() for name in outcome}
+    rare = {
+        f"{outcome}: {name}": count[name]
+        for outcome, count in mix.items()
+        for name in everywhere
+        if count[name] < least and not (outcome == "DoesNotFit" and name.startswith("takes:"))
+    }
+    assert len(everywhere) == 23
+    assert not rare
 
 
 def test_brute_force_agrees_on_small_random_cases() -> None:
-    outcomes = check(range(400))
-    assert min(outcomes["Fits"], outcomes["DoesNotFit"]) > 50, "the cases must test both answers"
+    assert_not_vacuous(check(range(600)), least=10)
+
+
+def test_brute_force_finds_the_known_defects() -> None:
+    """The same cases as the release answers them: if nothing differed, the comparison above would show nothing."""
+    cases = [random_case(seed) for seed in range(300)]
+    assert sum(planned(case, to_objects(case), "upstream")[1] != first_solution(case) for case in cases) > 20
 
 
 @pytest.mark.long
 def test_brute_force_agrees_on_5000_small_random_cases() -> None:
-    check(range(400, 5400))
+    assert_not_vacuous(check(range(600, 5600)), least=100)
