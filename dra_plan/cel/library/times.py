@@ -102,8 +102,9 @@ def _amount(whole: str, fraction: str, unit: int) -> int:
 
 
 @functools.lru_cache(maxsize=64)
-def _zone(name: str) -> datetime.tzinfo:
-    if name in ("", "UTC"):
+def _zone(name: str) -> datetime.tzinfo | None:
+    """The time zone, None when there is none with this name; Go's "Local" is UTC where control planes run."""
+    if name in ("", "UTC", "Local"):
         return datetime.UTC
     match = _OFFSET.fullmatch(name)
     try:
@@ -115,13 +116,16 @@ def _zone(name: str) -> datetime.tzinfo:
 
         return zoneinfo.ZoneInfo(name)
     except (ValueError, OSError, OverflowError, LookupError):
-        raise Fault(f"unknown time zone {name}") from None
+        return None
 
 
-def _moment(instant: Timestamp, zone: str) -> datetime.datetime:
+def _moment(instant: Timestamp, name: str) -> datetime.datetime:
     moment = _EPOCH + datetime.timedelta(seconds=instant.nanos // _SECOND)
+    zone = _zone(name)
+    if zone is None:
+        raise Fault(f"unknown time zone {name}")
     try:
-        return moment.astimezone(_zone(zone))
+        return moment.astimezone(zone)
     except OverflowError:
         raise Fault("timestamp overflow") from None
 
