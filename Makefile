@@ -4,6 +4,9 @@
 #   make test         the tests
 #   make check        format, lint, types, import rules, tests
 #   make long         conformance runs, fuzzing and packaging, minutes long
+#   make man          manual pages in build/man
+#   make wheel sbom   what a release ships, byte for byte the same on every machine
+#   make audit        known vulnerabilities of what is installed with dra-plan
 
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -13,7 +16,7 @@ PYTHON ?= $(shell for candidate in python3.13 python3.12 python3.11 python3 pyth
 	&& echo $$candidate && break; done)
 STAMP := $(VENV)/.installed
 
-.PHONY: quickstart test check format lint types imports long golden lock completions wheel clean
+.PHONY: quickstart test check format lint types imports long golden lock completions man licences audit wheel sbom clean
 
 quickstart: $(STAMP)
 	$(BIN)/dra-plan allocate fixtures/quickstart
@@ -21,7 +24,7 @@ quickstart: $(STAMP)
 test: $(STAMP)
 	$(BIN)/python -m pytest -n auto
 
-check: format lint types imports test
+check: format lint types imports licences test
 
 format: $(STAMP)
 	$(BIN)/ruff format --check .
@@ -35,6 +38,14 @@ types: $(STAMP)
 imports: $(STAMP)
 	$(BIN)/lint-imports
 
+# Fails if something that is installed with dra-plan has a licence that is not on the list in scripts/licences.py.
+licences: $(STAMP)
+	$(BIN)/python -m scripts.licences
+
+# Asks a public database; without a network it says so and passes (AUDIT=--strict: fails).
+audit: $(STAMP)
+	$(BIN)/python -m scripts.audit $(AUDIT)
+
 long: $(STAMP)
 	$(BIN)/python -m pytest -n auto -m long
 
@@ -47,9 +58,20 @@ completions: $(STAMP)
 
 lock:
 	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --group dev pyproject.toml -o requirements-dev.lock
+	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 pyproject.toml -o requirements.lock
 
+man: $(STAMP)
+	$(BIN)/python -m scripts.man_pages build/man
+
+# Times in the archive are those of the last commit.
+wheel: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 1577836800)
 wheel: $(STAMP)
 	$(BIN)/python -m hatchling build -t wheel
+
+# The bill of materials of what users get, from the lock file: CycloneDX, as JSON.
+sbom: $(STAMP)
+	mkdir -p dist
+	$(BIN)/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible --of JSON -o dist/dra-plan.cdx.json requirements.lock
 
 clean:
 	rm -rf $(VENV) dist build

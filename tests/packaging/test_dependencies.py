@@ -6,8 +6,11 @@ import sys
 import tomllib
 from collections.abc import Iterator
 
+import pytest
+
 from tests.cli.running import ROOT
 
+LOCKS = ["requirements.lock", "requirements-dev.lock"]
 MODULES = {"pyyaml": "yaml", "google-re2": "re2"}
 
 
@@ -21,10 +24,14 @@ def imported() -> Iterator[str]:
                 yield node.module.split(".")[0]
 
 
-def test_dependencies_are_what_is_imported() -> None:
+def declared() -> list[str]:
+    """The names of the dependencies that pyproject.toml lists."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    names = [re.split(r"[<>=!~ \[]", dependency)[0] for dependency in project["dependencies"]]
-    wanted = {MODULES.get(name, name) for name in names}
+    return [re.split(r"[<>=!~ \[]", dependency)[0] for dependency in project["dependencies"]]
+
+
+def test_dependencies_are_what_is_imported() -> None:
+    wanted = {MODULES.get(name, name) for name in declared()}
     assert set(imported()) - set(sys.stdlib_module_names) - {"dra_plan"} == wanted
 
 
@@ -35,3 +42,20 @@ def test_every_dependency_is_bounded_below_and_has_its_page() -> None:
         name, bound, _ = dependency.partition(">=")
         assert bound, dependency
         assert name in pages
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_the_locks_have_every_dependency_with_hashes(lock: str) -> None:
+    text = (ROOT / lock).read_text(encoding="utf-8")
+    entries = {
+        entry.split("==")[0]: entry for entry in re.split(r"^(?=[a-z])", text, flags=re.MULTILINE) if "==" in entry
+    }
+    assert set(declared()) <= set(entries)
+    assert all("--hash=sha256:" in entry for entry in entries.values())
+
+
+def test_the_lock_of_users_is_part_of_the_developers() -> None:
+    pins = [
+        set(re.findall(r"^[a-z].*==\S+", (ROOT / lock).read_text(encoding="utf-8"), re.MULTILINE)) for lock in LOCKS
+    ]
+    assert pins[0] < pins[1]

@@ -1,0 +1,1 @@
+"""What the project's makefile runs; no part of the program."""

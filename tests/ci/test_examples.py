@@ -1,0 +1,116 @@
+"""The examples for CI: their commands, run as they are written, pass what fits and fail what does not."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.cli.running import ROOT
+from tests.reports.checking import failures, validate
+
+from .fixture import QUICKSTART, project, run
+
+EXAMPLES = ROOT / "examples" / "ci"
+INSTALL = "pip install dra-plan"
+POD = (QUICKSTART / "workloads.yaml").read_text(encoding="utf-8").split("kind: Pod")[0].count("\n")
+"""The line at which the pod begins."""
+
+pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="the examples are for a POSIX shell")
+
+
+def read(name: str) -> Any:
+    return yaml.safe_load((EXAMPLES / name).read_text(encoding="utf-8"))
+
+
+def github(folder: Path) -> tuple[bool, str]:
+    """Whether the workflow's job succeeds, and its log; steps that use actions, and the installation, are left out."""
+    (job,) = read("github-workflow.yaml")["jobs"].values()
+    succeeded, log = True, ""
+    for step in job["steps"]:
+        condition = step.get("if", "success()")
+        assert condition in ("success()", "failure()", "success() || failure()")
+        wanted = "success()" if succeeded else "failure()"
+        if "run" not in step or step["run"] == INSTALL or wanted not in condition:
+            continue
+        done = run(step["run"], folder, GITHUB_STEP_SUMMARY=str(folder / "summary.md"))
+        log += done.stdout + done.stderr
+        succeeded = succeeded and done.returncode == 0
+    return succeeded, log
+
+
+def gitlab(folder: Path) -> tuple[bool, str]:
+    """Whether all jobs succeed, and their logs."""
+    read_file = read("gitlab-ci.yaml")
+    assert read_file[".dra-plan"]["before_script"] == [INSTALL]
+    succeeded, log = True, ""
+    for job in (job for name, job in read_file.items() if not name.startswith(".")):
+        done = run("\n".join(job["script"]), folder)
+        succeeded = succeeded and done.returncode == 0
+        status = "failed" if done.returncode else "success"
+        after = run("\n".join(job.get("after_script", ["true"])), folder, CI_JOB_STATUS=status)
+        assert after.returncode == 0
+        log += done.stdout + done.stderr + after.stdout
+    return succeeded, log
+
+
+def make(folder: Path) -> tuple[bool, str]:
+    done = run(f"make -f {EXAMPLES / 'Makefile'} -k valid fits", folder)
+    return done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("system", [github, gitlab, make])
+def test_what_fits_passes(system: Any, tmp_path: Path) -> None:
+    succeeded, log = system(project(tmp_path, fits=True))
+    assert succeeded, log
+
+
+def test_github_fails_annotates_and_sums_up(tmp_path: Path) -> None:
+    succeeded, log = github(project(tmp_path, fits=False))
+    assert not succeeded
+    assert f"::error file=manifests/workloads.yaml,line={POD},title=dra-plan does-not-fit::Pod default/train: " in log
+    assert "pod/default/train" in (tmp_path / "summary.md").read_text(encoding="utf-8")
+    validate("sarif", (tmp_path / "dra-plan.sarif").read_text(encoding="utf-8"))
+
+
+def test_gitlab_fails_and_gets_the_reports_that_the_jobs_declare(tmp_path: Path) -> None:
+    succeeded, log = gitlab(project(tmp_path, fits=False))
+    assert not succeeded
+    jobs = read("gitlab-ci.yaml")
+    junit = jobs["workloads-fit"]["artifacts"]["reports"]["junit"]
+    assert failures((tmp_path / junit).read_text(encoding="utf-8")) == ["does-not-fit"]
+    quality = jobs["manifests-are-right"]["artifacts"]["reports"]["codequality"]
+    validate("gitlab", (tmp_path / quality).read_text(encoding="utf-8"))
+    assert "pod/default/train: does not fit" in log, "the job says why"
+
+
+def test_make_fails(tmp_path: Path) -> None:
+    succeeded, log = make(project(tmp_path, fits=False))
+    assert not succeeded
+    assert "default/train" in log
+
+
+def test_a_mistake_in_the_manifests_fails_too(tmp_path: Path) -> None:
+    project(tmp_path, fits=True)
+    manifest = tmp_path / "manifests" / "workloads.yaml"
+    text = manifest.read_text(encoding="utf-8")
+    manifest.write_text(text.replace("deviceClassName: gpu.example.com", "deviceClassName: gpu.exampel.com", 1))
+    succeeded, log = github(tmp_path)
+    assert not succeeded
+    assert "::error file=manifests/workloads.yaml,line=" in log
+    results = json.loads((tmp_path / "dra-plan.sarif").read_text(encoding="utf-8"))["runs"][0]["results"]
+    assert results
+    assert all(result["locations"][0]["physicalLocation"]["region"]["startLine"] > 1 for result in results)
+
+
+def test_the_cluster_can_be_recorded_as_written(tmp_path: Path) -> None:
+    """With a kubectl that prints what it is asked for."""
+    project(tmp_path, fits=True)
+    asked = tmp_path / "asked"
+    script = f'kubectl() {{ echo "$@" > {asked}; echo "apiVersion: v1"; }}; export -f kubectl; '
+    done = run(f"{script} make SHELL=bash -f {EXAMPLES / 'Makefile'} record", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert asked.read_text().startswith("get nodes,resourceslices,deviceclasses")
+    assert (tmp_path / "cluster" / "recorded.yaml").read_text() == "apiVersion: v1\n"
