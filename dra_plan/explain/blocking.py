@@ -14,13 +14,13 @@ from .scene import Budget, Scene
 SAME_EVERYWHERE = (RequestElement, ConstraintElement)
 """Elements that mean the same on every node."""
 
-TOTAL_STEPS = 60_000
+TOTAL_STEPS = 30_000
 """Search steps for one blocking set."""
 
 ALL_STEPS = 3 * TOTAL_STEPS
 """Search steps for all blocking sets of one claim set."""
 
-STEPS_EACH = 10_000
+STEPS_EACH = 5_000
 """Search steps for one question on the way."""
 
 

@@ -37,7 +37,7 @@ class Checks:
         self._ledger = Ledger(len(scene.claims))
         self._kind = (
             Check("feature", self._binding),
-            Check("selector", self.selector),
+            Check("selector", self._selector),
             Check("node", self._node),
         )
         self._capacity_check = Check("capacity", self._capacity)
@@ -59,10 +59,10 @@ class Checks:
 
     def first(self, want: Want, device: PoolDevice, pool: Pool) -> Refusal | None:
         """The first reason against the device, or None."""
-        for check in self.of(want):
-            refusal = check.refusal(want, device, pool)
-            if refusal is not None:
-                return refusal
+        for _, refusal in self.of(want):
+            found = refusal(want, device, pool)
+            if found is not None:
+                return found
         return None
 
     def matches(self, want: Want, device: PoolDevice, pool: Pool) -> bool:
@@ -81,7 +81,10 @@ class Checks:
         off = bool(device.device.binding_conditions) and not self._features.binding_conditions
         return BindingConditionsOff() if off else None
 
-    def selector(self, want: Want, device: PoolDevice, _pool: Pool) -> Refusal | None:
+    def _selector(self, want: Want, device: PoolDevice, _pool: Pool) -> Refusal | None:
+        return self.selector(want, device)
+
+    def selector(self, want: Want, device: PoolDevice) -> Refusal | None:
         """The first selector of the class, then of the request, that is false for the device or fails on it."""
         for condition in want.conditions:
             try:

@@ -99,7 +99,7 @@ def _funnel(story: Story, view: NodeView, position: int) -> Data:
         "removed": [
             {
                 **removal(view, funnel, found),
-                **_range("count", story.removed(position, group_key(found.refusal))),
+                **_range("count", story.removed(position, found.key)),
                 "selectors": [finding(item) for item in story.findings.get((position, number), ())],
             }
             for number, found in enumerate(funnel.removals)

@@ -8,9 +8,8 @@ from functools import cache
 from dra_plan.allocator import PoolDevice
 from dra_plan.allocator.reasons import SelectorRefused
 
-from .checks import Checks
 from .funnel import Funnel, NodeView, Removal
-from .reasons import PoolUnusable, Refusal, SelectorFailed, group_key
+from .reasons import PoolUnusable, Refusal, SelectorFailed
 from .selectors import Finding, Publications, findings
 
 
@@ -45,12 +44,12 @@ def findings_of(views: Sequence[NodeView]) -> dict[tuple[int, int], list[Finding
 
 def _devices(views: Sequence[NodeView], position: int, removal: Removal) -> list[PoolDevice]:
     """The devices that the same reason takes away from the want on any of the nodes, each once."""
-    key = group_key(removal.refusal)
+    key = removal.key
     found = {
         device.id: device
         for view in views
         for other in view.funnels[position].removals
-        if group_key(other.refusal) == key
+        if other.key == key
         for device in other.devices
     }
     return list(found.values())
@@ -67,13 +66,11 @@ def _is_passed(view: NodeView, told: Funnel, class_name: str) -> bool:
     """Whether any device, free or not, passes the selectors of the class."""
     if told.left:
         return True
-    checks = Checks(view.scene)
-    pools = {pool.id: pool for pool in view.pools}
     for removal in told.removals:
         if isinstance(removal.refusal, PoolUnusable) or getattr(removal.refusal, "class_name", None) == class_name:
             continue
         for device in removal.devices:
-            refusal = checks.selector(told.want, device, pools[device.id.pool_id])
+            refusal = view.checks.selector(told.want, device)
             if getattr(refusal, "class_name", None) != class_name:
                 return True
     return False

@@ -21,9 +21,10 @@ from .scene import Scene
 
 @dataclass(slots=True)
 class Removal:
-    """Devices that one reason takes away: the first refusal stands for all of them."""
+    """Devices that one reason takes away: the first refusal stands for all of them, as they agree in their `key`."""
 
     refusal: Refusal
+    key: tuple[object, ...]
     devices: list[PoolDevice] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
 
@@ -80,6 +81,7 @@ class NodeView:
     pools: list[Pool]
     unusable: list[PoolFinding]
     funnels: list[Funnel]
+    checks: Checks
 
     @property
     def devices(self) -> int:
@@ -96,8 +98,7 @@ class NodeView:
 
 def view(scene: Scene) -> NodeView:
     """The node as the scene's claims meet it. Raises AllocationError when a node selector can't be read."""
-    obsolete: list[Pool] = []
-    pools = scene.gatherer.gather(scene.node, obsolete=obsolete)
+    pools, obsolete = scene.gathered()
     checks = Checks(scene)
     devices = [(device, pool) for pool in (*pools, *obsolete) for device in pool.devices()]
     reuses = not scene.target.rules.resumes_scan
@@ -109,7 +110,7 @@ def view(scene: Scene) -> NodeView:
     ]
     broken = [pool for pool in pools if pool.state is not PoolState.COMPLETE]
     unusable = [finding(pool, scene.gatherer) for pool in (*broken, *obsolete)]
-    return NodeView(scene, pools, unusable, funnels)
+    return NodeView(scene, pools, unusable, funnels, checks)
 
 
 def _funnel(checks: Checks, want: Want, devices: Sequence[tuple[PoolDevice, Pool]], *, reuses: bool) -> Funnel:
@@ -122,7 +123,10 @@ def _funnel(checks: Checks, want: Want, devices: Sequence[tuple[PoolDevice, Pool
             left.append(device)
             matching += 1
             continue
-        removal = removals.setdefault(group_key(refusal), Removal(refusal))
+        key = group_key(refusal)
+        removal = removals.get(key)
+        if removal is None:
+            removal = removals[key] = Removal(refusal, key)
         removal.devices.append(device)
         removal.refusals.append(refusal)
         if want.takes_all and checks.matches(want, device, pool):

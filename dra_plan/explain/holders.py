@@ -8,7 +8,6 @@ from dra_plan.allocator import PoolDevice
 from dra_plan.allocator.reasons import CapacityShort, CounterShort, InUse
 from dra_plan.allocator.requests import Want
 
-from .checks import Checks
 from .funnel import NodeView, Removal
 
 
@@ -39,13 +38,7 @@ def holders(view: NodeView, want: Want, removal: Removal) -> list[str]:
 
 def wanted(view: NodeView, want: Want, devices: Iterable[PoolDevice]) -> list[PoolDevice]:
     """Those of the devices that pass the want's selectors."""
-    checks = Checks(view.scene)
-    pools = {pool.id: pool for pool in view.pools}
-    return [
-        device
-        for device in devices
-        if device.id.pool_id in pools and checks.selector(want, device, pools[device.id.pool_id]) is None
-    ]
+    return [device for device in devices if view.checks.selector(want, device) is None]
 
 
 def _devices_of(view: NodeView, pools: Iterable[object]) -> Iterable[PoolDevice]:

@@ -80,16 +80,18 @@ def _errs(scene: Scene, made: Sequence[Change], budget: Budget) -> bool:
 
 
 def _places(story: Story) -> list[int]:
-    """The nodes of a story on which least is lacking, and the first: where changes are tried."""
+    """The nodes of a story on which least is lacking or in use, and the first: where changes are tried."""
     lacking = [_lack(view) for view in story.views]
     return list(dict.fromkeys((lacking.index(min(lacking)), 0)))
 
 
-def _lack(view: NodeView | None) -> int:
-    """How many devices are lacking for requests that can't be met alone, each with its nearest alternative."""
+def _lack(view: NodeView | None) -> tuple[int, int]:
+    """How many devices are lacking for requests that can't be met alone; then, how many others have in use."""
     if view is None:
-        return 0
-    return sum(min(max(0, funnel.need - len(funnel.left)) for funnel in funnels) for funnels in view.failing())
+        return 0, 0
+    failing = view.failing()
+    lacking = sum(min(max(0, funnel.need - len(funnel.left)) for funnel in funnels) for funnels in failing)
+    return lacking, sum(len(r.devices) for fs in failing for f in fs for r in f.removals if r.step == "in-use")
 
 
 def _others(stories: Sequence[Story], errors: Sequence[Story]) -> Iterator[Node]:

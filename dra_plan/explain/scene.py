@@ -98,6 +98,7 @@ class Scene:
     max_steps: int = DEFAULT_MAX_STEPS
     _ready: list[ClaimRequests] = field(default_factory=list)
     """Filled when first asked for; shared by scenes that differ in the node alone."""
+    _pools: tuple[list[Pool], list[Pool]] | None = None
 
     def ask(self, budget: Budget | None = None, probe: Probe | None = None) -> NodeOutcome:
         """The allocator's answer. With a budget, its steps are paid from it and it may end as Undecided sooner."""
@@ -125,13 +126,24 @@ class Scene:
             self._ready += [reader.read(index, claim) for index, claim in enumerate(self.claims)]
         return self._ready
 
+    def gathered(self) -> tuple[list[Pool], list[Pool]]:
+        """The node's pools, and those that are obsolete for it. Raises AllocationError for a node selector unread."""
+        if self._pools is None:
+            obsolete: list[Pool] = []
+            self._pools = self.gatherer.gather(self.node, obsolete=obsolete), obsolete
+        return self._pools
+
     def slices(self) -> list[ResourceSlice]:
         """The slices of every pool that the node sees anything of."""
         return [slice_.object for pool in self.pool_ids() for slice_ in self.gatherer.slices[pool]]
 
     def pool_ids(self) -> list[PoolID]:
         """The pools that the node sees anything of, usable or not."""
-        return pool_ids(self.gatherer, self.node)
+        try:
+            pools, obsolete = self.gathered()
+        except AllocationError:
+            return []
+        return [pool.id for pool in (*pools, *obsolete)]
 
     def _changed(self, **parts: object) -> Scene:
         values = {name: getattr(self, name) for name in _PARTS}
@@ -186,16 +198,6 @@ class Scene:
         return AllocatedState.of(claims, consumable_capacity=self.target.features.consumable_capacity)
 
 
-def pool_ids(gatherer: PoolGatherer, node: Node) -> list[PoolID]:
-    """The pools that a node sees anything of; none where a node selector can't be read."""
-    obsolete: list[Pool] = []
-    try:
-        pools = gatherer.gather(node, obsolete=obsolete)
-    except AllocationError:
-        return []
-    return [pool.id for pool in (*pools, *obsolete)]
-
-
 _PARTS = ("node", "claims", "world", "allocated", "classes", "gatherer", "target", "state", "max_steps")
 
 
@@ -211,14 +213,11 @@ class Stage:
     def scene(self, node: Node) -> Scene:
         """The claims on this node, in the world as it is."""
         world = self.world
-        holders: dict[str, ResourceClaim] = {}
-        for pool in pool_ids(world.gatherer, node):
-            holders.update(self.holders(pool))
-        return Scene(
+        scene = Scene(
             node=node,
             claims=self.claims,
             world=world,
-            allocated=tuple(holders.values()),
+            allocated=(),
             classes=world.classes,
             gatherer=world.gatherer,
             target=world.target,
@@ -226,6 +225,11 @@ class Stage:
             max_steps=self._max_steps,
             _ready=self._ready,
         )
+        holders: dict[str, ResourceClaim] = {}
+        for pool in scene.pool_ids():
+            holders.update(self.holders(pool))
+        scene.allocated = tuple(holders.values())
+        return scene
 
     def holders(self, pool: PoolID) -> Mapping[str, ResourceClaim]:
         """The allocated claims that have devices in a pool, by NAMESPACE/NAME."""

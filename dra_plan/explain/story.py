@@ -14,7 +14,6 @@ from .choices import Choice
 from .defects import DefectFinding
 from .faults import Fault
 from .funnel import Funnel, NodeView
-from .reasons import group_key
 from .scene import Scene
 from .selectors import Finding
 from .suggest import Suggestion
@@ -68,10 +67,7 @@ class Story:
 
     def removed(self, want: int, key: tuple[object, ...]) -> tuple[int, int]:
         """The least and the most devices that removals of this kind take from a want, over all nodes of the story."""
-        counts = [
-            next((len(r.devices) for r in funnel.removals if group_key(r.refusal) == key), 0)
-            for funnel in self.funnels(want)
-        ]
+        counts = [next((len(r.devices) for r in funnel.removals if r.key == key), 0) for funnel in self.funnels(want)]
         return min(counts), max(counts)
 
     def left(self, want: int) -> tuple[int, int]:

@@ -15,10 +15,10 @@ from .scene import Budget, Scene
 MOST = 8
 """Suggestions for one claim set."""
 
-TOTAL_STEPS = 60_000
+TOTAL_STEPS = 30_000
 """Search steps for all suggestions of one claim set."""
 
-STEPS_EACH = 5_000
+STEPS_EACH = 3_000
 """Search steps for one try."""
 
 MOST_TRIES = 60

@@ -13,7 +13,6 @@ from dra_plan.claimsets import ClaimSet
 
 from . import blocking, choices, defects, faults, funnel
 from .blocking import BlockingSet
-from .checks import Checks
 from .findings import findings_of
 from .funnel import Funnel, NodeView
 from .reasons import group_key
@@ -151,15 +150,13 @@ def _key(view: NodeView | None, answer: NodeOutcome, *, together: bool) -> tuple
 def _funnel_key(view: NodeView, told: Funnel) -> tuple[object, ...]:
     """What stops the want: a device that is in use, and would not do if it were free, counts by what it lacks."""
     causes: dict[object, None] = {}
-    checks = Checks(view.scene)
-    pools = {pool.id: pool for pool in view.pools}
     for removal in told.removals:
         if not isinstance(removal.refusal, InUse):
-            causes[group_key(removal.refusal)] = None
+            causes[removal.key] = None
             continue
         for device in removal.devices:
-            unfit = checks.selector(told.want, device, pools[device.id.pool_id])
-            causes[group_key(unfit or removal.refusal)] = None
+            unfit = view.checks.selector(told.want, device)
+            causes[removal.key if unfit is None else group_key(unfit)] = None
     return told.problem, frozenset(causes)
 
 

@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 
 from dra_plan import allocate
-from tests.allocator.model import Case, Claim, Device, Option, Pool, random_case, to_objects
+from tests.allocator.model import Case, Claim, Device, Option, Pool, Taint, random_case, to_objects
+from tests.allocator.oracle import _amount as amount_of
+from tests.allocator.oracle import _tolerates as tolerates
 from tests.allocator.oracle import first_solution
 
 from .apply import applied
@@ -42,25 +44,32 @@ def holds(
 ) -> bool:
     """Whether the reason is true of the device, by the plain values."""
     key = (pool.driver, pool.name, device.name)
+    amount = amount_of(option, device)
     if code == "in-use":
-        return key in case.busy and case.busy[key] is None
+        return key in case.busy and case.busy[key] is None and not option.admin
     if code == "selector-false":
         if "class" in told:
             return pool.driver != option.driver
         return option.model is not None and device.model != option.model
+    if code == "capacity-policy":
+        return amount is None
     if code == "capacity-short":
-        amount = option.memory or (device.memory if device.default is None else device.default)
-        return (case.busy.get(key) or 0) + amount > device.memory
+        used = 0 if option.admin else case.busy.get(key) or 0
+        return amount is not None and used + amount > device.memory
     if code == "counter-short":
-        if device.shared and key in case.busy:
+        if option.admin or (device.shared and key in case.busy):
             return False
         busy = [d for d in pool.devices if (pool.driver, pool.name, d.name) in case.busy]
         used = sum(d.consumes.get(told["counter"], 0) for d in busy)
         return used + device.consumes[told["counter"]] > pool.counters[told["counter"]]
     if code == "not-tolerated":
-        return device.taint == told["taint"]["key"] and not option.tolerates
+        return told["taint"] == vars(device.taint) and not is_tolerated(option, device.taint)
     assert code == "attribute-missing"
-    return device.numa is None and (claim.has_match or claim.has_distinct)
+    return device.numa is None and (claim.match, claim.distinct) != (None, None)
+
+
+def is_tolerated(option: Option, taint: Taint | None) -> bool:
+    return not taint or taint.effect == "None" or any(tolerates(each, taint) for each in option.tolerates)
 
 
 def check_reasons(case: Case, claim_set: dict[str, Any]) -> Iterator[str]:
@@ -78,8 +87,8 @@ def check_reasons(case: Case, claim_set: dict[str, Any]) -> Iterator[str]:
                 pool, device = place_of(case, left)
                 assert pool.driver == option.driver
                 assert option.model in (None, device.model)
-                assert not device.taint or option.tolerates
-                assert case.busy.get((pool.driver, pool.name, device.name), 0) is not None
+                assert is_tolerated(option, device.taint)
+                assert option.admin or case.busy.get((pool.driver, pool.name, device.name), 0) is not None
 
 
 # -- blocking sets -------------------------------------------------------------------------------------------------
@@ -89,9 +98,9 @@ def all_elements(case: Case) -> list[tuple[Any, ...]]:
     found: list[tuple[Any, ...]] = []
     for claim in case.claims:
         found += [("request", claim.name, request.name) for request in claim.requests]
-        found += [("constraint", claim.name, n) for n in range(claim.has_match + claim.has_distinct)]
+        found += [("constraint", claim.name, n) for n in range(2 - (claim.match, claim.distinct).count(None))]
     found += [("counter", *pool.key, name) for pool in case.pools for name in pool.counters]
-    return [*found, *(("claim", f"busy-{n}") for n in range(len(case.busy)))]
+    return [*found, *(("claim", f"busy-{n}") for n in range(len(case.busy) + len(case.watched)))]
 
 
 def named(element: dict[str, Any]) -> tuple[Any, ...]:
@@ -112,17 +121,23 @@ def without(case: Case, dropped: Iterable[tuple[Any, ...]]) -> Case:
             name: ENOUGH if ("counter", *pool.key, name) in gone else value for name, value in pool.counters.items()
         }
     for claim in changed.claims:
-        has_distinct_at = int(claim.has_match)
-        claim.has_match &= ("constraint", claim.name, 0) not in gone
-        claim.has_distinct &= ("constraint", claim.name, has_distinct_at) not in gone
+        of_match = ("constraint", claim.name, 0)
+        of_distinct = ("constraint", claim.name, int(claim.match is not None))
+        claim.match, claim.distinct = (
+            None if place in gone else listed
+            for place, listed in ((of_match, claim.match), (of_distinct, claim.distinct))
+        )
         claim.requests = [r for r in claim.requests if ("request", claim.name, r.name) not in gone]
         kept = [request.name for request in claim.requests]
-        for kind in ("match", "distinct"):
-            listed = getattr(claim, kind)
-            if listed and not set(listed) & set(kept):
-                setattr(claim, f"has_{kind}", False)
-            setattr(claim, kind, [name for name in listed if name in kept])
+        claim.match, claim.distinct = _of_those(claim.match, kept), _of_those(claim.distinct, kept)
     return changed
+
+
+def _of_those(listed: list[str] | None, kept: list[str]) -> list[str] | None:
+    """A constraint's requests that are left; none of them left is no constraint, while an empty list means all."""
+    if not listed:
+        return listed
+    return [name for name in listed if name.partition("/")[0] in kept] or None
 
 
 def check_blocking_set(case: Case, blocking: dict[str, Any]) -> None:
@@ -143,9 +158,10 @@ def check(seeds: Iterable[int], quirks: str = "fixed") -> dict[str, int]:
         case = random_case(seed)
         objects = to_objects(case)
         before = copy.deepcopy(objects)
-        claim_set = only_set(objects, quirks=quirks)
+        asked = {"quirks": quirks, "feature_gates": {"DRAListTypeAttributes": case.lists}}
+        claim_set = only_set(objects, **asked)
         assert objects == before, f"seed {seed}: the input was changed"
-        found = list(check_reasons(case, claim_set))
+        found = list(check_reasons(case, claim_set)) if quirks == "fixed" else []
         for story in claim_set["stories"]:
             if story["blockingSet"] is not None:
                 assert story["blockingSet"]["proven"], f"seed {seed}"
@@ -153,7 +169,7 @@ def check(seeds: Iterable[int], quirks: str = "fixed") -> dict[str, int]:
                 found.append("blocking-set")
         for suggestion in claim_set["suggestions"]:
             changed = applied(objects, suggestion["changes"])
-            [outcome] = [s["outcome"] for s in allocate(changed, quirks=quirks, together=True).to_dict()["claimSets"]]
+            [outcome] = [s["outcome"] for s in allocate(changed, **asked, together=True).to_dict()["claimSets"]]
             assert outcome == "Fits", f"seed {seed}: {suggestion['changes']}"
             found += [change["code"] for change in suggestion["changes"]]
         for name in found:
@@ -163,6 +179,8 @@ def check(seeds: Iterable[int], quirks: str = "fixed") -> dict[str, int]:
 
 EXPECTED = {
     "in-use",
+    "capacity-policy",
+    "change-value",
     "selector-false",
     "capacity-short",
     "counter-short",
