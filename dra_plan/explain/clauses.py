@@ -16,7 +16,7 @@ _TOKEN = re.compile(
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 _REFERENCE = re.compile(
     rf"""\bdevice\s*\.\s*(?P<kind>attributes|capacity)\s*\[\s*\??\s*(?P<domain>{_STRING})\s*\]"""
-    rf"""\s*(?:\.\s*\??\s*(?P<field>{_NAME})(?!\s*\()|\[\s*\??\s*(?P<index>{_STRING})\s*\])"""
+    rf"""\s*(?:\.\s*\??\s*(?P<field>{_NAME})\b(?!\s*\()|\[\s*\??\s*(?P<index>{_STRING})\s*\])"""
 )
 _MEMBER = re.compile(
     rf"""(?P<item>{_STRING})\s+in\s+device\s*\.\s*(?P<kind>attributes|capacity)\s*(?:\[\s*(?P<domain>{_STRING})\s*\])?"""

@@ -10,13 +10,12 @@ from dra_plan.allocator.constraints import Constraint, look_up, make
 from dra_plan.allocator.reasons import CapacityMissing
 from dra_plan.allocator.requests import Want
 from dra_plan.allocator.taints import first_untolerated
-from dra_plan.explain.near import nearest
 from dra_plan.explain.selectors import attribute_value, qualified
 from dra_plan.manifests.paths import FieldPath
 
 from .rule import Problem, error, warning
 from .subject import Subject
-from .words import listed, none_of, shown
+from .words import listed, nearest, none_of, shown
 from .world import Asked, AskedClaim, World, most_on_one_node
 
 NEVER_MET = error(
@@ -111,6 +110,8 @@ def _unmet(world: World, asked: Asked) -> Problem | None:
         message = f"class {want.device_class.metadata.name}: {none_of(len(devices), 'device', 'match', 'the input')}"
         return NEVER_MET.at((*path, "deviceClassName"), message)
     matching = world.matching(want.conditions)
+    if not matching and world.fails(want.conditions):
+        return None  # other rules tell of it
     if not matching:
         name = want.device_class.metadata.name
         message = f"{none_of(len(by_class), 'device', 'match', f'class {name}')} the selectors"
@@ -214,9 +215,10 @@ def _constraint(world: World, claim: AskedClaim, constraint: Constraint, path: F
         if attribute is not None:
             types.setdefault(_type(attribute_value(attribute)[0], constraint), device.id.driver)
     if reached and not types:
-        near = nearest(constraint.attribute, _attributes(reached))
+        domain, _, name = constraint.attribute.rpartition("/")
+        near = nearest(name, (known for of, known in _attributes(reached) if of == domain))
         message = none_of(len({device.id for device in reached}), "matching device", "publish")
-        yield NOBODY_HAS.at(path, f"{message} {shown(constraint.attribute)}", near or "")
+        yield NOBODY_HAS.at(path, f"{message} {shown(constraint.attribute)}", f"{domain}/{near}" if near else "")
     elif len(types) > 1 and "matchAttribute" in path:
         each = ", ".join(f"{kind} in {driver}" for kind, driver in types.items())
         yield OTHER_TYPES.at(path, f"{shown(constraint.attribute)} has several types: {each}")
@@ -227,6 +229,6 @@ def _type(kind: str, constraint: Constraint) -> str:
     return kind.removesuffix("s") if constraint.lists else kind
 
 
-def _attributes(devices: Sequence[PoolDevice]) -> list[str]:
-    names = (("/".join(qualified(name, d.id.driver))) for d in devices for name in d.device.attributes)
-    return list(dict.fromkeys(names))
+def _attributes(devices: Sequence[PoolDevice]) -> list[tuple[str, str]]:
+    """Domains and names of everything that the devices publish."""
+    return list(dict.fromkeys(qualified(name, d.id.driver) for d in devices for name in d.device.attributes))

@@ -9,15 +9,14 @@ from dra_plan.allocator import PoolDevice, SelectorError
 from dra_plan.allocator.requests import Condition
 from dra_plan.api.resource import DeviceClass
 from dra_plan.explain.clauses import Reference, clauses, compared_type, is_reference, references
-from dra_plan.explain.near import nearest
 from dra_plan.explain.rewrites import for_driver, guarded
 from dra_plan.explain.selectors import Publications, look_up
 from dra_plan.manifests.paths import FieldPath
 
 from .rule import Problem, Rule, error, warning
 from .subject import Subject
-from .words import listed, none_of, shown
-from .world import World
+from .words import listed, nearest, none_of, shown
+from .world import World, failure_of
 
 FAILS = error(
     "DRA220",
@@ -92,7 +91,7 @@ def _judged(world: World, condition: Condition, devices: Sequence[PoolDevice], p
 
 
 def _failures(world: World, condition: Condition, devices: Sequence[PoolDevice], path: FieldPath) -> Iterator[Problem]:
-    failing = [(device, text) for device in devices if (text := _failure(condition, device)) is not None]
+    failing = [(device, text) for device in devices if (text := failure_of(condition, device)) is not None]
     if failing:
         device, text = failing[0]
         all_fail = len(failing) == len(devices)
@@ -102,14 +101,6 @@ def _failures(world: World, condition: Condition, devices: Sequence[PoolDevice],
         # Where it fails on all, a guard only makes it false on all: the names are wrong, as another rule tells.
         mended = "" if all_fail else _mended(world, condition, [device for device, _ in failing])
         yield FAILS.at(path, message, mended)
-
-
-def _failure(condition: Condition, device: PoolDevice) -> str | None:
-    try:
-        condition.holds(device)
-    except SelectorError as failure:
-        return str(failure).partition(_RUNTIME)[2]
-    return None
 
 
 def _mended(world: World, condition: Condition, failing: Sequence[PoolDevice]) -> str:
@@ -132,7 +123,7 @@ def _mended(world: World, condition: Condition, failing: Sequence[PoolDevice]) -
 
 def _first_failing(world: World, expression: str, devices: Sequence[PoolDevice]) -> PoolDevice | None:
     condition = Condition("", None, 0, expression, world.compile)
-    return next((device for device in devices if _failure(condition, device) is not None), None)
+    return next((device for device in devices if failure_of(condition, device) is not None), None)
 
 
 # Names and types
@@ -182,8 +173,22 @@ def _reading(
     wanted, types = compared_type(clause), sorted({kind for kind, _ in values})
     if wanted is None or wanted in types or not is_reference(_COMPARISON.split(clause)[0]):
         return None
-    message = f"{reference.label} is of type {' or '.join(types)}, and never equal to a value of type {wanted}"
-    return OTHER_TYPE.at(path, message)
+    message = f"{reference.label} is of type {' or '.join(types)}, and can't equal a value of type {wanted}"
+    return OTHER_TYPE.at(path, message, _retyped(clause, types[0], wanted))
+
+
+def _retyped(clause: str, published: str, wanted: str) -> str:
+    """The comparison with the constant as the published type; empty where that is not plain."""
+    left, constant = _COMPARISON.split(clause, maxsplit=1)
+    bare = constant.strip().strip("\"'")
+    made = {
+        ("version", "string"): f'semver("{bare}")',
+        ("string", "int"): f'"{bare}"',
+        ("string", "bool"): f'"{bare}"',
+        ("int", "string"): bare if bare.lstrip("-").isdigit() else "",
+        ("bool", "string"): bare if bare in ("true", "false") else "",
+    }.get((published, wanted), "")
+    return f"{left} {'!=' if '!=' in clause else '=='} {made}" if made else ""
 
 
 def _absent(

@@ -38,7 +38,10 @@ def findings(subjects: Iterable[Subject], target: Target) -> Iterator[Finding]:
         generated = not (subject.value.get("metadata") or {}).get("name")
         other = first.setdefault(subject.key, subject)
         if other is not subject and not generated:
-            yield subject.finding(schema.GIVEN_TWICE.at((), f"given twice, first in {other.place.origin}"))
+            same = other.place.source == subject.place.source
+            where = f"line {other.place.line} of this file" if same else str(other.place.origin)
+            where = where if other.place.line else "an object before"
+            yield subject.finding(schema.GIVEN_TWICE.at((), f"given twice, first in {where}"))
 
 
 def _problems(subject: Subject, target: Target) -> Iterator[Problem]:
@@ -52,7 +55,11 @@ def _problems(subject: Subject, target: Target) -> Iterator[Problem]:
     elif subject.kind.group == _DRA:
         yield from names.subdomain(("metadata", "name"), subject.name.rstrip("-"), "object name")
     if subject.obj is not None:
-        yield from _own(subject, target)
+        told = {problem.path for problem in subject.problems if problem.rule is schema.MISSING_FIELD}
+        for problem in _own(subject, target):
+            # What is not there at all is empty too.
+            if problem.rule is not schema.MISSING_FIELD or subject.as_written(problem.path) not in told:
+                yield problem
 
 
 def _version(subject: Subject, target: Target) -> Iterator[Problem]:

@@ -94,7 +94,7 @@ def _numbers(pool: PoolID, newest: list[Piece]) -> Found:
     if expected > 0 and there != expected:
         which = f"only {count(there, 'slice')}" if there < expected else count(there, "slice")
         message = f"pool {shown(pool.pool)} of {pool.driver} has {which} in the input, and should have {expected}"
-        yield first.subject, MISSING_SLICES.at(path, message, f"resourceSliceCount: {there}")
+        yield first.subject, MISSING_SLICES.at(path, message)
 
 
 def _expected(piece: Piece) -> int:

@@ -31,9 +31,9 @@ class Judgement:
 def judge(reading: Reading, target: Target, choice: Choice, *, ignore_unknown: bool = False) -> Judgement:
     """Every finding that counts, in the order of the input. `ignore_unknown` spares fields that no schema has."""
     comments = Comments(reading.texts)
-    found = dict.fromkeys(_findings(reading.subjects, target))
+    found = list(_findings(reading.subjects, target))
     if ignore_unknown:
-        found = {finding: None for finding in found if finding.rule is not schema.UNKNOWN_FIELD}
+        found = [finding for finding in found if finding.rule is not schema.UNKNOWN_FIELD]
     kept = [finding for finding in found if choice.counts(finding) and not comments.spare(finding)]
     files = {name: position for position, name in enumerate(dict.fromkeys(s.place.source for s in reading.subjects))}
     kept.sort(key=lambda finding: (files[finding.file], finding.line, finding.column, finding.code))

@@ -147,6 +147,8 @@ def problems(value: dict[str, Any], kind: Kind, version: str) -> Iterator[Proble
             yield Problem(WRONG_TYPE, found.path, found.message, found.hint, written=True)
         elif found.path[0] == "status" and kind.group != "resource.k8s.io":
             continue  # what components report, and nobody writes by hand
+        elif found.path[-2:] == ("requestPolicy", "default"):
+            continue  # a rule of its own says when it is needed
         elif found.path[-1] in _ZERO:
             yield Problem(ZERO_BY_DEFAULT, found.path, "missing, so it is 0", written=True)
         else:

@@ -32,6 +32,8 @@ TOO_COSTLY = error(
     "The API server estimates the worst case from the limits of the API, not from the devices that exist.",
     "Put cheap conditions first; avoid nested comprehensions and regular expressions.",
 )
+_NO_BOUND = 2**64 - 1
+"""What the estimate gives for everything beyond."""
 RULES = (NO_CEL, DOES_NOT_COMPILE, TOO_COSTLY)
 
 
@@ -54,7 +56,13 @@ def expression(path: FieldPath, text: str, target: Target) -> Iterator[Problem]:
         selector = compile_selector(text, kubernetes_version=target.version, feature_gates=target.gates, rules="new")
         cost = selector.max_cost
     except CelCompileError as failure:
-        yield DOES_NOT_COMPILE.at(path, str(failure))
+        yield DOES_NOT_COMPILE.at(path, _without_excerpts(str(failure)))
         return
     if cost > SELECTOR_COST:
-        yield TOO_COSTLY.at(path, f"estimated cost {cost}; at most {SELECTOR_COST} is allowed")
+        shown = "without bound" if cost >= _NO_BOUND else str(cost)
+        yield TOO_COSTLY.at(path, f"estimated cost {shown}; at most {SELECTOR_COST} is allowed")
+
+
+def _without_excerpts(text: str) -> str:
+    """The compiler's errors in one line, without the lines of the expression that it repeats."""
+    return "; ".join(line.strip() for line in text.split("\n") if not line.startswith(" |"))

@@ -10,7 +10,7 @@ from dra_plan.manifests.paths import FieldPath
 
 from .rule import Problem, warning
 from .subject import Subject
-from .words import count, listed, nearest
+from .words import listed, nearest
 from .world import World
 
 EVERYTHING = warning(
@@ -41,7 +41,7 @@ def check(world: World) -> Iterator[tuple[Subject, Problem]]:
     """All taint rules of the input."""
     for subject, rule in world.of(DeviceTaintRule):
         if not world.target.features.device_taint_rules:
-            message = f"ignored by {world.target.version} because feature gate DRADeviceTaintRules is off"
+            message = f"Kubernetes {world.target.version} ignores it: feature gate DRADeviceTaintRules is off"
             yield subject, IGNORED.at(("spec",), message)
         for problem in _reach(world, rule):
             yield subject, problem
@@ -60,7 +60,7 @@ def _reach(world: World, rule: DeviceTaintRule) -> Iterator[Problem]:
     )
     if devices and not reached:
         wanted = ", ".join(f"{name} {getattr(selector, name)}" for name in given)
-        message = f"none of the input's {count(len(devices), 'device')} is of {wanted}"
+        message = f"no device of the input is of {wanted}"
         yield NOTHING.at(_SELECTOR, message, _meant(world, rule))
 
 

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from dra_plan.explain.near import nearest
-
-__all__ = ["count", "listed", "nearest", "shown"]
+from dra_plan.explain import near
 
 MOST_NAMED = 3
+
+
+_ALIKE = 0.7
+"""How much of two names must be the same, of 1; a correction is more than a hint."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that was probably meant, or None. Case does not count."""
+    from difflib import SequenceMatcher
+
+    found = near.nearest(name, known)
+    if found is None or SequenceMatcher(None, name.lower(), found.lower()).ratio() < _ALIKE:
+        return None
+    return found
 
 
 def count(number: int, noun: str) -> str:

@@ -154,6 +154,23 @@ class World:
             self._by_expression[key] = tuple(kept)
         return self._by_expression[key]
 
+    def fails(self, conditions: Sequence[Condition]) -> bool:
+        """Whether one of the conditions ends in an error on a device that the ones before it let through."""
+        return any(
+            failure_of(condition, device) is not None
+            for index, condition in enumerate(conditions)
+            for device in self.matching(conditions[:index])
+        )
+
+
+def failure_of(condition: Condition, device: PoolDevice) -> str | None:
+    """The error in which the condition ends on the device, in the language's words."""
+    try:
+        condition.holds(device)
+    except SelectorError as failure:
+        return str(failure).partition("CEL runtime error: ")[2]
+    return None
+
 
 def _holds(condition: Condition, device: PoolDevice) -> bool:
     try:

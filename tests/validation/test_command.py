@@ -1,0 +1,168 @@
+"""The command: exit status, formats, options, settings."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from dra_plan.output import schemas
+from tests.cli.running import Ran, in_process
+
+from .judging import as_yaml
+from .objects import claim, device_class, piece, request
+
+OUTPUTS = ["table", "wide", "json", "yaml", "name", "jsonpath={.summary.errors}"]
+GOOD = [piece(), device_class(), claim()]
+WARNED = [piece(version="resource.k8s.io/v1beta2"), device_class(), claim()]
+INFO = [piece(), device_class(), claim(request(adminAccess=True))]
+WRONG = [*WARNED, claim(request("A B"), name="wrong")]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> "Run":
+    monkeypatch.chdir(tmp_path)
+    return Run(tmp_path)
+
+
+class Run:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __call__(self, objects: list[dict[str, object]], *options: str) -> Ran:
+        (self.folder / "input.yaml").write_text(as_yaml(objects), encoding="utf-8")
+        return in_process("validate", "input.yaml", *options)
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize(
+    ("objects", "fail_on", "status"),
+    [
+        (GOOD, "info", 0),
+        (INFO, "error", 0),
+        (INFO, "warning", 0),
+        (INFO, "info", 1),
+        (WARNED, "error", 0),
+        (WARNED, "warning", 1),
+        (WARNED, "info", 1),
+        (WRONG, "error", 1),
+        (WRONG, "warning", 1),
+    ],
+)
+def test_status_is_the_same_for_every_output(
+    objects: list[dict[str, object]], fail_on: str, status: int, output: str, run: Run
+) -> None:
+    ran = run(objects, "--fail-on", fail_on, "-o", output)
+    assert (ran.status, ran.err) == (status, "")
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("a: [", ()),
+        ("", ()),
+        ("just text", ()),
+        ("kind: List", ()),
+        ("{}", ("--select", "XYZ")),
+        ("{}", ("--fail-on", "never")),
+        ("{}", ("--kubernetes-version", "1.20")),
+        ("{}", ("--feature-gates", "Nope=true")),
+        ("{}", ("--config", "missing.toml")),
+        ("{}", ("missing.yaml",)),
+    ],
+)
+def test_what_can_not_be_judged(text: str, options: tuple[str, ...], output: str, tmp_path: Path) -> None:
+    path = tmp_path / "input.yaml"
+    path.write_text(text, encoding="utf-8")
+    ran = in_process("validate", str(path), *options, "-o", output)
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err.startswith("error: ")
+
+
+def test_no_path_is_a_usage_error() -> None:
+    ran = in_process("validate")
+    assert (ran.status, ran.err.startswith("error: no manifests")) == (2, True)
+
+
+@pytest.mark.parametrize("objects", [GOOD, WARNED, INFO, WRONG])
+def test_the_document_meets_its_schema(objects: list[dict[str, object]], run: Run) -> None:
+    document = json.loads(run(objects, "-o", "json").out)
+    jsonschema.Draft202012Validator(schemas.load("ValidationReport")).validate(document)
+    counts = document["summary"]
+    found = [finding["severity"] for finding in document["findings"]]
+    assert [counts[f"{kind}s"] for kind in ("error", "warning", "info")] == [
+        found.count(kind) for kind in ("error", "warning", "info")
+    ]
+    assert {finding["code"] for finding in document["findings"]} == {rule["code"] for rule in document["rules"]}
+
+
+def test_table(run: Run) -> None:
+    assert run(WRONG).out == (
+        "PLACE             SEVERITY   CODE     OBJECT                     MESSAGE\n"
+        "input.yaml:1:1    warning    DRA010   ResourceSlice node-a-gpu   apiVersion: resource.k8s.io/v1beta2 is"
+        " deprecated, resource.k8s.io/v1 replaces it\n"
+        'input.yaml:49:7   error      DRA101   ResourceClaim team/wrong   spec.devices.requests[0].name: "A B" is no'
+        " request name: lower case letters, digits and '-', at most 63, starting and ending with a letter or digit\n"
+        "\n1 error, 1 warning in 4 objects. Judged as Kubernetes 1.36.2.\n"
+    )
+    assert run(GOOD).out == "nothing found in 3 objects. Judged as Kubernetes 1.36.2.\n"
+
+
+def test_wide_has_the_correction_and_the_reason(run: Run) -> None:
+    out = run(WRONG, "-o", "wide").out
+    assert "apiVersion: resource.k8s.io/v1\n" in out
+    assert "It is still served, but goes away in a later release." in out
+
+
+def test_names(run: Run) -> None:
+    assert run(WRONG, "-o", "name").out == "resourceslice/node-a-gpu\nresourceclaim/team/wrong\n"
+    assert run(GOOD, "-o", "name").out == ""
+
+
+def test_options_go_before_settings(run: Run) -> None:
+    (run.folder / ".dra-plan.toml").write_text('ignore = ["DRA101"]\nfail-on = "warning"\n')
+    assert (run(WRONG).status, run(WRONG, "-o", "name").out) == (1, "resourceslice/node-a-gpu\n")
+    assert run(WRONG, "--fail-on", "error").status == 0
+    assert run(WRONG, "--ignore", "DRA010", "-o", "name").out == "resourceclaim/team/wrong\n"
+    assert run(WRONG, "--select", "DRA0,DRA2", "-o", "name").out == "resourceslice/node-a-gpu\n"
+    assert run(WRONG, "--select", "DRA0", "--ignore", "DRA010").out.startswith(
+        "nothing found in 4 objects; 2 left out."
+    )
+
+
+def test_settings_can_be_named(run: Run) -> None:
+    (run.folder / "other.toml").write_text('select = ["DRA2"]\n')
+    assert run(WRONG, "--config", "other.toml").status == 0
+
+
+def test_unknown_fields_can_be_passed_over(run: Run) -> None:
+    objects = [piece(), device_class(), claim(request(selector=[]))]
+    assert run(objects).status == 1
+    assert run(objects, "--ignore-unknown").status == 0
+    (run.folder / ".dra-plan.toml").write_text("ignore-unknown = true\n")
+    assert run(objects).status == 0
+    assert run(objects, "--no-ignore-unknown").status == 1
+
+
+def test_standard_input() -> None:
+    ran = in_process("validate", "-", "-o", "jsonpath={.findings[*].file}", stdin=as_yaml(WRONG))
+    assert (ran.status, ran.out) == (1, "- -")
+
+
+@pytest.mark.parametrize("form", ["junit", "sarif", "gitlab"])
+@pytest.mark.parametrize(("objects", "status"), [(GOOD, 0), (WARNED, 0), (WRONG, 1)])
+def test_reports_do_not_change_status_or_output(
+    form: str, objects: list[dict[str, object]], status: int, run: Run
+) -> None:
+    plain = run(objects)
+    ran = run(objects, "--report", f"{form}=report")
+    assert (ran.status, ran.out) == (status, plain.out)
+    text = (run.folder / "report").read_text()
+    assert ("DRA101" in text) == (status == 1)
+
+
+def test_annotations(run: Run) -> None:
+    err = run(WRONG, "--report", "github").err
+    assert "::warning file=input.yaml,line=1,col=1,title=dra-plan DRA010::" in err
+    assert "::error file=input.yaml,line=49,col=7,title=dra-plan DRA101::" in err
