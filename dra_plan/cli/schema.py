@@ -1,4 +1,4 @@
-"""`dra-plan schema`: the JSON Schemas of what dra-plan prints."""
+"""`dra-plan schema`: the JSON Schemas of what dra-plan prints and reads."""
 
 from __future__ import annotations
 
@@ -11,18 +11,39 @@ from dra_plan.cli.exits import Exit
 
 def schema(
     kind: Annotated[
-        str | None, typer.Argument(metavar="KIND", help="The document's kind; without it, the kinds are listed.")
+        str | None,
+        typer.Argument(metavar="KIND", help="The document's kind, or APIVERSION/KIND; without it, all are listed."),
     ] = None,
 ) -> Exit:
-    """Print the JSON Schema of a document, or list them."""
+    """Print the JSON Schema of a document, or list them.
+
+    First the documents that dra-plan prints, then those that it reads. A kind alone stands for its newest version.
+    """
     from dra_plan.errors import UsageError
     from dra_plan.output import schemas
+    from dra_plan.output.schemas import accepted
 
+    names = [*schemas.kinds(), *accepted.kinds()]
     if kind is None:
-        print("\n".join(schemas.kinds()))
+        print("\n".join(names))
         return Exit.OK
-    known = {name.lower(): name for name in schemas.kinds()}
-    if kind.lower() not in known:
-        raise UsageError(f"no document of kind {kind!r}; there are: {', '.join(known.values())}")
-    print(schemas.text(known[kind.lower()]), end="")
+    wanted = kind.lower()
+    found = next((name for name in names if wanted in (name.lower(), name.lower().rpartition("/")[2])), None)
+    if found is None:
+        raise UsageError(f"no document of kind {kind!r}{_hint(wanted, names)}")
+    print(schemas.text(found) if found in schemas.kinds() else _text(accepted.load(found)), end="")
     return Exit.OK
+
+
+def _text(read: dict[str, object]) -> str:
+    from dra_plan.output import structured
+
+    return structured.json(read)
+
+
+def _hint(wanted: str, names: list[str]) -> str:
+    import difflib
+
+    forms = {form.lower(): name for name in names for form in (name, name.rpartition("/")[2])}
+    near = difflib.get_close_matches(wanted, forms, n=1)
+    return f" (did you mean {forms[near[0]]}?)" if near else "; dra-plan schema lists them"

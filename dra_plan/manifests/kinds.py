@@ -124,10 +124,26 @@ _KINDS = (
 _BY_GROUP_AND_NAME = {(kind.group, kind.name): kind for kind in _KINDS}
 
 
+def every() -> tuple[Kind, ...]:
+    """All kinds that planning reads."""
+    return _KINDS
+
+
 def split_version(api_version: str) -> tuple[str, str]:
     """`GROUP/VERSION` as (group, version); the core group is empty."""
     group, slash, version = api_version.rpartition("/")
     return (group, version) if slash else ("", api_version)
+
+
+def near(api_version: str, kind: str) -> str | None:
+    """The known kind that was probably meant: the same name in another case, or in another of Kubernetes' groups."""
+    group = split_version(api_version)[0]
+    if group not in {known.group for known in _KINDS}:
+        return None
+    names = sorted(
+        (known for known in _KINDS if known.name.lower() == kind.lower()), key=lambda known: known.group != group
+    )
+    return f"{names[0].name} of {names[0].api_version}" if names else None
 
 
 def find(api_version: str, kind: str) -> Kind | None:

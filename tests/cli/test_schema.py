@@ -1,0 +1,129 @@
+"""`dra-plan schema`: everything that is printed or read has a schema, and meets it."""
+
+import json
+import tomllib
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from dra_plan.cli import settings
+from dra_plan.manifests.load import load_dicts
+from dra_plan.output import schemas
+from dra_plan.output.schemas import accepted
+
+from .running import ROOT, given, in_process
+
+NAMES = in_process("schema").out.split()
+PRINTED = {
+    "AllocationPlan": ["allocate", *given("cluster", "fits", "too-many"), "--explain"],
+    "Explanation": ["explain", *given("cluster", "fits", "too-many")],
+    "PoolList": ["pools", *given("cluster")],
+    "SchedulePlan": ["schedule", "fixtures/quickstart", "--trace"],
+    "SelectorReport": ["cel", 'device.driver == "a.example.com"', *given("cluster")],
+    "ValidationReport": ["validate", "fixtures/old-api"],
+}
+"""A run that prints each kind of document."""
+
+
+def of(name: str) -> Any:
+    ran = in_process("schema", name)
+    assert (ran.status, ran.err) == (0, "")
+    return json.loads(ran.out)
+
+
+def validator(name: str) -> jsonschema.Draft202012Validator:
+    return jsonschema.Draft202012Validator(of(name))
+
+
+def test_all_are_listed_once() -> None:
+    assert [*schemas.kinds(), *accepted.kinds()] == NAMES
+    assert len(set(NAMES)) == len(NAMES)
+    assert set(PRINTED) == set(schemas.kinds())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_is_a_schema_without_loose_ends(name: str) -> None:
+    schema = of(name)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert schema["title"] == name.rpartition("/")[2]
+    text = json.dumps(schema)
+    for part in text.split('"$ref": "')[1:]:
+        assert part.split('"')[0].removeprefix("#/$defs/") in schema["$defs"]
+
+
+@pytest.mark.parametrize("kind", PRINTED)
+def test_what_is_printed_meets_its_schema(kind: str) -> None:
+    ran = in_process(*PRINTED[kind], "-o", "json")
+    document = json.loads(ran.out)
+    assert document["kind"] == kind
+    validator(kind).validate(document)
+
+
+def test_what_is_read_meets_its_schema() -> None:
+    """The objects of the fixtures, in all the versions that they are written in; their nodes are shortened."""
+    folders = sorted(path for path in (ROOT / "fixtures").iterdir() if path.name != "expected")
+    objects = load_dicts(folders)
+    names = {f"{each['apiVersion']}/{each['kind']}" for each in objects}
+    assert len(names) > 10
+    checks = {name: validator(name) for name in names}
+    for each in objects:
+        errors = list(checks[f"{each['apiVersion']}/{each['kind']}"].iter_errors(each))
+        assert [error for error in errors if (each["kind"], error.validator) != ("Node", "required")] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "document"),
+    [
+        ("v1/Node", {"apiVersion": "v1", "kind": "Pod"}),
+        ("resource.k8s.io/v1/ResourceClaim", {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "spec": 1}),
+        ("apps/v1/Deployment", {"apiVersion": "apps/v1", "kind": "Deployment", "spec": {"replicas": "two"}}),
+        ("KubeSchedulerConfiguration", {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "x"}),
+        ("Settings", {"selected": ["DRA1"]}),
+        ("Settings", {"select": ["X1"]}),
+        ("Settings", {"fail-on": "never"}),
+    ],
+)
+def test_they_refuse_what_is_wrong(name: str, document: Any) -> None:
+    assert not validator(name).is_valid(document)
+
+
+def test_settings_that_meet_the_schema_are_read(tmp_path: Any) -> None:
+    text = """
+select = ["DRA1"]
+ignore = ["DRA101"]
+ignore-unknown = true
+fail-on = "warning"
+[per-file-ignores]
+"old/*" = ["DRA010"]
+"""
+    validator("Settings").validate(tomllib.loads(text))
+    assert set(of("Settings")["properties"]) == set(tomllib.loads(text))
+    (tmp_path / ".dra-plan.toml").write_text(text)
+    found = settings.find(tmp_path)
+    assert found.select == ("DRA1",)
+
+
+def test_the_schedulers_configuration() -> None:
+    text = (ROOT / "examples" / "scheduler-plugin" / "config.yaml").read_text(encoding="utf-8")
+    validator("KubeSchedulerConfiguration").validate(yaml.safe_load(text))
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ("resourceclaim", "resource.k8s.io/v1/ResourceClaim"),
+        ("DeviceTaintRule", "resource.k8s.io/v1beta2/DeviceTaintRule"),
+        ("resource.k8s.io/v1beta1/resourceslice", "resource.k8s.io/v1beta1/ResourceSlice"),
+        ("pod", "v1/Pod"),
+    ],
+)
+def test_names(asked: str, found: str) -> None:
+    assert of(asked)["properties"]["apiVersion"] == {"const": found.rpartition("/")[0]}
+
+
+def test_an_unknown_kind() -> None:
+    ran = in_process("schema", "AllocatonPlan")
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err == "error: no document of kind 'AllocatonPlan' (did you mean AllocationPlan?)\n"
