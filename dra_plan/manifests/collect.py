@@ -87,6 +87,11 @@ class Collector:
         kind = kinds.find(header.api_version, header.kind)
         group, version = kinds.split_version(header.api_version)
         if kind is None:
+            near = kinds.near(header.api_version, header.kind) if self._strict else None
+            if near is not None:
+                message, hint = f"{header.api_version} has no kind {header.kind}", f"did you mean {near}?"
+                self.report.fault(item.place, message, label=shown, path=("kind",), hint=hint)
+                return None
             self._inventory.skipped[f"{header.kind}.{group}" if group else header.kind] += 1
             return None
         if version not in kind.versions:

@@ -61,7 +61,7 @@ def wrong_value(value: Any, types: list[str]) -> tuple[str, str] | None:
         except QuantityError:
             return f"{describe(value)} is not a quantity", "such as 500m, 2, 80Gi or 1e3"
     elif types == ["integer"] and not -(2**63) <= value < 2**63:
-        return f"{value} is beyond 64 bits", ""
+        return f"{_number(value)} is beyond 64 bits", ""
     return None
 
 
@@ -73,7 +73,7 @@ def describe(value: object) -> str:
         case bool():
             return f"the boolean {str(value).lower()}"
         case int() | float():
-            return f"the number {value}"
+            return f"the number {_number(value)}"
         case str():
             shown = value if len(value) <= 40 else value[:37] + "..."
             return f'the string "{shown}"'
@@ -82,6 +82,16 @@ def describe(value: object) -> str:
         case dict():
             return "an object"
     return f"a value of type {type(value).__name__}"
+
+
+def _number(value: float) -> str:
+    """A number as text; Python refuses to write integers of thousands of digits."""
+    return f"{value}" if isinstance(value, float) or abs(value) < 10**30 else f"a number of {_digits(value)} digits"
+
+
+def _digits(value: int) -> int:
+    """How many decimal digits a large integer has, give or take one."""
+    return round(abs(value).bit_length() * 0.30103)
 
 
 class _Walk:
@@ -101,7 +111,7 @@ class _Walk:
             return value
         types = [types] if isinstance(types, str) else types
         if isinstance(value, float) and value.is_integer() and "integer" in types:
-            return int(value)
+            value = int(value)
         if not any(_is(value, name) for name in types):
             self._wrong(value, types, path)
             return value

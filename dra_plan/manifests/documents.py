@@ -81,7 +81,8 @@ def _line_at(data: bytes, position: int) -> int:
 def _yaml_instead(source: Source, error: JsonError, read: list[Document], faults: list[Fault]) -> list[Document]:
     """What starts like JSON may be flow-style YAML (KYAML); if it is neither, the reader that got further is right."""
     line = _line_at(source.data, error.position)
-    as_json = Fault(source.name, f"JSON: {error.message}", line, len(read) + 1)
+    hint = "a template has to be rendered first" if source.data.lstrip(_JSON_SPACE).startswith(b"{{") else ""
+    as_json = Fault(source.name, f"JSON: {error.message}", line, len(read) + 1, hint=hint)
     if source.name.endswith(".json"):
         faults.append(as_json)
         return read

@@ -24,9 +24,15 @@ class Fault(NamedTuple):
 
     def text(self) -> str:
         """`SOURCE:LINE: OBJECT: FIELD: MESSAGE (HINT)`, leaving out what is unknown."""
-        where = f"{self.source}:{self.line}" if self.line else self.source
+        source = self.source if self.source.isprintable() else _escaped(self.source)
+        where = f"{source}:{self.line}" if self.line else source
         parts = [part for part in (where, self.object, self.path, self.message) if part]
         return ": ".join(parts) + (f" ({self.hint})" if self.hint else "")
+
+
+def _escaped(name: str) -> str:
+    """A name with its line ends, controls and undecodable bytes as escapes: a fault is one line."""
+    return name.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
 class ManifestErrors(InputError):  # noqa: N818 - it carries many

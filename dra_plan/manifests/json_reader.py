@@ -11,6 +11,7 @@ import msgspec
 
 _TRAILING = re.compile(r"JSON is malformed: trailing characters \(byte (\d+)\)")
 _AT_BYTE = re.compile(r"JSON is malformed: (.*) \(byte (\d+)\)")
+_HALF_PAIR = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u....)\\u[dD][c-fC-F]")
 _SPACE = re.compile(rb"[ \t\r\n]*")
 
 
@@ -61,11 +62,14 @@ def _end_of_value(view: memoryview, begin: int) -> int:
     except RecursionError:
         raise JsonError("nested too deeply", begin) from None
     except msgspec.DecodeError as error:
-        raise _json_error(error, begin, len(view)) from None
+        raise _json_error(error, view, begin) from None
 
 
-def _json_error(error: msgspec.DecodeError, begin: int, end: int) -> JsonError:
-    match = _AT_BYTE.match(str(error))
+def _json_error(error: msgspec.DecodeError, view: memoryview, begin: int) -> JsonError:
+    match, end = _AT_BYTE.match(str(error)), len(view)
+    half = _HALF_PAIR.search(view, begin)
+    if half is not None and (match is None or "escape" in match[1]):
+        return JsonError("half of a surrogate pair", half.start())
     if match is None:
         return JsonError("the text ends inside a value", end)
     return JsonError(match[1], begin + int(match[2]))

@@ -93,7 +93,8 @@ def _line(fault: Fault) -> int:
 
 
 def _nothing(paths: Sequence[PathLike]) -> Fault:
-    names = ", ".join("standard input" if os.fspath(path) == STDIN else os.fspath(path) for path in paths)
+    given = ("standard input" if os.fspath(path) == STDIN else os.fspath(path) for path in paths)
+    names = ", ".join(dict.fromkeys(given))
     return Fault("", f"no Kubernetes object found in {names}" if names else "nothing to read: no path was given")
 
 

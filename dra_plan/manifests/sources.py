@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -59,6 +60,11 @@ def _files(name: str, faults: list[Fault], *, recursive: bool) -> list[str]:
 
 def _missing(name: str, path: Path) -> Fault:
     if path.is_symlink():
+        try:
+            path.stat()
+        except OSError as error:
+            if error.errno == errno.ELOOP:
+                return Fault(name, "a link that leads back to itself")
         return Fault(name, f"broken link to {path.readlink()}")
     if name.startswith(("http://", "https://")):
         return Fault(name, "no such file or directory", hint="addresses are not fetched; pipe the content into `-`")
@@ -73,7 +79,12 @@ def _directory(name: str, path: Path, faults: list[Fault], *, recursive: bool) -
     has_folders = False
     before = len(faults)
     for folder, folders, files in os.walk(path, onerror=unreadable):
-        found.extend(str(Path(folder, file)) for file in sorted(files) if Path(file).suffix in _SUFFIXES)
+        for file in sorted(Path(folder, file) for file in files if Path(file).suffix in _SUFFIXES):
+            # A pipe or device that is named as a path is read; one that happens to lie in a directory may block.
+            if file.exists() and not file.is_file():
+                faults.append(Fault(str(file), "not a regular file"))
+            else:
+                found.append(str(file))
         has_folders = bool(folders)
         if not recursive:
             break
@@ -115,6 +126,8 @@ def _limited(file: BinaryIO) -> bytes:
     data = bytearray()
     while len(data) <= MAX_BYTES and (piece := file.read(1 << 20)):
         data += piece
+        if b"\0" in piece and not data.startswith(_UTF16):
+            break  # no text, so the rest of it need not be known
     return bytes(data)
 
 

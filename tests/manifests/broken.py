@@ -26,6 +26,18 @@ spec:
         deviceClassName: gpu
 """
 CLASS = "apiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata:\n  name: gpu\n"
+SLICE = """\
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata:
+  name: slice
+spec:
+  driver: gpu.example.com
+  nodeName: node
+  pool: {name: node, generation: 1, resourceSliceCount: 1}
+  devices:
+  - name: gpu-0
+"""
 POD = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: pod\nspec:\n  containers:\n  - name: main\n"
 
 
@@ -68,7 +80,25 @@ CASES: dict[str, Broken] = {
     "cut UTF-8 at the end": yaml(CLASS.encode() + b"# \xe2\x82"),
     "gzip": Broken({"slices.yaml.gz": b"\x1f\x8b\x08\x00"}, ("slices.yaml.gz",)),
     "control character": yaml("apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\x07b\n"),
+    "fault in UTF-16": Broken({"in.yaml": (CLAIM + "        count: x\n").encode("utf-16")}),
+    "fault behind a byte order mark": yaml(b"\xef\xbb\xbf" + CLASS.replace("gpu", "1").encode()),
+    "fault in CRLF lines": yaml((CLASS + "---\n" + CLAIM + "        count: x\n").replace("\n", "\r\n")),
+    "fault in CR lines": yaml((CLAIM + "        count: x\n").replace("\n", "\r")),
+    "binary file": yaml(bytes(range(1, 256)) * 3),
+    "line end in a file name": Broken({"new\nline.yaml": "kind: Pod\n"}),
+    "device without end": Broken({}, ("/dev/zero",)),
+    "device without content": Broken({}, ("/dev/null",)),
+    # Not manifests at all
+    "HTML page": yaml("<!DOCTYPE html>\n<html><body>404</body></html>\n"),
+    "kubectl's table": yaml("NAME    NODE   DRIVER\nslice   n1     gpu.example.com\n"),
+    "kubectl's refusal": yaml('error: the server doesn\'t have a resource type "resourceslices"\n'),
+    "template with a condition": yaml("{{- if .Values.enabled }}\napiVersion: v1\n{{- end }}\n"),
     # YAML syntax
+    "unknown YAML version": yaml("%YAML 9.9\n---\n" + CLASS),
+    "unknown escape": yaml('apiVersion: v1\nkind: "P\\od"\n'),
+    "key without value in flow": yaml("{apiVersion: v1, kind: Pod, metadata: {name: }, spec: {a: {b: c}\n"),
+    "tab before a flow map": yaml("apiVersion: v1\n\t{kind: Pod}\n"),
+    "syntax fault in the third document": yaml(CLASS + "---\n" + CLAIM + "---\n# last\nkind: Node\nmetadata: [\n"),
     "bad indentation": yaml("apiVersion: v1\nkind: Pod\n metadata:\n  name: pod\n"),
     "tab as indentation": yaml("apiVersion: v1\nkind: Pod\nmetadata:\n\tname: pod\n"),
     "missing colon": yaml("apiVersion: v1\nkind Pod\nmetadata: {}\n"),
@@ -90,6 +120,9 @@ CASES: dict[str, Broken] = {
     "tag that does not fit": yaml("apiVersion: v1\nkind: Pod\nspec:\n  priority: !!int high\n"),
     "list as key": yaml("? [a, b]\n: c\n"),
     "null as key": yaml("apiVersion: v1\n~: c\n"),
+    "alias before its anchor": yaml("apiVersion: v1\nkind: *k\nmetadata: {name: &k Pod}\n"),
+    "map as key": yaml("? {a: b}\n: c\n"),
+    "merge of a list of numbers": yaml("apiVersion: v1\nkind: Pod\nmetadata:\n  <<: [1, 2]\n"),
     "merge of a number": yaml("apiVersion: v1\n<<: 3\n"),
     "not a number": yaml("apiVersion: v1\nkind: Pod\nspec:\n  priority: .nan\n"),
     "infinity": yaml("apiVersion: v1\nkind: Pod\nspec:\n  priority: -.inf\n"),
@@ -101,6 +134,11 @@ CASES: dict[str, Broken] = {
     "JSON single quotes": json("{'apiVersion': 'v1'}"),
     "JSON comment": json('{\n  // a pod\n  "kind": "Pod"\n}'),
     "JSON NaN": json('{"apiVersion": "v1", "kind": "Pod", "spec": {"priority": NaN}}'),
+    "JSON Infinity": json('{"apiVersion": "v1", "kind": "Pod",\n "spec": {"priority": -Infinity}}'),
+    "JSON control character": json('{"apiVersion": "v1",\n "kind": "P\x01od"}'),
+    "JSON half surrogate pair": json('{"apiVersion": "v1", "kind": "Pod",\n "metadata": {"name": "\\ud800"}}'),
+    "JSON other half of a surrogate pair": json('{"apiVersion": "v1",\n "kind": "\\udc00"}'),
+    "JSON kind twice": json('{"apiVersion": "v1", "kind": "Node",\n "kind": "Pod", "metadata": {"name": "a"}}'),
     "JSON cut off": json('{"apiVersion": "v1",\n "kind": "Pod",\n "metadata": {"name"'),
     "JSON key twice": json('{"apiVersion": "v1", "kind": "Pod",\n "metadata": {"name": "a",\n "name": "b"}}'),
     "JSON trailing text": json('{"apiVersion": "v1"}\n}'),
@@ -118,12 +156,20 @@ CASES: dict[str, Broken] = {
     "missing both": yaml("metadata:\n  name: pod\n"),
     "kind is a number": yaml("apiVersion: v1\nkind: 7\n"),
     "apiVersion is a number": yaml("apiVersion: 1\nkind: Pod\nmetadata:\n  name: pod\n"),
+    "kind is null": yaml("apiVersion: v1\nkind: null\nmetadata:\n  name: pod\n"),
+    "apiVersion is empty": yaml('apiVersion: ""\nkind: Pod\nmetadata:\n  name: pod\n'),
+    "apiVersion in another case": yaml(CLASS.replace("apiVersion", "apiversion")),
+    "kind in another case": yaml(CLASS.replace("DeviceClass", "deviceClass")),
+    "kind of another group": json('{"apiVersion": "v1", "kind": "ResourceSlice", "metadata": {"name": "s"}}'),
+    "unknown version of the core group": yaml("apiVersion: v2\nkind: Node\nmetadata:\n  name: node\n"),
     "unknown version": yaml(CLASS.replace("/v1", "/v9")),
     "version of classic DRA": yaml(CLAIM.replace("/v1", "/v1alpha2")),
     "taint rule version": yaml("apiVersion: resource.k8s.io/v1beta1\nkind: DeviceTaintRule\nmetadata: {name: r}\n"),
     "old workload version": yaml("apiVersion: apps/v1beta1\nkind: Deployment\nmetadata:\n  name: web\n"),
     "missing name": yaml(CLAIM.replace("name: claim", "labels: {}")),
     "missing metadata": yaml("apiVersion: v1\nkind: Node\n"),
+    "name is null": yaml(CLASS.replace("name: gpu", "name: null")),
+    "name is empty": yaml(CLASS.replace("name: gpu", 'name: ""')),
     "metadata is text": yaml("apiVersion: v1\nkind: Node\nmetadata: node\n"),
     "duplicate object": Broken({"a.yaml": CLAIM + "---\n" + CLASS, "b.yaml": CLAIM + "  \n---\n" + CLASS}),
     "duplicate by default namespace": yaml(
@@ -131,6 +177,12 @@ CASES: dict[str, Broken] = {
     ),
     "duplicate in two versions": yaml(CLASS + "---\n" + CLASS.replace("/v1", "/v1beta2")),
     "List without items": yaml("apiVersion: v1\nkind: List\nmetadata: {}\n"),
+    "List in a List in a List": yaml(
+        "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: List\n  items:\n"
+        "  - apiVersion: v1\n    kind: List\n    items:\n    - {kind: Pod}\n    - 3\n"
+    ),
+    "Lists too deep": json('{"kind": "List", "apiVersion": "v1", "items": [' * 12 + '{"kind": "Pod"}' + "]}" * 12),
+    "null in a List": json('{"apiVersion": "v1", "kind": "List", "items": [\n{"kind": "Pod"},\nnull]}'),
     "List of wrong type": yaml("apiVersion: v1\nkind: List\nitems: {a: b}\n"),
     "item is no object": json('{"apiVersion": "v1", "kind": "List",\n "items": [\n  "pod",\n  {"kind": "Pod"}]}'),
     "item is no object in YAML": yaml("apiVersion: v1\nkind: List\nitems:\n- pod\n- kind: Pod\n- [x]\n"),
@@ -140,6 +192,18 @@ CASES: dict[str, Broken] = {
     "label is a boolean": yaml(CLASS + "  labels:\n    ready: yes\n    zone: a\n    rank: 1\n"),
     "count is text": yaml(CLAIM + '        count: "2"\n'),
     "count is a fraction": yaml(CLAIM + "        count: 1.5\n"),
+    "count beyond 64 bits": yaml(CLAIM + "        count: 9223372036854775808\n"),
+    "count far beyond 64 bits": yaml(CLAIM + f"        count: {10**400}\n"),
+    "count with a large exponent": json(
+        '{"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "c"}, "spec": {"devices":\n'
+        ' {"requests": [{"name": "a", "exactly": {"deviceClassName": "g",\n "count": 1e30}}]}}}'
+    ),
+    "generation below 64 bits": yaml(SLICE.replace("generation: 1", "generation: -9223372036854775809")),
+    "attribute of two wrong types": yaml(SLICE + "    attributes: {v: {version: 1.2, ints: [1, x]}}\n"),
+    "attributes is a list": yaml(SLICE + "    attributes: [{name: model, string: a}]\n"),
+    "device is text": yaml(SLICE + "  - gpu-1\n"),
+    "counter is no quantity": yaml(SLICE + "  sharedCounters:\n  - name: s\n    counters: {x: {value: much}}\n"),
+    "wrong type in the third document": yaml(CLASS + "---\n" + CLAIM + "---\n# last\n\n" + SLICE + "    taints: {}\n"),
     "requests is a map": yaml(CLAIM.replace("    - name: gpu", "      name: gpu")),
     "spec is text": yaml("apiVersion: v1\nkind: Pod\nmetadata: {name: pod}\nspec: none\n"),
     "quantity is a list": yaml(POD + "    resources:\n      requests:\n        cpu: [1]\n"),

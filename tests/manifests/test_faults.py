@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
+import threading
 import tracemalloc
 from pathlib import Path
 
@@ -39,7 +41,7 @@ def test_message(name, tmp_path, monkeypatch, snapshot):
 
 
 def test_enough_kinds():
-    assert len(CASES) >= 40
+    assert len(CASES) >= 130
 
 
 def test_permission_denied(tmp_path, monkeypatch):
@@ -87,6 +89,63 @@ def test_broken_link_in_directory(tmp_path, monkeypatch):
     Path("dir/link.yaml").symlink_to("gone.yaml")
     Path("dir/class.yaml").write_text(CLASS)
     with pytest.raises(ManifestErrors, match=r"\Adir/link\.yaml: broken link to gone\.yaml\Z"):
+        load(["dir"])
+
+
+@pytest.mark.parametrize("path", ["loop/a.yaml", "loop"])
+def test_link_that_leads_back_to_itself(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("loop").mkdir()
+    Path("loop/a.yaml").symlink_to("b.yaml")
+    Path("loop/b.yaml").symlink_to("a.yaml")
+    with pytest.raises(ManifestErrors) as caught:
+        load([path])
+    assert str(caught.value).split("\n")[0] == "loop/a.yaml: a link that leads back to itself"
+
+
+def test_directory_that_links_to_itself(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("dir").mkdir()
+    Path("dir/again").symlink_to(".")
+    Path("dir/class.yaml").write_text(CLASS)
+    assert len(load(["dir"], recursive=True).classes) == 1
+
+
+def test_pipe_in_a_directory(tmp_path, monkeypatch):
+    """It would block until somebody writes."""
+    monkeypatch.chdir(tmp_path)
+    Path("dir").mkdir()
+    os.mkfifo("dir/x.yaml")
+    with pytest.raises(ManifestErrors, match=r"\Adir/x\.yaml: not a regular file\Z"):
+        load(["dir"])
+
+
+def test_pipe_that_is_named(tmp_path, monkeypatch):
+    """As in `dra-plan allocate <(kubectl get ...)`."""
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe")
+    writer = threading.Thread(target=lambda: Path("pipe").write_text(CLASS.replace("gpu", "1")))
+    writer.start()
+    with pytest.raises(ManifestErrors, match=r"\Apipe:4: DeviceClass: metadata\.name: expected a string"):
+        load(["pipe"])
+    writer.join()
+
+
+def test_standard_input_named_twice_is_read_once():
+    assert len(load(["-", "-"], stdin=io.BytesIO(CLASS.encode())).classes) == 1
+    with pytest.raises(ManifestErrors, match=r"\Ano Kubernetes object found in standard input\Z"):
+        load(["-", "-"], stdin=io.BytesIO(b""))
+
+
+def test_unreadable_directory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("dir").mkdir()
+
+    def refuse(folder):
+        raise PermissionError(13, "Permission denied", str(folder))
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    with pytest.raises(ManifestErrors, match=r"\Adir: permission denied\Z"):
         load(["dir"])
 
 
