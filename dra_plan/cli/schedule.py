@@ -94,14 +94,21 @@ def schedule(
             namespace=namespace,
             selector=wanted,
         ).to_dict()
-        if not plan["pods"] and not allow_empty:
+        missing = _nothing(plan, selecting=namespace is not None or wanted is not None)
+        if missing and not allow_empty:
             print_warnings(plan)
-            raise InputError(
-                "nothing to schedule: the input has no pod and no workload (--allow-empty makes that a success)"
-            )
+            raise InputError(f"nothing to schedule: {missing} (--allow-empty makes that a success)")
         reports.tell(lambda: content(plan, gate, origins, command="schedule", anchor=reports.anchor))
         print_document(plan, form)
         return of_document(plan, gate)
+
+
+def _nothing(plan: dict[str, Any], *, selecting: bool) -> str:
+    """Why there was nothing to do, or "". A cluster whose pods all have their places is no reason to complain."""
+    if not plan["pods"]:
+        return "the input has no pod and no workload"
+    concerned = any("attempts" in pod or pod["outcome"] not in ("Bound", "Skipped") for pod in plan["pods"])
+    return "" if concerned or not selecting else "-n and -l choose no pod that waits for a node"
 
 
 def _configuration(path: str | None, *, allow: bool) -> tuple[dict[str, Any] | None, list[Extender] | None]:

@@ -2,44 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from . import text
 from .columns import Screen, Table
 from .formats import Formats
 
+NARROW = 120
+"""On a screen with fewer columns messages stand below the table, where they have its whole width."""
 
-def table(document: dict[str, Any], _screen: Screen | None) -> list[Table | str]:
-    """One row per pod: where it goes and with which devices, or why it stays; below, who is evicted and woken."""
-    parts: list[Table | str] = []
-    if document["pods"]:
-        parts.append(_pods(document))
-    if "trace" in document:
-        parts += [part for attempt in document["trace"]["attempts"] for part in _attempt(attempt)]
+LEGEND = "ok: passed Filter; numbers: weighted scores."
+
+
+def table(document: dict[str, Any], screen: Screen | None) -> list[Table | str]:
+    """One row per pod that was scheduled: where it goes and with which devices, or why it stays.
+
+    Below, who is evicted and woken, and how many pods are left out because they had their place already or were not
+    chosen.
+    """
+    pods = [pod for pod in document["pods"] if not _aside(pod)]
+    parts = [*_pods(document, pods, screen), *_attempts(document.get("trace", {}).get("attempts", ()))]
     parts += [part for part in (_evictions(document), _wakes(document)) if part.rows]
+    aside = [_aside(pod) for pod in document["pods"]]
+    told = [f"{aside.count(why)} {why}" for why in dict.fromkeys(filter(None, aside))]
+    if told:
+        parts.append(f"Not shown (-o wide shows them): {', '.join(told)}.")
     return [*parts, text.target(document)]
 
 
-def wide(document: dict[str, Any], _screen: Screen | None) -> list[Table | str]:
-    """The pods, and for the last attempt of each a matrix: one row per node, one column per plugin."""
+def wide(document: dict[str, Any], screen: Screen | None) -> list[Table | str]:
+    """All pods, and for the last attempt of each a matrix: one row per node, one column per plugin."""
     last = {attempt["pod"]: attempt for attempt in document.get("trace", {}).get("attempts", ())}
-    parts: list[Table | str] = [_pods(document)] if document["pods"] else []
-    parts += [part for attempt in last.values() for part in _attempt(attempt)]
+    parts = [*_pods(document, document["pods"], screen), *_attempts(last.values())]
     parts += [part for part in (_evictions(document), _wakes(document)) if part.rows]
     return [*parts, text.target(document)]
 
 
-def _pods(document: dict[str, Any]) -> Table:
-    made = Table(("POD", "OUTCOME", "NODE", "DEVICES", "MESSAGE"), flexible=(0, 3, 4))
+def _aside(pod: dict[str, Any]) -> str:
+    """Why a pod is no news: it was bound before, or is not one of those that were asked for; otherwise ""."""
+    if pod["outcome"] == "Bound" and "attempts" not in pod:
+        return "bound before"
+    return "not chosen" if pod["outcome"] == "Skipped" and pod.get("waiting") == "not chosen" else ""
+
+
+def _pods(document: dict[str, Any], pods: list[dict[str, Any]], screen: Screen | None) -> list[Table | str]:
+    """The table of pods; on a narrow screen their messages one by one below it."""
+    if not pods:
+        return []
+    below = screen is not None and screen.width < NARROW
+    headers = ("POD", "OUTCOME", "NODE", "DEVICES", *([] if below else ["MESSAGE"]))
+    made = Table(headers, flexible=(0, 3) if below else (0, 3, 4))
     devices = _devices_by_pod(document)
-    for pod in document["pods"]:
+    messages: list[Table | str] = []
+    for pod in pods:
         name = f"{pod['namespace']}/{pod['name']}"
         told = pod["message"] or pod.get("waiting", "")
         if pod.get("nominatedNodeName"):
             told = f"{told} (nominated: {pod['nominatedNodeName']})".strip()
-        made.add(name, pod["outcome"], pod["nodeName"] or "", ", ".join(devices.get(name, ())), told)
-    return made
+        cells = (name, pod["outcome"], pod["nodeName"] or "", ", ".join(devices.get(name, ())))
+        made.add(*cells, *([] if below else [told]))
+        if told and below:
+            messages.append(f"{name}: {told}")
+    return [made, *messages]
 
 
 def _devices_by_pod(document: dict[str, Any]) -> dict[str, list[str]]:
@@ -52,6 +77,11 @@ def _devices_by_pod(document: dict[str, Any]) -> dict[str, list[str]]:
         for user in claim["reservedFor"]:
             found.setdefault(f"{claim['namespace']}/{user['name']}", []).extend(names)
     return found
+
+
+def _attempts(attempts: Iterable[dict[str, Any]]) -> list[Table | str]:
+    parts = [part for attempt in attempts for part in _attempt(attempt)]
+    return [*parts, LEGEND] if any(isinstance(part, Table) for part in parts) else parts
 
 
 def _attempt(attempt: dict[str, Any]) -> Iterator[Table | str]:
@@ -73,8 +103,8 @@ def _matrix(attempt: dict[str, Any]) -> Table:
     filters = {entry["plugin"] for node in attempt["filter"] for entry in node["verdicts"]}
     ordered = [*dict.fromkeys(e["plugin"] for node in attempt["filter"] for e in node["verdicts"])]
     ordered += [plugin for plugin in scores if plugin not in filters]
-    headers = ("NODE", *(plugin.upper() for plugin in ordered), *(["TOTAL"] if scores else []))
-    made = Table(headers, flexible=range(1, len(ordered) + 1))
+    headers = ("NODE", *ordered, *(["TOTAL"] if scores else []))
+    made = Table(headers, grouped=1, flexible=range(1, len(ordered) + 1))
     for node in attempt["filter"]:
         name = node["node"]
         said = {entry["plugin"]: _cell(entry) for entry in node["verdicts"]}

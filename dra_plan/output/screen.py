@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 
 STYLES = {
     "Fits": "green",
+    "Bound": "green",
+    "Unschedulable": "red",
+    "Gated": "yellow",
+    "Waiting": "yellow",
     "DoesNotFit": "red",
     "NodeError": "red",
     "Error": "bold red",

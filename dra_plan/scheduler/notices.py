@@ -68,7 +68,7 @@ def _volumes(records: Sequence[PodRecord]) -> list[Notice]:
     found = []
     for record in records:
         used = sorted({kind for volume in record.pod.spec.volumes for kind in _CHECKED_VOLUMES if volume.get(kind)})
-        if used and not record.pod.spec.node_name:
+        if used and not record.pod.spec.node_name and not record.skipped:
             text = f"volumes ({', '.join(used)}) may restrict the nodes; they are not evaluated"
             found.append(Notice("volumes-not-evaluated", text, f"Pod {record.pod.key}"))
     return found

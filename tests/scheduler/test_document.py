@@ -74,14 +74,22 @@ REFUSAL = (
     "0/2 nodes are available: 2 Insufficient cpu. no new claims to deallocate, "
     "preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."
 )
-PODS = f"""\
-POD           OUTCOME         NODE   DEVICES                   MESSAGE
-default/old   Bound           a      -                         -
+NEWS = f"""\
 default/p1    Bound           b      gpu.example.com/b/gpu-0   -
 default/p2    Unschedulable   -      -                         {REFUSAL}
 default/p3    Gated           -      -                         waiting for scheduling gates: [later]
 """
-TABLE = f"{PODS}\nKubernetes 1.36.2, incubating allocator, known defects included.\n"
+PODS = f"""\
+POD           OUTCOME         NODE   DEVICES                   MESSAGE
+default/old   Bound           a      -                         -
+{NEWS}"""
+TARGET = "Kubernetes 1.36.2, incubating allocator, known defects included.\n"
+TABLE = f"""\
+POD          OUTCOME         NODE   DEVICES                   MESSAGE
+{"".join(line[:10] + line[11:] + chr(10) for line in NEWS.splitlines())}
+Not shown (-o wide shows them): 1 bound before.
+
+{TARGET}"""
 
 
 def test_table():
@@ -95,7 +103,7 @@ def test_wide_is_a_matrix_of_plugins_and_nodes():
     headers = matrix[2].split()
     assert headers[0] == "NODE"
     assert headers[-1] == "TOTAL"
-    assert {"TAINTTOLERATION", "NODERESOURCESFIT", "DYNAMICRESOURCES", "IMAGELOCALITY"} <= set(headers)
+    assert {"TaintToleration", "NodeResourcesFit", "DynamicResources", "ImageLocality"} <= set(headers)
     assert matrix[3].startswith("a ")
     assert "ok 300" in matrix[3]
     assert "Insufficient cpu" in text
@@ -105,6 +113,7 @@ def test_trace_shows_what_woke_a_pod():
     before = [node("a", cpu="1"), placed("old", "a"), pod("p")]
     after = [node("a", cpu="1"), pod("p")]
     text = parse("table", FORMATS)(plan(before, then=[after], trace=True), None)
+    assert "ok: passed Filter; numbers: weighted scores." in text
     assert text.splitlines()[-3].split() == [
         "default/p",
         "AssignedPodDelete",
