@@ -51,7 +51,7 @@ long: $(STAMP)
 
 # Rewrites the golden files from what the program prints now: read the difference before it is committed.
 golden: $(STAMP)
-	$(BIN)/python -m pytest -q --snapshot-update tests/fixtures tests/cli tests/output tests/test_readme.py
+	$(BIN)/python -m pytest -q --snapshot-update tests/fixtures tests/cli tests/output tests/validation tests/test_readme.py
 
 completions: $(STAMP)
 	for shell in bash zsh fish powershell; do $(BIN)/python -m tests.cli.completion_files $$shell; done

@@ -220,6 +220,9 @@ def _table(reference: Reference) -> str:
 def _is_guarded(expression: str, reference: Reference) -> bool:
     """Whether the expression asks for the name's presence, or reads it as optional: it expects devices without it."""
     name, domain = re.escape(reference.name), re.escape(reference.domain)
-    return bool(
-        re.search(rf"""["']{name}["']\s+in\b|\?\s*{name}\b|\?\s*["']{name}["']|\?\s*["']{domain}["']""", expression)
+    asked = (
+        rf"""["']{name}["']\s+in\b""",
+        rf"""\?\s*(?:{name}\b|["']{name}["']|["']{domain}["'])""",
+        rf"""\bhas\s*\([^()]*\.\s*{name}\s*\)""",
     )
+    return any(re.search(pattern, expression) for pattern in asked)

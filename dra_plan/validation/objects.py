@@ -17,7 +17,6 @@ from dra_plan.manifests.paths import FieldPath
 from dra_plan.releases import Target
 
 from . import claims, classes, gates, names, pods, schema, slices, taints
-from .finding import Finding
 from .rule import Problem
 from .subject import Subject
 from .world import pod_spec_of
@@ -27,12 +26,12 @@ _RULES_SERVED = {"1.34": ("v1alpha3",), "1.35": ("v1alpha3",), "1.36": ("v1beta2
 """Versions of DeviceTaintRule by release, the newest first; of the other kinds all releases serve the same."""
 
 
-def findings(subjects: Iterable[Subject], target: Target) -> Iterator[Finding]:
+def check(subjects: Iterable[Subject], target: Target) -> Iterator[tuple[Subject, Problem]]:
     """Everything that can be told of each object without looking at another one, and of repeated ones."""
     first: dict[tuple[str, str, str], Subject] = {}
     for subject in subjects:
         for problem in _problems(subject, target):
-            yield subject.finding(problem)
+            yield subject, problem
         if subject.kind is None or not subject.name:
             continue
         generated = not (subject.value.get("metadata") or {}).get("name")
@@ -41,7 +40,7 @@ def findings(subjects: Iterable[Subject], target: Target) -> Iterator[Finding]:
             same = other.place.source == subject.place.source
             where = f"line {other.place.line} of this file" if same else str(other.place.origin)
             where = where if other.place.line else "an object before"
-            yield subject.finding(schema.GIVEN_TWICE.at((), f"given twice, first in {where}"))
+            yield subject, schema.GIVEN_TWICE.at((), f"given twice, first in {where}")
 
 
 def _problems(subject: Subject, target: Target) -> Iterator[Problem]:

@@ -31,18 +31,20 @@ class Judgement:
 def judge(reading: Reading, target: Target, choice: Choice, *, ignore_unknown: bool = False) -> Judgement:
     """Every finding that counts, in the order of the input. `ignore_unknown` spares fields that no schema has."""
     comments = Comments(reading.texts)
-    found = list(_findings(reading.subjects, target))
+    told = list(_findings(reading.subjects, target))
     if ignore_unknown:
-        found = [finding for finding in found if finding.rule is not schema.UNKNOWN_FIELD]
-    kept = [finding for finding in found if choice.counts(finding) and not comments.spare(finding)]
-    files = {name: position for position, name in enumerate(dict.fromkeys(s.place.source for s in reading.subjects))}
-    kept.sort(key=lambda finding: (files[finding.file], finding.line, finding.column, finding.code))
-    return Judgement(tuple(kept), len(found) - len(kept), len(reading.subjects))
+        told = [(subject, finding) for subject, finding in told if finding.rule is not schema.UNKNOWN_FIELD]
+    kept = [(subject, finding) for subject, finding in told if choice.counts(finding) and not comments.spare(finding)]
+    order = {subject: position for position, subject in enumerate(reading.subjects)}
+    kept.sort(key=lambda item: (order[item[0]], item[1].line, item[1].column, item[1].code))
+    findings = tuple(finding for _, finding in kept)
+    return Judgement(findings, len(told) - len(findings), len(reading.subjects))
 
 
-def _findings(subjects: Sequence[Subject], target: Target) -> Iterator[Finding]:
-    yield from objects.findings(subjects, target)
+def _findings(subjects: Sequence[Subject], target: Target) -> Iterator[tuple[Subject, Finding]]:
     world = World(subjects, target)
+    for subject, problem in objects.check(subjects, target):
+        yield subject, subject.finding(problem)
     for rules in _TOGETHER:
         for subject, problem in rules.check(world):
-            yield subject.finding(problem)
+            yield subject, subject.finding(problem)
