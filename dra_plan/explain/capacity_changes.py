@@ -21,7 +21,9 @@ def of_missing(want: Want, missing: CapacityMissing, removal: Removal) -> Iterat
     asked = (want.capacity or {}).get(missing.name)
     data: Data = {**about(want), "capacity": missing.name}
     published = dict.fromkeys(name for device in removal.devices for name in device.device.capacity)
-    meant = nearest(missing.name, published)
+    identifier = missing.name.rpartition("/")[2]
+    meant = next((name for name in published if name.rpartition("/")[2] == identifier), None)
+    meant = meant or nearest(missing.name, published)
     if meant is not None and asked is not None:
         edit = edits.rename_capacity(missing.name, meant)
         yield Change("rename-capacity", {**data, "to": meant}, edit_want(want, edit))

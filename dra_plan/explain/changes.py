@@ -55,6 +55,8 @@ def candidates(
     made += (_labelled(labels) for labels in missing_labels(view.scene))
     unique: dict[str, Change] = {}
     for change in made:
+        if change.code == "release-claim" and "/".join(change.data["release"].values()) in view.scene.own:
+            continue
         unique.setdefault(f"{change.code} {sorted(change.data.items(), key=str)}", change)
     return sorted(unique.values(), key=lambda change: change.rank)
 

@@ -176,7 +176,8 @@ def holder(scene: Scene, key: str) -> Data:
     """A claim and the pods that may use its devices."""
     claim = next((claim for claim in scene.allocated if claim.key == key), None)
     reserved = claim.status.reserved_for if claim is not None and claim.status is not None else []
-    return {**key_name(key), "pods": [user.name for user in reserved if user.resource == "pods"]}
+    made: Data = {**key_name(key), "pods": [user.name for user in reserved if user.resource == "pods"]}
+    return {**made, "own": True} if key in scene.own else made
 
 
 def finding(item: Finding) -> Data:

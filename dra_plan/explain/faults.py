@@ -139,8 +139,9 @@ def of_answer(scene: Scene, answer: NodeOutcome, claim_set: ClaimSet) -> Fault:
         if claim is not None:
             _place(fault, claim, scene, claim_set)
     if code == "class-missing":
-        fault.known = sorted(scene.classes)
-        fault.hint = nearest(answer.message.rpartition('"')[0].rpartition('"')[2], fault.known)
+        name = answer.message.rpartition('"')[0].rpartition('"')[2]
+        fault.missing, fault.known = ("DeviceClass", "", name), sorted(scene.classes)
+        fault.hint = nearest(name, fault.known)
     if code == "feature-off":
         fault.gate = next((gate for words, gate in _GATES if words in answer.message), None)
     return fault

@@ -62,7 +62,7 @@ def elements(scene: Scene) -> list[Element]:
 
     What is tried first is more likely dropped, and a set without other claims says more about the claim set itself.
     """
-    found: list[Element] = [ClaimElement(claim.key) for claim in scene.allocated]
+    found: list[Element] = [ClaimElement(claim.key) for claim in scene.allocated if claim.key not in scene.own]
     found += _counters(scene)
     claims = list(enumerate(scene.claims))
     constraints = [

@@ -91,6 +91,8 @@ class Scene:
     world: World
     allocated: tuple[ResourceClaim, ...]
     """The allocated claims that matter here: those that have devices in a pool of this node."""
+    own: frozenset[str]
+    """Those of them, by NAMESPACE/NAME, that belong to the claim set itself: releasing them is no remedy."""
     classes: Mapping[str, DeviceClass]
     gatherer: PoolGatherer
     target: Target
@@ -198,14 +200,21 @@ class Scene:
         return AllocatedState.of(claims, consumable_capacity=self.target.features.consumable_capacity)
 
 
-_PARTS = ("node", "claims", "world", "allocated", "classes", "gatherer", "target", "state", "max_steps")
+_PARTS = ("node", "claims", "world", "allocated", "own", "classes", "gatherer", "target", "state", "max_steps")
 
 
 class Stage:
     """Sets scenes: the same world and claims on any node."""
 
-    def __init__(self, world: World, claims: Sequence[ResourceClaim], max_steps: int | None = None) -> None:
+    def __init__(
+        self,
+        world: World,
+        claims: Sequence[ResourceClaim],
+        max_steps: int | None = None,
+        own: Iterable[ResourceClaim] = (),
+    ) -> None:
         self.world, self.claims = world, tuple(claims)
+        self._own = frozenset(claim.key for claim in own)
         self._max_steps = DEFAULT_MAX_STEPS if max_steps is None else max_steps
         self._ready: list[ClaimRequests] = []
         self._holders: dict[PoolID, dict[str, ResourceClaim]] | None = None
@@ -218,6 +227,7 @@ class Stage:
             claims=self.claims,
             world=world,
             allocated=(),
+            own=self._own,
             classes=world.classes,
             gatherer=world.gatherer,
             target=world.target,

@@ -187,6 +187,8 @@ def _found(
     made = Found(reference, values, len(devices) - sum(values.values()))
     if not values:
         known = publications()
+        if reference.name in known.names.get((reference.kind, reference.domain), ()):
+            return made  # other devices have it
         made.problem, made.hint = _absence(reference, known)
         if made.hint is None:
             made.known = sorted(known.names.get((reference.kind, reference.domain), ()))

@@ -38,7 +38,7 @@ def explain(
     """Why the answers are what they are. `answers` are those for `nodes`, in the same order."""
     if claim_set.error is not None:
         return SetExplanation([], [], 0, faults.of_set(claim_set, world.inventory))
-    stage = Stage(world, claim_set.claims, max_steps)
+    stage = Stage(world, claim_set.claims, max_steps, claim_set.allocated)
     teller = _Teller(stage, claim_set)
     stories = teller.stories(nodes, answers)
     for story in stories:
@@ -137,9 +137,9 @@ def _key(view: NodeView | None, answer: NodeOutcome, *, together: bool) -> tuple
     """What nodes must share to have the same story: outcome, and for each request what stops it."""
     if answer.outcome is Outcome.FITS:
         return (answer.outcome,)
-    key: list[object] = [answer.outcome]
     if answer.outcome is Outcome.ERROR:
-        key.append(answer.message)
+        return answer.outcome, answer.message
+    key: list[object] = [answer.outcome]
     if view is not None:
         key += [() if together else _funnel_key(view, told) for told in view.funnels]
         key += sorted({found.code for found in view.unusable})

@@ -21,7 +21,7 @@ def _whose(of: Data) -> str:
 
 def _rewritten(of: Data, verb: str) -> str:
     number = f" #{of['selector']}" if of["selector"] else ""
-    return f"{verb} the selector{number} of {_whose(of)}: {words.one_line(of['replacement'])}"
+    return f"{verb} the selector{number} of {_whose(of)} to {words.one_line(of['replacement'])}"
 
 
 def _loosened(of: Data) -> str:
@@ -40,7 +40,7 @@ def _released(of: Data) -> str:
 
 
 _CHANGES: dict[str, Callable[[Data], str]] = {
-    "guard-selector": lambda of: _rewritten(of, "guard"),
+    "guard-selector": lambda of: _rewritten(of, "extend"),
     "fix-spelling": lambda of: _rewritten(of, "correct"),
     "tolerate-taint": _tolerated,
     "wait-for-slice": lambda of: (

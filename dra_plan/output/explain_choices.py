@@ -41,15 +41,14 @@ def _passed(slot: Data) -> Lines:
     for passed in slot["passedOver"]:
         if passed["code"] != "selector-false" or not passed.get("class"):
             why = words.removed({"wanted": passed["count"], **passed})
-            before = "device" if passed["count"] == 1 else f"{passed['count']} devices"
-            yield f"not the {before} before: {why}"
+            yield f"passed over {words.counted(passed['count'], 'device')}: {why}"
 
 
 def _not(alternative: Data) -> Lines:
     """Why an earlier alternative was not chosen."""
+    what = f"alternative {alternative['request'].rpartition('/')[2]}"
     if alternative["problem"] is None:
-        name = alternative["request"].rpartition("/")[2]
-        yield f"not the alternative {name} before: with it nothing was left for the rest"
+        yield f"passed over {what}: with it nothing was left for the rest"
         return
-    yield f"not the alternative before: {words.problem(alternative)}"
+    yield f"passed over, as {words.problem(alternative, what)}:"
     yield from indented(funnel_lines({**alternative, "leftFrom": 0, "leftTo": 0, "devicesFrom": 0, "devicesTo": 0}))

@@ -47,7 +47,9 @@ def _check_lines(check: Data) -> Iterator[str]:
     if check["passed"]:
         yield f"yes  {_STEPS[check['step']]}"
     else:
-        yield f"NO   {words.removed({'wanted': 1, 'count': 1, **check})}"
+        of_selector = check["code"] == "selector-false"
+        said = f"{words.selector(check)} is false" if of_selector else words.removed({"wanted": 1, "count": 1, **check})
+        yield f"NO   {said}"
     for detail in check.get("details", ()):
         yield from (f"       {line}" for line in _DETAILS[check["step"]](detail))
 

@@ -52,7 +52,8 @@ def _indented(expression: str) -> list[str]:
 
 
 def _class_missing(of: Data) -> list[str]:
-    return [f"{_where(of)}, request {of.get('request', '')}: its device class does not exist.{_meant(of)}"]
+    name = of["missing"]["name"]
+    return [f"{_where(of)}, request {of.get('request', '')}: device class {name} does not exist.{_meant(of)}"]
 
 
 def _feature_off(of: Data) -> list[str]:
@@ -60,8 +61,11 @@ def _feature_off(of: Data) -> list[str]:
 
 
 def _plain_fault(of: Data) -> list[str]:
+    kind = _KINDS.get(of["code"], "error")
+    if "object" not in of:
+        return [f"{words.capital(kind)}.{_meant(of)}"]
     asked = f", request {of['request']}" if of.get("request") else ""
-    return [f"{_where(of)}{asked}: {_KINDS.get(of['code'], 'error')}.{_meant(of)}"]
+    return [f"{_where(of)}{asked}: {kind}.{_meant(of)}"]
 
 
 def _set_error(of: Data) -> list[str]:

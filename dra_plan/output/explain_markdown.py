@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -23,7 +24,8 @@ def render(document: Data, _screen: Screen | None) -> str:
     blocks += ["\n".join(["```", *device_lines(story), "```"]) for story in document["devices"]]
     if not blocks:
         blocks = [explain_text.NOTHING]
-    return printable("\n\n".join([*blocks, f"_{text.target(document)}_"])) + "\n"
+    whole = "\n\n".join([*blocks, f"_{text.target(document)}_"])
+    return printable(re.sub(r"\n{3,}", "\n\n", whole)) + "\n"
 
 
 def _set_lines(of: Data) -> Iterator[str]:
@@ -62,6 +64,7 @@ def _story_lines(story: Data) -> Iterator[str]:
         yield from _items(choice_lines(story["choices"]))
         return
     yield from _items(explain_text.cause_lines(story))
+    yield ""
     if story["outcome"] == "Error" or story["devices"] == 0:
         return
     for request, others in alike(failing(story)):
@@ -70,7 +73,6 @@ def _story_lines(story: Data) -> Iterator[str]:
 
 
 def _table(of: Data, others: list[Data]) -> Iterator[str]:
-    yield ""
     also = f" (and {words.requests(others)})" if others else ""
     yield f"{escaped(words.capital(words.problem(of)) + also)}:"
     yield ""
@@ -81,6 +83,7 @@ def _table(of: Data, others: list[Data]) -> Iterator[str]:
         said = [words.removed(removed) + spread(removed, "count"), *finding_lines(removed)]
         yield f"| -{removed['count']} | {'<br>'.join(escaped(line) for line in said)} |"
     yield f"| {of['left']} | left{spread(of, 'left')} |"
+    yield ""
 
 
 def _items(lines: Iterable[str]) -> Iterator[str]:

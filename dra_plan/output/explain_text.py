@@ -79,8 +79,10 @@ def headline(of: Data) -> str:
 
 def heading(story: Data) -> str:
     """The nodes and what becomes of the claims there."""
-    others = len(story["nodes"]) > 1 and bool(story["devices"] or story["choices"])
-    told = f" Told for {story['nodes'][0]}:" if others else ""
+    has_numbers = story["devices"] or story["choices"]
+    if story["outcome"] == "Error":
+        has_numbers = story["fault"] is not None and "device" in story["fault"]
+    told = f" Told for {story['nodes'][0]}:" if len(story["nodes"]) > 1 and has_numbers else ""
     return f"{nodes(story)}: {_OUTCOMES[story['outcome']]}{told}"
 
 
@@ -151,7 +153,7 @@ def unpublished(story: Data) -> Iterator[str]:
         if item["problem"] is not None
         for line in words.found(item)
     ]
-    yield from (f"{words.capital(line)}." for line in dict.fromkeys(told))
+    yield from (words.ended(words.capital(line)) for line in dict.fromkeys(told))
 
 
 def blocking_lines(story: Data) -> Lines:

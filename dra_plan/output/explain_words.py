@@ -31,6 +31,11 @@ def capital(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
+def ended(sentence: str) -> str:
+    """The sentence with a full stop, unless it ends in a question."""
+    return sentence if sentence.endswith("?") else f"{sentence}."
+
+
 def device(of: Data) -> str:
     """DRIVER/POOL/DEVICE."""
     return f"{of['driver']}/{of['pool']}/{of['device']}"
@@ -66,6 +71,8 @@ def requests(of: list[Data]) -> str:
 
 def holder(of: Data) -> str:
     """A claim and the pods that use it."""
+    if of.get("own"):
+        return f"{claim(of)} (of this set itself)"
     pods = of.get("pods") or []
     return claim(of) + (f" ({'pod' if len(pods) == 1 else 'pods'} {listed(pods)})" if pods else "")
 
@@ -130,7 +137,7 @@ def _expression(of: Data) -> str:
 
 
 def _published(of: Data) -> str:
-    return f"; they have {listed(of['published'], 8)}" if of.get("published") else ""
+    return f"; there is {listed(of['published'], 8)}" if of.get("published") else ""
 
 
 def _policy(of: Data) -> str:
@@ -158,7 +165,7 @@ _REMOVED: dict[str, Callable[[Data], str]] = {
     "selector-false": lambda of: f"{selector(of)} is false{_expression(of)}",
     "selector-error": lambda of: f"{selector(of)} can't be evaluated: {of['error']}",
     "other-node": lambda _: "on other nodes only",
-    "capacity-missing": lambda of: f"without capacity {of['capacity']}{_published(of)}",
+    "capacity-missing": lambda of: f"capacity {of['capacity']} is missing{_published(of)}",
     "capacity-policy": _policy,
     "capacity-short": lambda of: f"capacity {of['capacity']}: {of['need']} needed, {of['left']} left{_shared_by(of)}",
     "counters-off": lambda _: "sharing counters, and feature gate DRAPartitionableDevices is off",
@@ -201,7 +208,7 @@ def _a(kind: str) -> str:
 def _absent(of: Data, table: str) -> str:
     meant = f"; did you mean {of['hint']}?" if of.get("hint") else ""
     if of.get("known"):
-        meant = f"; there are {listed(of['known'], 8)}"
+        meant = f", which has {listed(of['known'], 8)}"
     if of["problem"] == "wrong-kind":
         return f"no device has {table} {of['name']} in domain {of['domain']}; there it is {_a(of['hint'])}"
     if of["problem"] == "wrong-domain":
@@ -225,9 +232,9 @@ def unusable_pool(of: Data) -> str:
     return f"pool {pool(of['pool'])} {why}{devices}"
 
 
-def problem(of: Data) -> str:
-    """Why a request can't be met alone."""
-    what = request(of)
+def problem(of: Data, what: str = "") -> str:
+    """Why a request can't be met alone; `what` names it in other words."""
+    what = what or request(of)
     on_class = f", class {of['class']}" if of.get("class") else ""
     if of["problem"] == "nothing-matches":
         return f"{what} wants all devices of its kind{on_class}; there are none"

@@ -1,0 +1,59 @@
+"""docs/reasons.md, the schema, the words and the code name the same codes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from dra_plan.explain.change import RANKS
+from dra_plan.explain.reasons import CHOICE_CODES, DEVICE_CODES, OTHER_CODES
+from dra_plan.output import explain_changes, explain_words, schemas
+
+from .apply import _APPLY as APPLIED
+
+PAGE = (Path(__file__).parents[2] / "docs" / "reasons.md").read_text(encoding="utf-8")
+
+
+def documented(*headings: str) -> list[str]:
+    """The codes in the first columns of the tables under these headings."""
+    sections = re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]
+    chosen = [section for section in sections if section.splitlines()[0] in headings]
+    assert len(chosen) == len(headings)
+    return [code for section in chosen for code in re.findall(r"^\| `([a-z0-9-]+)` \|", section, flags=re.MULTILINE)]
+
+
+def enums(found: Any) -> list[list[str]]:
+    """All lists of codes in a schema."""
+    if isinstance(found, list):
+        return [codes for item in found for codes in enums(item)]
+    if not isinstance(found, dict):
+        return []
+    here = [found["code"]["enum"]] if isinstance(found.get("code"), dict) and "enum" in found["code"] else []
+    return here + [codes for value in found.values() for codes in enums(value)]
+
+
+def test_every_reason_is_documented_once() -> None:
+    assert documented("Devices") == [*DEVICE_CODES, *CHOICE_CODES]
+    others = documented("Requests", "Nodes and pools", "Errors")
+    assert set(others) == set(OTHER_CODES)
+    assert sorted(others) == sorted([*OTHER_CODES, "too-many-devices"])  # of a request, and as an error
+
+
+def test_every_change_is_documented_worded_and_applied_in_tests() -> None:
+    assert documented("Suggestions") == list(RANKS)
+    assert set(explain_changes._CHANGES) == set(RANKS)
+    assert {*APPLIED, "enable-gate"} == set(RANKS)
+
+
+def test_every_device_reason_has_words() -> None:
+    assert set(explain_words._REMOVED) == {*DEVICE_CODES, *CHOICE_CODES}
+
+
+def test_the_schema_lists_the_same_codes() -> None:
+    listed = enums(schemas.load("Explanation"))
+    assert [*RANKS] in listed
+    assert {frozenset(codes) for codes in listed if "in-use" in codes} == {
+        frozenset(DEVICE_CODES),
+        frozenset({*DEVICE_CODES, *CHOICE_CODES}),
+    }
