@@ -126,13 +126,13 @@ class Allocator:
         """The answer of another node's search, told of this node."""
         if answer.takes is None:
             outcome = Outcome.UNDECIDED if answer.gave_up else Outcome.DOES_NOT_FIT
-            return NodeOutcome(name, outcome, (), answer.gave_up, answer.steps, answer.sighted | sighted)
+            return NodeOutcome(name, outcome, [], answer.gave_up, answer.steps, answer.sighted | sighted)
         maker = self._maker(name)
         try:
             allocations = self._results(maker, answer.takes_at(view), answer.chosen)
         except AllocationError as error:
             sighted |= answer.sighted | maker.sighted
-            return NodeOutcome(name, Outcome.ERROR, (), str(error), answer.steps, frozenset(sighted), error)
+            return NodeOutcome(name, Outcome.ERROR, [], str(error), answer.steps, frozenset(sighted), error)
         sighted |= answer.sighted | maker.sighted
         return NodeOutcome(name, Outcome.FITS, allocations, "", answer.steps, frozenset(sighted))
 

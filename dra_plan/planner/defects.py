@@ -5,13 +5,19 @@ The allocator sights a defect wherever its code path is met. Whether that matter
 
 from __future__ import annotations
 
-from dra_plan.allocator import Allocator, NodeOutcome
+from dra_plan.allocator import Allocator, NodeOutcome, Outcome
 from dra_plan.api.core import Node
 from dra_plan.api.notice import Notice
 from dra_plan.claimsets.sets import ClaimSet
 from dra_plan.planner import documents
 from dra_plan.planner.cluster import Cluster
 from dra_plan.releases import DEFECTS, Defect
+
+STEPS_EACH, STEPS_IN_ALL = 1_500, 30_000
+"""Steps of one search without a defect, and of all for a claim set: a warning must not cost more than the plan."""
+
+_FEW_STEPS = 200
+"""Searches up to this length cost nothing, so that defects are looked for on all nodes of a large cluster."""
 
 
 class Watch:
@@ -21,9 +27,13 @@ class Watch:
         self._cluster, self._claim_set, self._max_steps, self._deadline = cluster, claim_set, max_steps, deadline
         self._allocators: dict[tuple[str, ...], Allocator] = {}
         self._proven: dict[tuple[str, ...], tuple[NodeOutcome, NodeOutcome]] = {}
+        self._left = STEPS_IN_ALL
 
     def saw(self, node: Node, answer: NodeOutcome) -> None:
-        """Looks whether the defects sighted in an answer changed it; each defect is proven once for the set."""
+        """Looks whether the defects sighted in an answer changed it; each defect is proven once for the set.
+
+        An answer that is not found without the defect within a few steps proves nothing.
+        """
         active = tuple(sorted(name for name in answer.sighted if getattr(self._cluster.target.quirks, name)))
         if not active or all((name,) in self._proven for name in active):
             return
@@ -33,11 +43,18 @@ class Watch:
             self._differs(active, node, answer)
 
     def _differs(self, names: tuple[str, ...], node: Node, answer: NodeOutcome) -> bool:
+        if self._left <= 0:
+            return False
         if names not in self._allocators:
+            steps = STEPS_EACH if self._max_steps is None else min(STEPS_EACH, self._max_steps)
             self._allocators[names] = self._cluster.repaired(*names).allocator(
-                self._claim_set.claims, max_steps=self._max_steps, deadline=self._deadline
+                self._claim_set.claims, max_steps=steps, deadline=self._deadline
             )
         other = self._allocators[names].allocate(node)
+        if other.steps > _FEW_STEPS:
+            self._left -= other.steps
+        if Outcome.UNDECIDED in (answer.outcome, other.outcome):
+            return False
         differs = (other.outcome, other.message, other.allocations) != (
             answer.outcome,
             answer.message,

@@ -24,6 +24,11 @@ def random_fleet(seed: int) -> list[dict[str, Any]]:
     return _Maker(random.Random(seed)).fleet()
 
 
+def crowded_objects(seed: int) -> list[dict[str, Any]]:
+    """One node with a few groups of devices, and claims that each want theirs from one group."""
+    return _Maker(random.Random(seed)).crowd()
+
+
 class _Maker:
     def __init__(self, r: random.Random) -> None:
         self.r = r
@@ -76,6 +81,41 @@ class _Maker:
         for index in range(r.choice([1, 1, 2])):
             out.append(_dra("ResourceClaim", f"c{index}", self._claim(), namespace="ns"))
         return out + self._allocated(list(known.values()))
+
+    def crowd(self) -> list[dict[str, Any]]:
+        r = self.r
+        # Plain devices, most of the time: what else they can be keeps claims from being counted at all.
+        rare = {"all", "admin", "missing", "lists", "shared", "large"}
+        self.has = {name: has and (name not in rare or r.random() < 0.15) for name, has in self.has.items()}
+        out = [_object("v1", "Node", "n0", None), *_classes()]
+        each, groups = r.choice([2, 3, 3, 3, 5]), r.choice([2, 2, 3])
+        slices = []
+        for driver in DRIVERS:
+            devices = [self._device(f"d{index}", {}) for index in range(groups * (each if driver == DRIVERS[0] else 2))]
+            for index, device in enumerate(devices):
+                if r.random() < 0.97:
+                    device["attributes"] = {**device["attributes"], GROUP: {"int": index * groups // len(devices)}}
+            pool = {"name": "n0", "generation": 1, "resourceSliceCount": 1}
+            spec = {"driver": driver, "nodeName": "n0", "pool": pool, "devices": devices}
+            slices.append(_dra("ResourceSlice", driver[0], spec))
+        claims = [self._crowded_claim(each) for _ in range(groups + r.choice([0, 1, 1]))]
+        out += [_dra("ResourceClaim", f"c{index}", claim, namespace="ns") for index, claim in enumerate(claims)]
+        return [*out, *slices, *(self._allocated(slices) if self.has["allocated"] else ())]
+
+    def _crowded_claim(self, each: int) -> dict[str, Any]:
+        """Some devices of each driver, all of one group."""
+        r = self.r
+        requests = []
+        for index, driver in enumerate(DRIVERS[: r.choice([1, 2])]):
+            count = each // 2 + r.choice([0, 1, 1, 1]) if index == 0 else 1
+            exactly = {"deviceClassName": driver, "allocationMode": "ExactCount", "count": count}
+            requests.append({"name": f"r{index}", "exactly": exactly})
+        if r.random() < 0.2:
+            requests.append(self._request("more"))
+        constraints = [
+            {"matchAttribute": GROUP, "requests": self._some(requests)} for _ in range(r.choice([1, 1, 1, 2]))
+        ]
+        return {"devices": {"requests": requests, "constraints": constraints}}
 
     def _network(self, stem: int) -> list[dict[str, Any]]:
         """A pool that all nodes, or some of them, can reach."""

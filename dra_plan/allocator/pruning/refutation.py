@@ -1,4 +1,4 @@
-"""Proves, without search, that nothing can be found from some moment on: rules R0, R1, R2, R4, R6 and R7.
+"""Proves, without search, that nothing can be found from some moment on: rules R0, R1, R2, R4, R6, R7 and R10.
 
 Each rule states a necessary condition for serving all requests before the horizon. If one fails, the walk would end
 before the horizon on every path, with no error and no lasting change on the way: it may be left out.
@@ -7,6 +7,7 @@ before the horizon on every path, with no error and no lasting change on the way
 from __future__ import annotations
 
 from .agreement import Agreement
+from .crowding import Crowding
 from .diversity import Diversity
 from .facts import Facts
 from .hall import overdrawn
@@ -24,6 +25,7 @@ class Refuter:
         self._resources = Resources(facts)
         self._observer = Observer(facts, self._resources)
         self._agreement = Agreement(facts, self._observer)
+        self._crowding = Crowding(facts, self._observer)
         self._diversity = Diversity(facts)
         self._stocks: list[Stock] = []
         self._stocks_up_to = -1
@@ -36,7 +38,7 @@ class Refuter:
         narrowed = self._agreement.narrowed(outlook, moment.ledger)
         if narrowed is None or (narrowed is not outlook and overdrawn(self._observer.demands(narrowed))):
             return True
-        if self._diversity.exhausted(narrowed):
+        if self._crowding.exhausted(narrowed, moment.ledger) or self._diversity.exhausted(narrowed):
             return True
         return stocks_overdrawn(self._stocks_for(horizon), narrowed, moment.ledger)
 

@@ -20,6 +20,7 @@ from .horizon import Horizon
 from .memory import Memory
 from .outlook import Moment
 from .refutation import Refuter
+from .shapes import depends_on_order
 
 
 class _Visit(NamedTuple):
@@ -130,6 +131,7 @@ class PrunedWalk(Walk):
 
     def _try_each(self, want: Want, option: int, slot: int, in_option: bool, candidates: int, horizon: int) -> int:
         number = self._facts.number(want)
+        in_order = depends_on_order(self._facts.option(want), self._facts)
         while candidates:
             bit = candidates & -candidates
             candidates ^= bit
@@ -151,7 +153,8 @@ class PrunedWalk(Walk):
             if stayed_within:
                 alike = self._alike(number, horizon, position)
                 candidates &= ~alike
-                self._bar(alike)
+                if not in_order:
+                    self._bar(alike)
         return NO
 
     def _alike(self, number: int, horizon: int, position: int) -> int:
@@ -159,7 +162,8 @@ class PrunedWalk(Walk):
 
         Safe: exchanging two alike devices turns a solution with one into a solution with the other, and the earlier
         one has just been tried with everything that may follow. That holds for this slot and, since a request's
-        devices may come in any order, for its deeper slots. Where order matters (Q2) no two devices are alike.
+        devices may come in any order, for its deeper slots. Where order matters (Q2) no two devices are alike, and
+        deeper slots are not spared the device.
         """
         bit = 1 << position
         alike = self._memory.shapes(number, horizon).alike.get(position, bit)

@@ -1,0 +1,118 @@
+"""Pruning from the first step against the plain walk: the same answer, with the same devices, on random searches."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
+
+from dra_plan.allocator import Outcome
+from dra_plan.allocator.pruning.agreement import Agreement
+from dra_plan.allocator.pruning.crowding import Crowding
+from dra_plan.allocator.pruning.diversity import Diversity
+from dra_plan.allocator.pruning.memory import Memory
+from dra_plan.allocator.pruning.walk import PrunedWalk
+from dra_plan.releases import Target
+from tests.allocator.random_searches import crowded_objects, random_objects
+from tests.allocator.searching import TARGETS, Cluster, answers, some_defects
+
+PLAIN_STEPS = 3_000
+
+
+def target_of(seed: int) -> Target:
+    """A third each: as released, all defects repaired or another release, some defects repaired."""
+    r = random.Random(seed)
+    if seed % 3 == 0:
+        return TARGETS["upstream"]
+    return r.choice(list(TARGETS.values())) if seed % 3 == 1 else some_defects(r)
+
+
+def check(seeds: Iterable[int], objects: Callable[[int], list[dict[str, Any]]] = random_objects) -> Counter[str]:
+    """Compares the answers; counts outcomes, and the steps of both walks."""
+    seen: Counter[str] = Counter()
+    for seed in seeds:
+        cluster, target = Cluster.of(objects(seed)), target_of(seed)
+        plain = answers(cluster, target, pruning=False, max_steps=PLAIN_STEPS)
+        pruned = answers(cluster, target, pruning="always", max_steps=PLAIN_STEPS)
+        for one, other in zip(plain, pruned, strict=True):
+            if one.outcome is Outcome.UNDECIDED:
+                seen["undecided"] += 1
+                break  # what was settled for other nodes by then (Q1) is not known
+            told = (one.outcome, one.message, list(one.allocations))
+            assert told == (other.outcome, other.message, list(other.allocations)), f"seed {seed}, node {one.node}"
+            seen[one.outcome.value] += 1
+            seen["plain steps"] += one.steps
+            seen["pruned steps"] += other.steps
+    return seen
+
+
+def test_same_answers() -> None:
+    seen = check(range(600))
+    assert min(seen["Fits"], seen["DoesNotFit"]) > 100
+    assert seen["undecided"] < 30
+    assert seen["pruned steps"] < seen["plain steps"] / 2
+
+
+def test_same_answers_where_claims_compete_for_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    crowded = 0
+    exhausted = Crowding.exhausted
+
+    def counted(self: Crowding, *arguments: Any) -> bool:
+        nonlocal crowded
+        found = exhausted(self, *arguments)
+        crowded += found
+        return found
+
+    monkeypatch.setattr(Crowding, "exhausted", counted)
+    seen = check(range(300), crowded_objects)
+    assert min(seen["Fits"], seen["DoesNotFit"]) > 50
+    assert crowded > 3, "the rule must be met"
+
+
+@pytest.mark.long
+def test_same_answers_in_thousands_of_searches() -> None:
+    check(range(600, 9_000))
+    check(range(600, 6_000), crowded_objects)
+
+
+def never(*_: Any, **__: Any) -> bool:
+    return False
+
+
+def unchanged(_: Any, outlook: Any, *__: Any) -> Any:
+    return outlook
+
+
+def nothing_barred(*_: Any) -> int:
+    return 0
+
+
+RULES: dict[str, tuple[type, dict[str, Callable[..., Any]]]] = {
+    "R3": (PrunedWalk, {"_bar": never, "_alike": nothing_barred}),
+    "R4": (Agreement, {"narrowed": unchanged}),
+    "R5": (Memory, {"knows": never}),
+    "R7": (Diversity, {"exhausted": never}),
+    "R10": (Crowding, {"exhausted": never}),
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_no_rule_needs_another(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner, replacements = RULES[rule]
+    for name, replacement in replacements.items():
+        monkeypatch.setattr(owner, name, replacement)
+    check(range(10_000, 10_080))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("rule", RULES)
+def test_each_rule_alone_gives_the_same_answers(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for other, (owner, replacements) in RULES.items():
+        if other != rule:
+            for name, replacement in replacements.items():
+                monkeypatch.setattr(owner, name, replacement)
+    monkeypatch.setattr("dra_plan.allocator.pruning.refutation.overdrawn", never)
+    check(range(20_000, 20_800))
