@@ -61,9 +61,8 @@ def judge(text: str) -> ValidationReport | None:
 
 
 def load_it(text: str) -> None:
-    with bounded():
-        with contextlib.suppress(DraPlanError):
-            load(["-"], stdin=io.BytesIO(text.encode()))
+    with bounded(), contextlib.suppress(DraPlanError):
+        load(["-"], stdin=io.BytesIO(text.encode()))
 
 
 def check(seeds: range, run: Callable[[str], Any]) -> int:
