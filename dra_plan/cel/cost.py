@@ -17,8 +17,7 @@ from dra_plan.cel.values import (
     QuantityCell,
     Url,
     Value,
-    iterate_keys,
-    map_key,
+    entries_of,
     size_of,
     spend,
 )
@@ -108,7 +107,7 @@ def _whole(value: Value) -> int:
         return sum(map(_whole, value))
     if isinstance(value, dict):
         spend(len(value) + 1)
-        return sum(_whole(key) + _whole(value[map_key(key)]) for key in iterate_keys(value))
+        return sum(_whole(key) + _whole(held) for key, held in entries_of(value))
     return 1
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import msgspec
 
 from dra_plan.cel import ast
@@ -11,7 +13,6 @@ from dra_plan.cel.library.conversions import double_to_string, duration_to_strin
 from dra_plan.cel.library.net import cidr_to_string, ip_to_string
 from dra_plan.cel.library.quantities import amount_of
 from dra_plan.cel.library.text_format import go_quote
-from dra_plan.cel.qualify import iterate
 from dra_plan.cel.reads import is_bind
 from dra_plan.cel.unparse import expression_text, macro_of, sort_keys
 from dra_plan.cel.values import (
@@ -28,7 +29,7 @@ from dra_plan.cel.values import (
     Url,
     Value,
     begin_work,
-    map_key,
+    entries_of,
     type_name,
 )
 from dra_plan.cel.walk import children
@@ -148,11 +149,10 @@ def _shown(value: Value, levels: int) -> str:
 def _container_shown(value: Value, levels: int) -> str:
     if levels == 0:
         return "[…]" if type(value) is list else "{…}"
-    items = list(iterate(value))[:_MOST_SHOWN]
     if type(value) is list:
-        return f"[{', '.join(_shown(item, levels - 1) for item in items)}]"
-    pairs = (f"{_shown(key, 0)}: {_shown(value[map_key(key)], levels - 1)}" for key in items)
-    return "{" + ", ".join(pairs) + "}"
+        return f"[{', '.join(_shown(item, levels - 1) for item in value[:_MOST_SHOWN])}]"
+    entries = itertools.islice(entries_of(value), _MOST_SHOWN)
+    return "{" + ", ".join(f"{_shown(key, 0)}: {_shown(held, levels - 1)}" for key, held in entries) + "}"
 
 
 def _special_shown(value: Value) -> str:

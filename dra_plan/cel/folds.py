@@ -9,7 +9,7 @@ from dra_plan.cel import ast
 from dra_plan.cel.ast import Expr
 from dra_plan.cel.cost import LIST_COST
 from dra_plan.cel.qualify import UNSET, Evaluate, Run, iterate
-from dra_plan.cel.values import Fault, Value, check_text, go_type_name, map_key
+from dra_plan.cel.values import Fault, Value, check_text, entries_of, go_type_name, map_key
 
 if TYPE_CHECKING:
     from dra_plan.cel.interpret import Planner
@@ -61,8 +61,7 @@ def _entries(values: Value) -> Iterator[tuple[Value, Value]]:
     if type(values) is list:
         yield from enumerate(values)
         return
-    for key in iterate(values):
-        yield key, values[map_key(key)]
+    yield from entries_of(values)
 
 
 def _local(slot: int) -> Evaluate:

@@ -18,8 +18,8 @@ from dra_plan.cel.values import (
     Uint,
     Value,
     cost_exceeded,
+    entries_of,
     is_comparable,
-    iterate_keys,
     map_key,
     no_such_overload,
 )
@@ -183,4 +183,4 @@ def _missing(value: Value, key: Value) -> Fault:
 
 def iterate(value: Value) -> Iterator[Value]:
     """The elements of a list, the keys of a map."""
-    return iter(value) if type(value) is list else iterate_keys(value)
+    return iter(value) if type(value) is list else (key for key, _value in entries_of(value))

@@ -124,6 +124,15 @@ class BoolKey:
 TRUE_KEY, FALSE_KEY = BoolKey(True), BoolKey(False)
 
 
+class ContainerKey:
+    """A list or map as a map key: no key is equal to it, not even the same list again."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+
 class DefaultMap(dict[str, Value]):
     """`device.attributes` and `device.capacity`: selecting an unknown domain gives an empty map."""
 
@@ -252,14 +261,14 @@ def map_key(key: Value) -> Value:
     if kind is Semver or kind is bytes:
         raise Fatal(f"internal error: runtime error: hash of unhashable type {go_type_name(key)}")
     if kind is list or isinstance(key, dict):
-        return id(key), "no key is equal to a list or a map"
+        return ContainerKey(key)
     return key
 
 
-def iterate_keys(mapping: dict[Value, Value]) -> Iterator[Value]:
-    """The keys of a map in its order."""
-    for key in mapping:
-        yield key.value if type(key) is BoolKey else key
+def entries_of(mapping: dict[Value, Value]) -> Iterator[tuple[Value, Value]]:
+    """The keys of a map with their values, in its order."""
+    for key, value in mapping.items():
+        yield (key.value if type(key) is BoolKey or type(key) is ContainerKey else key), value
 
 
 def size_of(value: Value) -> int:

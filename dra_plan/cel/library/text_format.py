@@ -16,8 +16,7 @@ from dra_plan.cel.values import (
     Uint,
     Value,
     check_text,
-    iterate_keys,
-    map_key,
+    entries_of,
     spend,
     type_name,
 )
@@ -129,10 +128,10 @@ def _list(values: list[Value]) -> str:
 def _map(mapping: dict[Value, Value]) -> str:
     spend(len(mapping) + 1)
     entries: list[tuple[str, str]] = []
-    for key in iterate_keys(mapping):
+    for key, value in entries_of(mapping):
         if type(key) not in (str, bool, int, Uint):
             raise Fault(f"error during formatting: no formatting function for map key of type {type_name(key)}")
-        entries.append((_member(key), _member(mapping[map_key(key)])))
+        entries.append((_member(key), _member(value)))
     entries.sort(key=lambda entry: entry[0])
     return "{" + _joined(f"{key}:{value}" for key, value in entries) + "}"
 

@@ -113,3 +113,7 @@ def test_text_of_an_expression(text: str) -> None:
     root = compile_selector(text)._checked.root
     assert expression_text(root) == text
     assert expression_text(compile_selector(expression_text(root))._checked.root) == text
+
+
+def test_maps_with_any_keys_are_shown() -> None:
+    assert explained("{[1]: {true: 2}}.size() == 1")[2].endswith("{[…]: {true: 2}}")

@@ -24,6 +24,12 @@ TRUE = {
         "strings.quote('a\"\\n') == '\"a\\\\\"\\\\n\"'",
         '["a", "b"].join() == "ab" && ["a", "b"].join("-") == "a-b" && [].join("-") == ""',
     ],
+    "maps with lists and maps as keys": [
+        "{[1]: 2}.transformList(k, v, v) == [2] && {[1]: 2}.all(k, k == [1])",
+        "!([1] in {[1]: 2}) && {[1]: 1} != {[1]: 1} && {{'a': 1}: 2}.size() == 1",
+        '"%s".format([{true: 1, false: 2}]) == "{false:2, true:1}"',
+        "[dyn({[1]: 'ab'})].indexOf(dyn({})) == -1",
+    ],
     "format": [
         '"%s %s %s %%".format(["a", 1, true]) == "a 1 true %"',
         '"%s".format([["x", "y"]]) == "[\\"x\\", \\"y\\"]"',
