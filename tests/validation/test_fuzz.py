@@ -89,13 +89,13 @@ def test_loader() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("part", range(20))
+@pytest.mark.parametrize("part", range(8))
 def test_validate_at_length(part: int) -> None:
     check(range(10_000 + part * 1000, 10_000 + (part + 1) * 1000), judge)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("part", range(10))
+@pytest.mark.parametrize("part", range(4))
 def test_loader_at_length(part: int) -> None:
     check(range(50_000 + part * 1000, 50_000 + (part + 1) * 1000), load_it)
 
