@@ -8,7 +8,7 @@ import typer
 
 from dra_plan.cli import options
 from dra_plan.cli.exits import Exit, of_document
-from dra_plan.cli.reporting import Reporting
+from dra_plan.cli.reporting import Reporting, of_claim_sets
 
 
 def allocate(
@@ -53,7 +53,6 @@ def allocate(
     from dra_plan.errors import InputError
     from dra_plan.output.allocation_table import FORMATS
     from dra_plan.output.formats import parse
-    from dra_plan.output.reports.claim_sets import content
 
     with Reporting("allocate", report, paths, filenames) as reports:
         form = parse(output, FORMATS)
@@ -86,7 +85,9 @@ def allocate(
                 "nothing to plan: the input has no pending claim, and no pod or workload that uses one"
                 " (--allow-empty makes that a success)"
             )
-        reports.tell(lambda: content(document, gate, inventory.origins, command="allocate", anchor=reports.anchor))
+        reports.tell(
+            lambda: of_claim_sets(document, gate, inventory.origins, command="allocate", anchor=reports.anchor)
+        )
         print_document(document, form)
         status = of_document(document, gate)
         if status == Exit.DOES_NOT_FIT and output in ("table", "wide"):

@@ -8,7 +8,7 @@ import typer
 
 from dra_plan.cli import options
 from dra_plan.cli.exits import Exit, of_document
-from dra_plan.cli.reporting import Reporting
+from dra_plan.cli.reporting import Reporting, of_claim_sets
 
 
 def explain(
@@ -51,7 +51,6 @@ def explain(
     from dra_plan.cli.printing import print_document
     from dra_plan.cli.progress import progress_bar
     from dra_plan.output.explain_formats import parse
-    from dra_plan.output.reports.claim_sets import content
 
     with Reporting("explain", report, paths, filenames) as reports:
         form = parse(output)
@@ -80,7 +79,7 @@ def explain(
                 progress=advance,
             )
         document = told.to_dict()
-        reports.tell(lambda: content(document, gate, inventory.origins, command="explain", anchor=reports.anchor))
+        reports.tell(lambda: of_claim_sets(document, gate, inventory.origins, command="explain", anchor=reports.anchor))
         print_document(document, form)
         return of_document(document, gate) if require_fit else Exit.OK
 

@@ -8,7 +8,7 @@ import typer
 
 from dra_plan.cli import options
 from dra_plan.cli.exits import Exit, of_document
-from dra_plan.cli.reporting import Reporting
+from dra_plan.cli.reporting import Reporting, of_pods
 
 if TYPE_CHECKING:
     from dra_plan.scheduler.extenders import Extender
@@ -65,7 +65,6 @@ def schedule(
     from dra_plan.cli.printing import print_document, print_warnings
     from dra_plan.errors import InputError
     from dra_plan.output.formats import parse
-    from dra_plan.output.reports.pods import content
     from dra_plan.output.schedule import FORMATS
 
     with Reporting("schedule", report, paths, filenames) as reports:
@@ -98,7 +97,7 @@ def schedule(
         if missing and not allow_empty:
             print_warnings(plan)
             raise InputError(f"nothing to schedule: {missing} (--allow-empty makes that a success)")
-        reports.tell(lambda: content(plan, gate, origins, command="schedule", anchor=reports.anchor))
+        reports.tell(lambda: of_pods(plan, gate, origins, command="schedule", anchor=reports.anchor))
         print_document(plan, form)
         return of_document(plan, gate)
 
