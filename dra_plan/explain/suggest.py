@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dra_plan.allocator import AllocationError, Outcome
 
@@ -111,13 +111,11 @@ class Suggester:
     def _repaired(self, scene: Scene) -> list[Change]:
         """Changes, each the first that is still to be had once those before are made, until the claims fit."""
         made: list[Change] = []
-        changed = scene
-        while len(made) < MOST_REPAIRS and not self._budget.spent:
-            change = _next(scene, changed, made)
-            if change is None:
+        for _ in range(MOST_REPAIRS):
+            more = None if self._budget.spent else _one_more(scene, made)
+            if more is None:
                 return []
-            made.append(change)
-            changed = change.apply(changed)
+            made = more
             if self._helps(scene, made):
                 return made
         return []
@@ -153,8 +151,14 @@ def _is_less(change: Change, known: Change) -> bool:
     return change.size is not None and known.size is not None and change.size > known.size
 
 
-def _next(first: Scene, scene: Scene, made: Sequence[Change]) -> Change | None:
-    """The change to make next in a scene that is changed already; None if there is none."""
+def _one_more(first: Scene, made: Sequence[Change]) -> list[Change] | None:
+    """The changes with the one to make next; None if there is none.
+
+    Where part of a selector has been changed and the rest of it still refuses, the whole of it is dropped instead.
+    """
+    scene = first
+    for change in made:
+        scene = change.apply(scene)
     try:
         view = funnel.view(scene)
     except AllocationError:
@@ -163,7 +167,11 @@ def _next(first: Scene, scene: Scene, made: Sequence[Change]) -> Change | None:
     chosen += changes.of_claims(scene)
     for change in sorted(chosen, key=lambda change: _REPAIRS.index(change.code)):
         if not _clashes(change, made, first):
-            return change
+            return [*made, change]
+        at = next((at for at, other in enumerate(made) if _selector(other) == _selector(change)), None)
+        if change.code == "drop-selector" and at is not None and made[at].code != "drop-selector":
+            whole = replace(change, data={**change.data, "expression": made[at].data["expression"]})
+            return [*made[:at], whole, *made[at + 1 :]]
     return None
 
 

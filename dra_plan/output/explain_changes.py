@@ -10,9 +10,17 @@ from . import explain_words as words
 Data = dict[str, Any]
 
 
-def suggestion(of: Data) -> str:
-    """Changes that were tried together."""
-    return ", and ".join(_CHANGES[change["code"]](change) for change in of["changes"])
+INLINE = 2
+"""Changes that stand in one sentence; more of them stand in a list below it."""
+
+
+def suggestion(of: Data) -> list[str]:
+    """Changes that were tried together, and where the claims then fit; a list below the first line if they are many."""
+    changes = [_CHANGES[change["code"]](change) for change in of["changes"]]
+    fits = f"(then it fits on {of['node']})"
+    if len(changes) <= INLINE:
+        return [f"{', and '.join(changes)} {fits}"]
+    return [f"make {len(changes)} changes together {fits}:", *(f"- {change}" for change in changes)]
 
 
 def _whose(of: Data) -> str:

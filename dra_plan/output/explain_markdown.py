@@ -53,8 +53,9 @@ def _suggestion_lines(of: Data) -> Iterator[str]:
     yield "**What would make it fit** (each was tried):"
     yield ""
     for number, suggestion in enumerate(of["suggestions"], start=1):
-        changes = explain_changes.suggestion(suggestion)
-        yield f"{number}. {escaped(changes)} (then it fits on {escaped(suggestion['node'])})"
+        first, *others = explain_changes.suggestion(suggestion)
+        yield f"{number}. {escaped(first)}"
+        yield from (f"   - {escaped(line.removeprefix('- '))}" for line in others)
 
 
 def _story_lines(story: Data) -> Iterator[str]:

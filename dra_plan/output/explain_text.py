@@ -170,7 +170,7 @@ def blocking_lines(story: Data) -> Lines:
         if one
         else "Each request alone could be met, but not these together:"
     )
-    yield from (f"  - {words.element(element)}" for element in blocking["elements"])
+    yield from (f"  - {element}" for element in words.elements(blocking["elements"]))
     if blocking["proven"]:
         yield "Without any one of them, the others could."
     else:
@@ -186,7 +186,9 @@ def _suggestion_lines(of: Data) -> Iterator[str]:
         return
     yield "What would make it fit (each was tried):"
     for number, suggestion in enumerate(of["suggestions"], start=1):
-        yield f"  {number}. {explain_changes.suggestion(suggestion)} (then it fits on {suggestion['node']})"
+        first, *others = explain_changes.suggestion(suggestion)
+        yield f"  {number}. {first}"
+        yield from indented(others, 5)
 
 
 def in_vain(of: Data) -> str:

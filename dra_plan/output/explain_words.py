@@ -246,6 +246,21 @@ def problem(of: Data, what: str = "") -> str:
     return f"{what} needs {counted(of['need'], 'device')}{on_class}; {left} of {of['devices']} can be had"
 
 
+def elements(of: list[Data]) -> list[str]:
+    """The elements of a blocking set; requests with the same devices to choose from stand together if they are many."""
+    alike: dict[str, list[Data]] = {}
+    for one in of:
+        same = {name: part for name, part in one.items() if one["kind"] != "request" or name != "request"}
+        alike.setdefault(str(same), []).append(one)
+    said = []
+    for group in alike.values():
+        if len(group) > NAMES:
+            said.append(f"{requests(group)}{_passing(group[0], 'each needs')}")
+        else:
+            said += [element(one) for one in group]
+    return said
+
+
 def element(of: Data) -> str:
     """An element of a blocking set."""
     if of["kind"] == "request":
@@ -260,13 +275,13 @@ def element(of: Data) -> str:
     return f"constraint #{of['constraint']} of claim {of['claim']['name']}: {rule}{among}"
 
 
-def _passing(of: Data) -> str:
+def _passing(of: Data, needs: str = "needs") -> str:
     if "left" not in of:
         return ""
     names = [device(one) for one in of["leftDevices"]]
     which = f"only {listed(names)}" if of["left"] == len(names) else f"{of['left']} devices"
     verb = "passes" if of["left"] == 1 else "pass"
-    return f" (needs {of['need']}; {which} {verb} every check)"
+    return f" ({needs} {of['need']}; {which} {verb} every check)"
 
 
 def defect(of: Data) -> list[str]:

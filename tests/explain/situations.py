@@ -263,6 +263,20 @@ def two_claims_of_a_pod_and_another_claim() -> list[Object]:
     return [*objects, allocated("old", "a/gpu-0", pod="web"), *claims, pod("train", first="one", second="two")]
 
 
+@situation()
+def more_requests_than_devices() -> list[Object]:
+    return [*cluster(gpus("a", "A100 A100 A100")), claim("train", *(request(f"gpu-{at}") for at in range(5)))]
+
+
+@situation()
+def several_changes_needed() -> list[Object]:
+    devices = [device("gpu-0", model="A100", taints=[taint("maintenance")], capacity={"memory": "40Gi"})]
+    text = cel(' .model == "H100" && :memory.compareTo(quantity("80Gi")) >= 0')
+    rules = [match("example.com/numa")]
+    wanted = claim("train", request("gpu", text, "true"), request("spare"), constraints=rules)
+    return [*cluster(a_slice("a", devices)), wanted]
+
+
 # -- pools ---------------------------------------------------------------------------------------------------------
 
 
