@@ -20,6 +20,10 @@ class SelectorError(AllocationError):
         self.expression = expression
         self.device = device
 
+    def __reduce__(self) -> tuple[type[SelectorError], tuple[str, str, object]]:
+        """How it comes from another process."""
+        return SelectorError, (str(self), self.expression, self.device)
+
 
 class NodeAllocationError(DraPlanError):
     """Rejects only this node; the text is upstream's."""

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -91,12 +91,13 @@ def allocate(
     together: bool = False,
     explain: bool = False,
     max_steps: int | None = None,
+    jobs: int = 1,
 ) -> AllocationPlan:
     """Plans the claim sets of plain Kubernetes objects, which are left as they are.
 
     `nodes` chooses nodes by name; `together` joins all pending claims into one set. `explain` fills the `reasons` of
-    nodes that do not fit. `max_steps` is the budget of one search. Raises UsageError for an unknown version, gate or
-    node, InputError for what can't be decoded.
+    nodes that do not fit. `max_steps` is the budget of one search; `jobs` processes share the claim sets. Raises
+    UsageError for an unknown version, gate or node, InputError for what can't be decoded.
     """
     from dra_plan.manifests.decode import from_dicts
 
@@ -109,6 +110,7 @@ def allocate(
         together=together,
         explain=explain,
         max_steps=max_steps,
+        jobs=jobs,
     )
 
 
@@ -128,13 +130,16 @@ def plan_inventory(
     only: Callable[[ClaimSet], bool] | None = None,
     max_steps: int | None = None,
     timeout: float | None = None,
+    jobs: int = 1,
     progress: Progress | None = None,
 ) -> AllocationPlan:
     """Plans a loaded input.
 
     `timeout` is seconds for the whole run; questions not answered by then are Undecided. `infer_nodes` makes nodes from
     what the slices say when the input has none. `explain` adds the reasons to each plan, `suggest` also what would make
-    its set fit; `only` chooses claim sets. Raises UsageError and InputError as `allocate` does.
+    its set fit; `only` chooses claim sets. With several `jobs` the claim sets are shared by as many processes (of other
+    machines, too: `docs/scale.md`), which changes no answer; reasons are found here. Raises UsageError and InputError
+    as `allocate` does.
     """
     deadline = None if timeout is None else time.monotonic() + timeout
     target = releases.target(kubernetes_version or releases.NEWEST, feature_gates, quirks)
@@ -143,8 +148,14 @@ def plan_inventory(
     expansion = claimsets.expand(inventory, namespace=namespace, selector=selector, together=together)
     sets = [claim_set for claim_set in expansion.sets if only is None or only(claim_set)]
     cluster = Cluster(inventory, target)
-    planner = _Planner(cluster, chosen, max_steps, deadline, progress, total=len(sets) * len(chosen))
-    plans = tuple(planner.plan(claim_set) for claim_set in sets)
+    if min(jobs, len(sets)) > 1:
+        from dra_plan.planner.parallel import plan_sets
+
+        planned = plan_sets(cluster, sets, chosen, min(jobs, len(sets)), max_steps=max_steps, deadline=deadline)
+    else:
+        planner = SetPlanner(cluster, chosen, max_steps, deadline, progress, total=len(sets) * len(chosen))
+        planned = [planner.plan(claim_set) for claim_set in sets]
+    plans = tuple(each.plan for each in planned)
     if explain:
         plans = tuple(_explained(plan, cluster, chosen, max_steps, suggest=suggest) for plan in plans)
     notices = (
@@ -153,7 +164,7 @@ def plan_inventory(
         *inferred,
         *expansion.notices,
         *taint_rule_notices(inventory, target),
-        *planner.notices,
+        *(notice for each in planned for notice in each.notices),
     )
     return AllocationPlan(target, plans, notices)
 
@@ -167,8 +178,15 @@ def _explained(
     return replace(plan, explanation=told)
 
 
-class _Planner:
-    """Plans claim set after claim set and gathers what is to be said about them."""
+class PlannedSet(NamedTuple):
+    """The plan of a claim set, and what is to be said about it."""
+
+    plan: ClaimSetPlan
+    notices: tuple[Notice, ...] = ()
+
+
+class SetPlanner:
+    """Plans claim set after claim set, each on its own."""
 
     def __init__(
         self,
@@ -176,19 +194,18 @@ class _Planner:
         nodes: Sequence[Node],
         max_steps: int | None,
         deadline: float | None,
-        progress: Progress | None,
-        total: int,
+        progress: Progress | None = None,
+        total: int = 0,
     ) -> None:
         self._cluster, self._nodes, self._max_steps, self._deadline = cluster, nodes, max_steps, deadline
         self._progress, self._total, self._done = progress, total, 0
-        self.notices: list[Notice] = []
 
-    def plan(self, claim_set: ClaimSet) -> ClaimSetPlan:
+    def plan(self, claim_set: ClaimSet) -> PlannedSet:
         """The answers for one claim set on all chosen nodes."""
         if claim_set.error is not None:
             names = [node.metadata.name for node in self._nodes]
             refused = [NodeOutcome(name, Outcome.ERROR, message=claim_set.error) for name in names]
-            return ClaimSetPlan(claim_set, tuple(refused))
+            return PlannedSet(ClaimSetPlan(claim_set, tuple(refused)))
         allocator = self._cluster.allocator(claim_set.claims, max_steps=self._max_steps, deadline=self._deadline)
         watch = defects.Watch(self._cluster, claim_set, self._max_steps, self._deadline)
         clock = TimeoutWatch(self._cluster.target, claim_set, allocator, self._deadline)
@@ -201,8 +218,7 @@ class _Planner:
             self._done += 1
             if self._progress is not None:
                 self._progress(self._done, self._total)
-        self.notices += (*watch.notices(), *clock.notices())
-        return ClaimSetPlan(claim_set, tuple(outcomes))
+        return PlannedSet(ClaimSetPlan(claim_set, tuple(outcomes)), (*watch.notices(), *clock.notices()))
 
 
 def _with_allocated(outcome: NodeOutcome, allocated: Sequence[ResourceClaim], node: Node) -> NodeOutcome:
