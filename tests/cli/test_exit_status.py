@@ -90,5 +90,7 @@ def test_usage_errors(arguments: list[str]) -> None:
     ],
 )
 def test_status_of_a_plan(outcomes: list[str], status: int) -> None:
-    sets: list[dict[str, Any]] = [documents.claim_set("Pod/a/b", outcome) for outcome in outcomes]
+    sets: list[dict[str, Any]] = [
+        documents.claim_set("Pod/a/b", outcome, documents.node("node-a", outcome=outcome)) for outcome in outcomes
+    ]
     assert of_document(documents.plan(*sets)) == status
