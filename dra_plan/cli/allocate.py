@@ -33,6 +33,7 @@ def allocate(
     quirks: options.Quirks = "upstream",
     max_steps: options.MaxSteps = None,
     timeout: options.Timeout = None,
+    jobs: options.Jobs = 1,
     require_fit: options.RequireFit = False,
     min_nodes: options.MinNodes = 1,
     fail_on: options.FailOn = "error",
@@ -76,6 +77,7 @@ def allocate(
                 explain=explain,
                 max_steps=max_steps,
                 timeout=timeout,
+                jobs=jobs,
                 progress=advance,
             )
         document = plan.to_dict()

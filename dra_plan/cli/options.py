@@ -62,6 +62,10 @@ Timeout = Annotated[
     float | None,
     typer.Option("--timeout", min=0.0, metavar="SECONDS", help="Wall clock for the whole run; no limit by default."),
 ]
+Jobs = Annotated[
+    int,
+    typer.Option("--jobs", "-j", min=1, metavar="N", help="Share the claim sets between N processes."),
+]
 Reports = Annotated[
     list[str] | None,
     typer.Option(
