@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from dra_plan.api import quantity
 from dra_plan.api.core import Node
 from dra_plan.api.resource import Device, DeviceTaint, DeviceTaintRule, ResourceSlice, ResourceSliceSpec
-from dra_plan.api.selectors import node_matches, selector_problem
+from dra_plan.api.selectors import as_go, node_matches, selector_problem
 from dra_plan.releases import Features, Quirks, Rules
 
 from .errors import AllocationError
@@ -342,7 +342,7 @@ def _selects(fields: ResourceSliceSpec | Device, node: Node, where: str) -> bool
     problem = selector_problem(fields.node_selector)
     if problem is not None:
         place = f"gather pool information: failed to perform node selection for {where}: " if where else ""
-        raise AllocationError(f"{place}failed to parse node selector {fields.node_selector}: {problem}")
+        raise AllocationError(f"{place}failed to parse node selector {as_go(fields.node_selector)}: {problem}")
     return node_matches(fields.node_selector, node.metadata.name, node.metadata.labels)
 
 

@@ -6,7 +6,7 @@ Pure functions over names and label maps. Which selector applies to what is deci
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from .core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from .meta import LabelSelector, LabelSelectorRequirement
@@ -79,6 +79,24 @@ def selector_problem(selector: NodeSelector) -> str | None:
     if len(problems) > 1:
         return f"[{', '.join(problems)}]"
     return problems[0] if problems else None
+
+
+def as_go(selector: NodeSelector) -> str:
+    """The selector as Kubernetes' generated `String` method writes it into error texts."""
+    terms = "".join(
+        f"NodeSelectorTerm{{MatchExpressions:{_requirements_as_go(term.match_expressions)},"
+        f"MatchFields:{_requirements_as_go(term.match_fields)},}},"
+        for term in selector.node_selector_terms
+    )
+    return f"&NodeSelector{{NodeSelectorTerms:[]NodeSelectorTerm{{{terms}}},}}"
+
+
+def _requirements_as_go(requirements: Sequence[NodeSelectorRequirement]) -> str:
+    items = "".join(
+        f"NodeSelectorRequirement{{Key:{each.key},Operator:{each.operator},Values:[{' '.join(each.values)}],}},"
+        for each in requirements
+    )
+    return f"[]NodeSelectorRequirement{{{items}}}"
 
 
 def term_problems(term: NodeSelectorTerm, path: str) -> list[str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import functools
 import io
 import itertools
 import json
+import resource
+import time
 from dataclasses import fields
 from pathlib import Path
 
@@ -181,10 +182,21 @@ def load_leniently(text: str) -> Inventory:
     return collector.finish()
 
 
+SLOW = 5.0
+"""Seconds of processor time in which any of the short texts here is read."""
+
+
 def check_bytes(data: bytes):
-    """Anything but ManifestErrors fails the test."""
-    with contextlib.suppress(ManifestErrors):
+    """Anything but ManifestErrors with its places fails the test, and so does a text that takes long."""
+    started = time.process_time()
+    try:
         expand(loaded(data))
+    except ManifestErrors as errors:
+        for fault in errors.faults:
+            assert fault.message
+            placed = fault.source == "-" and (fault.line > 0 or "UTF-16" in fault.message)
+            assert placed or fault.message == "no Kubernetes object found in standard input", fault
+    assert time.process_time() - started < SLOW
 
 
 NOISE = [
@@ -218,6 +230,28 @@ def test_mutated_objects(objects):
 @QUICK
 def test_mutated_text(data):
     check_bytes(data)
+
+
+def test_small_texts_take_little_memory():
+    """Texts made to grow: aliases, merge keys, long numbers, deep nesting, many documents."""
+    bombs = [
+        "a: &a [" + "x, " * 100 + "]\n" + "".join(f"b{i}: &b{i} [" + f"*b{i - 1}, " * 50 + "]\n" for i in range(1, 20)),
+        "a: &a {k: v}\n" + "".join(f"b{i}: &b{i} {{<<: [" + f"*b{i - 1}, " * 50 + "], k: v}\n" for i in range(1, 20)),
+        "a: " + "9" * 100_000,
+        "kind: " + "[" * 50_000,
+        "{" * 50_000,
+        "---\n" * 100_000,
+        "? " * 50_000,
+        "- " * 50_000,
+        '{"a": 1e' + "9" * 5_000 + "}",
+        "a: !!binary " + "A" * 1_000_000,
+        "a: |\n" + "  x\n" * 300_000,
+        "%TAG ! tag:x,2000:" + "a" * 100_000 + "\n---\n!a b",
+    ]
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for bomb in [*bombs, *(bomb.replace("b0", "a") for bomb in bombs[:2])]:
+        check_bytes(bomb.encode())
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 400_000  # KiB
 
 
 @pytest.mark.long

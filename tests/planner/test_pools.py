@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from dra_plan import gather_pools
+from dra_plan.errors import DraPlanError
 from tests.conformance.recorded import cases, gates, version
 
 from . import pool_truth
@@ -239,3 +240,26 @@ def essence(pool: Plain) -> Plain:
     """A row without the nodes, which differ between the list of one node and that of all."""
     kept = {key: value for key, value in pool.items() if key != "nodes"}
     return {**kept, "devices": [{k: v for k, v in d.items() if k != "nodes"} for d in pool["devices"]]}
+
+
+def test_an_unreadable_node_selector_ends_gathering() -> None:
+    """In the words of the real allocator, which gives up on the whole pod."""
+    term = {"matchExpressions": [{"key": "zone", "operator": "Near", "values": ["a", "b"]}]}
+    spec = {
+        "driver": "d.example.com",
+        "pool": {"name": "p", "generation": 1, "resourceSliceCount": 1},
+        "nodeSelector": {"nodeSelectorTerms": [term]},
+    }
+    objects = [
+        {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}},
+        {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "s"}, "spec": spec},
+    ]
+    with pytest.raises(DraPlanError) as caught:
+        gather_pools(objects)
+    assert str(caught.value) == (
+        "gather pool information: failed to perform node selection for slice s: failed to parse node selector"
+        " &NodeSelector{NodeSelectorTerms:[]NodeSelectorTerm{NodeSelectorTerm{MatchExpressions:[]"
+        "NodeSelectorRequirement{NodeSelectorRequirement{Key:zone,Operator:Near,Values:[a b],},},MatchFields:[]"
+        "NodeSelectorRequirement{},},},}: nodeSelectorTerms[0].matchExpressions[0].operator: Unsupported value:"
+        ' "Near": supported values: "DoesNotExist", "Exists", "Gt", "In", "Lt", "NotIn"'
+    )
