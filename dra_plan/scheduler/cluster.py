@@ -51,6 +51,10 @@ class Cluster:
         self.listener: Callable[[Event], None] = lambda _event: None
         self.revision = 0
         self.node_revision = 0
+        self.journal: list[str] = []
+        """The names of nodes that changed, one after the other."""
+        self.positions: dict[str, int] = {}
+        """Where each node stands in scheduling order."""
         self.affinity_pods = 0
         self.classes: dict[str, DeviceClass] = {c.metadata.name: c for c in inventory.classes}
         self.slices: list[ResourceSlice] = list(inventory.slices)
@@ -87,7 +91,7 @@ class Cluster:
             name = node.metadata.name
             info = old.pop(name, None)
             if info is None:
-                info = NodeInfo(node)
+                info = NodeInfo(node, self.journal)
                 for waiting in self._homeless.pop(name, {}).values():
                     info.add(waiting)
             elif info.node is not node:
@@ -96,6 +100,9 @@ class Cluster:
         for name, gone in old.items():
             if gone.pods:
                 self._homeless[name] = dict(gone.pods)
+        for position, info in enumerate(self.nodes.values()):
+            info.position = position
+        self.positions = {name: info.position for name, info in self.nodes.items()}
         self._pool_nodes = None
 
     def namespace_labels(self, name: str) -> Mapping[str, str]:

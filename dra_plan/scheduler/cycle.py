@@ -98,7 +98,7 @@ class Cycle:
                 restricting[0]
             )
             statuses.update((node.name, excluded) for node in nodes if node.name not in allowed.node_names)
-        passed = self._examine(framework, state, pod, examined, percentage, statuses, result)
+        passed = self._examine(framework, state, pod, examined, nodes, percentage, statuses, result)
         self._start = (self._start + len(passed) + len(statuses) - (len(nodes) - len(examined))) % len(nodes)
         if result.failed_with_error:
             return None
@@ -127,6 +127,7 @@ class Cycle:
         state: CycleState,
         pod: Pod,
         nodes: list[NodeInfo],
+        everything: list[NodeInfo],
         percentage: int,
         statuses: dict[str, Status],
         result: CycleResult,
@@ -136,23 +137,24 @@ class Cycle:
         if not framework.points["score"] and not any(e.is_filter or e.is_prioritizer for e in self._extenders):
             enough = 1
         check = framework.filter_nodes(state, pod)
-        feasible: list[NodeInfo] = []
-        first: Status | None = None
         start = self._start % len(nodes) if nodes else 0
-        for node in (*nodes[start:], *nodes[:start]):
-            status = check(node)
-            if status is None:
+        if nodes is everything and check.remembers:
+            feasible = check.scan(nodes, start, enough, statuses)
+        else:
+            feasible = []
+            for node in (*nodes[start:], *nodes[:start]):
+                status = check(node)
+                if status is not None:
+                    statuses[node.name] = status
+                    continue
                 feasible.append(node)
                 if len(feasible) >= enough:
                     break
-            elif status.code is Code.ERROR:
-                first = first or status
-                result.fatal[node.name] = status.message
-            else:
-                statuses[node.name] = status
-        if first is not None:
+        broken = {name: status for name, status in statuses.items() if status.code is Code.ERROR} if statuses else {}
+        if broken:
+            result.fatal = {name: statuses.pop(name).message for name in broken}
             result.best = [node.name for node in feasible]
-            self._fail(result, first)
+            self._fail(result, next(iter(broken.values())))
         return feasible
 
     def _extend(
@@ -214,13 +216,13 @@ class Cycle:
         if isinstance(table, Status):
             self._fail(result, table)
             return None
-        totals = [sum(column) for column in zip(*table.values(), strict=True)] if table else [0] * len(feasible)
+        totals = list(map(sum, zip(*table.values(), strict=True))) if table else [0] * len(feasible)
         self._prioritize(pod, feasible, totals)
-        names = [node.name for node in feasible]
-        result.best = best_of(names, totals)
+        best = best_of(totals)
+        result.best = [feasible[index].name for index in best]
         if framework.tracer:
-            framework.tracer.scored(names, table, result.best)
-        return feasible[winner(totals)]
+            framework.tracer.scored([node.name for node in feasible], table, result.best)
+        return feasible[winner(best)]
 
     def _prioritize(self, pod: Pod, nodes: list[NodeInfo], totals: list[int]) -> None:
         """Add the extenders' scores; one that can't be asked is left out, as upstream does."""

@@ -1,14 +1,17 @@
 """Answers about nodes, remembered until the node changes.
 
 What makes the cost of a simulation grow with the number of node states instead of pods times nodes: pods of the same
-shape get the same answer from a node whose version has not changed.
+shape get the same answer from a node that has not changed.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from .cluster import Cluster
 
 Answer = TypeVar("Answer")
 
@@ -32,3 +35,49 @@ class Memo(Generic[Answer]):
         else:
             self._tables.move_to_end(key)
         return found
+
+
+class _Lane(Generic[Answer]):
+    """The answers of one shape, in scheduling order; `read` is how far in the journal they are up to date."""
+
+    __slots__ = ("answers", "read", "revision")
+
+    def __init__(self) -> None:
+        self.answers: list[Answer] = []
+        self.read = 0
+        self.revision = -1
+
+
+class Lanes(Generic[Answer]):
+    """Per shape (key), the answers of all nodes in scheduling order. The least recently used shapes are dropped.
+
+    Unlike with a table nobody has to look at a node to learn that it has not changed: the cluster's journal names
+    those that have, and only their answers are forgotten.
+    """
+
+    def __init__(self, cluster: Cluster, unknown: Answer, most: int = _MOST_SHAPES) -> None:
+        self._cluster = cluster
+        self._unknown = unknown
+        self._lanes: OrderedDict[Hashable, _Lane[Answer]] = OrderedDict()
+        self._most = most
+
+    def answers(self, key: Hashable) -> list[Answer]:
+        """The answers of a shape, `unknown` where there is none; to be read and written directly in this cycle."""
+        lane = self._lanes.get(key)
+        if lane is None:
+            lane = self._lanes[key] = _Lane()
+            if len(self._lanes) > self._most:
+                self._lanes.popitem(last=False)
+        else:
+            self._lanes.move_to_end(key)
+        cluster, journal = self._cluster, self._cluster.journal
+        if lane.revision != cluster.node_revision:
+            lane.revision = cluster.node_revision
+            lane.answers = [self._unknown] * len(cluster.nodes)
+        else:
+            for name in journal[lane.read :]:
+                position = cluster.positions.get(name)
+                if position is not None:
+                    lane.answers[position] = self._unknown
+        lane.read = len(journal)
+        return lane.answers

@@ -68,12 +68,18 @@ class PodInfo:
 
 
 class NodeInfo:
-    """A node, the pods on it and their sums. `version` changes whenever an answer about the node may change."""
+    """A node, the pods on it and their sums. `version` changes whenever an answer about the node may change.
 
-    __slots__ = ("affinity_pods", "allocatable", "anti_affinity_pods", "labels", "name", "node", "pods", "ports",
-                 "requested", "scored_cpu", "scored_memory", "version")  # fmt: skip
+    The journal, if there is one, gets the node's name at each of these changes. `position` is the node's place in
+    scheduling order.
+    """
 
-    def __init__(self, node: Node) -> None:
+    __slots__ = ("affinity_pods", "allocatable", "anti_affinity_pods", "journal", "labels", "name", "node", "pods",
+                 "ports", "position", "requested", "scored_cpu", "scored_memory", "version")  # fmt: skip
+
+    def __init__(self, node: Node, journal: list[str] | None = None) -> None:
+        self.journal = journal
+        self.position = 0
         self.pods: dict[str, PodInfo] = {}
         self.requested: Amounts = {}
         self.scored_cpu = 0
@@ -94,6 +100,8 @@ class NodeInfo:
     def touch(self) -> None:
         """Declare that remembered answers about this node are no longer valid."""
         self.version = next(_versions)
+        if self.journal is not None:
+            self.journal.append(self.name)
 
     @property
     def allowed_pods(self) -> int:
@@ -144,6 +152,7 @@ class NodeInfo:
     def clone(self) -> NodeInfo:
         """A copy for a trial: changes to it are not seen by the original. Its version is its own."""
         other = object.__new__(NodeInfo)
+        other.journal, other.position = None, self.position
         other.node, other.name, other.labels, other.allocatable = self.node, self.name, self.labels, self.allocatable
         other.pods = dict(self.pods)
         other.requested = dict(self.requested)

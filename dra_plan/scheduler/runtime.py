@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dra_plan.api.core import Pod
 from dra_plan.errors import DraPlanError, UsageError
@@ -33,7 +33,8 @@ from .framework import (
     ScorePlugin,
 )
 from .handle import Handle, TrialFilter
-from .memo import Memo
+from .memo import Lanes
+from .nodefilter import UNKNOWN, NodeFilter
 from .nodeinfo import NodeInfo, PodInfo
 from .status import Code, Status, error, is_skip, succeeded, unresolvable
 from .trace import Tracer
@@ -83,8 +84,8 @@ class Framework(TrialFilter):
         if len(sorters) != 1:
             raise UsageError(f"profile {profile}: exactly one queueSort plugin is needed")
         self.queue_sort = sorters[0]
-        self._filter_memo: Memo[Status | None] = Memo()
-        self._score_memo: Memo[int] = Memo()
+        self._filter_lanes: Lanes[Status | None] = Lanes(handle.cluster, UNKNOWN)
+        self._score_lanes: Lanes[int | None] = Lanes(handle.cluster, None)
 
     def _of(self, point: str) -> list[Plugin]:
         return self.points[point]
@@ -157,7 +158,7 @@ class Framework(TrialFilter):
 
     def filter_nodes(self, state: CycleState, pod: Pod) -> NodeFilter:
         """The filters, ready to be asked about many nodes for one pod."""
-        return NodeFilter(self, state, pod, self._filter_memo)
+        return NodeFilter(self, state, pod, self._filter_lanes)
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
         """The first answer that is not success, asked anew."""
@@ -268,8 +269,9 @@ class Framework(TrialFilter):
         """Per plugin the weighted scores in the order of the nodes, or an Error."""
         plugins = [p for p in self._of("score") if isinstance(p, ScorePlugin) and p.name not in state.skip_score]
         table: dict[str, list[int]] = {}
+        where = [node.position for node in nodes]
         for plugin in plugins:
-            raw = self._raw_scores(plugin, state, pod, nodes)
+            raw = self._raw_scores(plugin, state, pod, nodes, where)
             if isinstance(raw, Status):
                 return error(f'running Score plugins: plugin "{plugin.name}" failed with: {raw.message}').by(
                     plugin.name
@@ -282,8 +284,8 @@ class Framework(TrialFilter):
                 text = f'running Normalize on Score plugins: plugin "{plugin.name}" failed with: {status.message}'
                 return error(text).by(plugin.name)
         for name, scores in table.items():
-            wrong = next((s for s in scores if not MIN_NODE_SCORE <= s <= MAX_NODE_SCORE), None)
-            if wrong is not None:
+            if scores and (min(scores) < MIN_NODE_SCORE or max(scores) > MAX_NODE_SCORE):
+                wrong = next(s for s in scores if not MIN_NODE_SCORE <= s <= MAX_NODE_SCORE)
                 limits = f"it should in the range of [{MIN_NODE_SCORE}, {MAX_NODE_SCORE}] after normalizing"
                 text = f'plugin "{name}" returns an invalid score {wrong}, {limits}'
                 return error(f"applying score defaultWeights on Score plugins: {text}").by(name)
@@ -293,22 +295,20 @@ class Framework(TrialFilter):
         return table
 
     def _raw_scores(
-        self, plugin: ScorePlugin, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
+        self, plugin: ScorePlugin, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], where: Sequence[int]
     ) -> list[int] | Status:
+        """The plugin's scores before normalizing; `where` are the nodes' places in scheduling order."""
         key = plugin.score_memo(state, pod)
-        table = None if key is None else self._score_memo.table((plugin.name, key))
-        scores = []
+        lane = None if key is None else self._score_lanes.answers((plugin.name, key))
+        scores: list[Any] = [None] * len(nodes) if lane is None else list(map(lane.__getitem__, where))
         with _guard(plugin, "Score", pod):
-            for node in nodes:
-                if table is not None and (known := table.get(node.name)) and known[0] == node.version:
-                    scores.append(known[1])
-                    continue
-                score = plugin.score(state, pod, node)
+            for index in [index for index, score in enumerate(scores) if score is None]:
+                score = plugin.score(state, pod, nodes[index])
                 if isinstance(score, Status):
                     return score
-                if table is not None:
-                    table[node.name] = (node.version, score)
-                scores.append(score)
+                scores[index] = score
+                if lane is not None:
+                    lane[where[index]] = score
         return scores
 
     # Binding
@@ -414,66 +414,3 @@ def _none_left(plugins: Sequence[str]) -> Status:
         return unresolvable(f"node(s) didn't satisfy plugin {plugins[0]}").by(plugins[0])
     text = f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(plugins))}] simultaneously"
     return unresolvable(text).by(plugins[-1])
-
-
-class NodeFilter:
-    """The filters of a profile for one pod, with remembered answers where plugins allow it.
-
-    Neighbouring plugins with a memo key share one table, so an unchanged node costs one look-up.
-    """
-
-    def __init__(self, framework: Framework, state: CycleState, pod: Pod, memo: Memo[Status | None]) -> None:
-        self._framework = framework
-        self._state = state
-        self._pod = pod
-        info = framework.handle.cluster.info(pod)
-        self._uid, self._priority = info.uid, info.priority
-        self._nominator = framework.handle.nominator
-        self._runs: list[tuple[list[FilterPlugin], dict[str, tuple[int, Status | None]] | None]] = []
-        self._group(memo)
-
-    def _group(self, memo: Memo[Status | None]) -> None:
-        members: list[FilterPlugin] = []
-        keys: list[Hashable] = []
-
-        def close() -> None:
-            if members:
-                self._runs.append((list(members), memo.table(tuple(keys))))
-                members.clear()
-                keys.clear()
-
-        for plugin in self._framework.filters(self._state):
-            # a trace wants every plugin's answer, so nothing is remembered then
-            key = None if self._framework.tracer else plugin.filter_memo(self._state, self._pod)
-            if key is None:
-                close()
-                self._runs.append(([plugin], None))
-            else:
-                members.append(plugin)
-                keys.append((plugin.name, key))
-        close()
-
-    def __call__(self, node: NodeInfo) -> Status | None:
-        """None if the pod fits the node, otherwise the first plugin's answer that is not success."""
-        if self._nominator.at_least(node.name, self._priority, self._uid):
-            return self._framework.filter_with_nominated(self._state, self._pod, node)
-        for plugins, table in self._runs:
-            if table is not None:
-                known = table.get(node.name)
-                if known is not None and known[0] == node.version:
-                    status = known[1]
-                else:
-                    status = self._ask(plugins, node)
-                    table[node.name] = (node.version, status)
-            else:
-                status = self._ask(plugins, node)
-            if status is not None:
-                return status
-        return None
-
-    def _ask(self, plugins: Sequence[FilterPlugin], node: NodeInfo) -> Status | None:
-        for plugin in plugins:
-            status = self._framework.ask_filter(plugin, self._state, self._pod, node)
-            if status is not None:
-                return status
-        return None

@@ -19,33 +19,17 @@ def nodes_to_find(total: int, percentage: int) -> int:
     return max(total * percentage // 100, LEAST_FEASIBLE)
 
 
-def winner(scores: Sequence[int]) -> int:
-    """The index of the chosen node: the root of a binary heap of the scores, greatest first.
+def best_of(scores: Sequence[int]) -> list[int]:
+    """The indices of the highest score."""
+    best = max(scores)
+    return [index for index, score in enumerate(scores) if score == best]
 
-    With a single best node that is the best one. Which of several equals becomes the root follows from Go's
-    container/heap: children move up only past strictly smaller ones, and the left child wins against an equal right.
+
+def winner(best: Sequence[int]) -> int:
+    """Which of several best ones is taken, by their indices: the one that ends up as the root of a binary heap.
+
+    Go's container/heap builds the heap from below. An element gives way only to a strictly greater one, and the left
+    of two equal children moves up; so the root is the best one that comes first when the tree of indices is walked
+    from the root, left before right. The binary digits of index + 1 after the first spell its way from the root.
     """
-    best = max(scores)
-    if scores.count(best) == 1:
-        return scores.index(best)
-    heap = list(range(len(scores)))
-    for start in range(len(heap) // 2 - 1, -1, -1):
-        _sink(heap, scores, start)
-    return heap[0]
-
-
-def _sink(heap: list[int], scores: Sequence[int], at: int) -> None:
-    size = len(heap)
-    while (child := 2 * at + 1) < size:
-        if child + 1 < size and scores[heap[child + 1]] > scores[heap[child]]:
-            child += 1
-        if scores[heap[child]] <= scores[heap[at]]:
-            return
-        heap[at], heap[child] = heap[child], heap[at]
-        at = child
-
-
-def best_of(names: Sequence[str], scores: Sequence[int]) -> list[str]:
-    """All nodes with the highest score."""
-    best = max(scores)
-    return [name for name, score in zip(names, scores, strict=True) if score == best]
+    return best[0] if best[0] == 0 else min(best, key=lambda index: f"{index + 1:b}"[1:])

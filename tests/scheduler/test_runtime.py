@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from dra_plan.api.resource import (
+    AllocationResult,
+    DeviceAllocationResult,
+    DeviceRequestAllocationResult,
+    ResourceClaimStatus,
+)
 from dra_plan.scheduler.cyclestate import CycleState
 from dra_plan.scheduler.events import Action, Hint, HintFunction, Interest, Resource
 from dra_plan.scheduler.extenders import Extender, ExtenderFilterResult
 from dra_plan.scheduler.framework import MAX_NODE_SCORE, MIN_NODE_SCORE, Diagnosis, NominatingInfo
 from dra_plan.scheduler.handle import Handle
+from dra_plan.scheduler.memo import Lanes
 from dra_plan.scheduler.messages import event_note, fit_error
 from dra_plan.scheduler.nodeinfo import NodeInfo, PodInfo
 from dra_plan.scheduler.nominations import Nominator
 from dra_plan.scheduler.queue import QueuedPod
 from dra_plan.scheduler.registry import Factory, Registry
 from dra_plan.scheduler.runtime import Framework
+from dra_plan.scheduler.selection import best_of, nodes_to_find, winner
 from dra_plan.scheduler.simulate import Simulation
 from dra_plan.scheduler.status import Code, Status, is_skip, unresolvable, unschedulable
 
 from . import build
-from .build import gpus, node, placed, pod
+from .build import claim, gpus, node, placed, pod
 from .scripted import WAIT_SECONDS, Scripted, config
 
 
@@ -202,3 +215,67 @@ def test_reasons_are_counted_and_sorted_as_text():
     )
     assert fit_error(3, several, pre_filter="none") == "0/3 nodes are available: none."
     assert (event_note("x" * 1024), event_note("x" * 1025)) == ("x" * 1024, "x" * 1020 + " ...")
+
+
+def heap_root(scores: list[int]) -> int:
+    """The root of a heap that is built from below as Go's container/heap does it: what `winner` must come to."""
+    heap = list(range(len(scores)))
+    for start in range(len(heap) // 2 - 1, -1, -1):
+        at = start
+        while (child := 2 * at + 1) < len(heap):
+            if child + 1 < len(heap) and scores[heap[child + 1]] > scores[heap[child]]:
+                child += 1
+            if scores[heap[child]] <= scores[heap[at]]:
+                break
+            heap[at], heap[child] = heap[child], heap[at]
+            at = child
+    return heap[0]
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=40))
+def test_the_winner_is_the_root_of_the_heap(scores):
+    assert winner(best_of(scores)) == heap_root(scores)
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 100, 101, 250])
+def test_nodes_that_are_enough(size):
+    assert nodes_to_find(size, 100) == size
+    assert nodes_to_find(size, 0) == (size if size < 100 else max(100, size * (50 - size // 125) // 100))
+
+
+def test_remembered_answers_follow_the_nodes():
+    """Only nodes that changed are asked again, and none is missed: by pods, devices, or a new list of nodes."""
+    simulation, _, _ = prepared([*gpus("a", "b"), claim("c"), pod("p"), pod("q")])
+    cluster = simulation.cluster
+    lanes: Lanes[int | None] = Lanes(cluster, None, most=2)
+    lanes.answers("x")[:] = [1, 2]
+    cluster.assume(cluster.info(simulation.pods[0]), "b")
+    assert lanes.answers("x") == [1, None]
+    lanes.answers("x")[1] = 3
+    given_away = AllocationResult(devices=DeviceAllocationResult(results=[result("a", "gpu-0")]))
+    [stored] = cluster.claims
+    cluster.put_claim(replace(stored, status=ResourceClaimStatus(allocation=given_away)))
+    assert lanes.answers("x") == [None, 3], "its device is on a"
+    cluster.set_nodes([info.node for info in cluster.nodes.values()][:1])
+    assert lanes.answers("x") == [None]
+    lanes.answers("x")[0] = 4
+    lanes.answers("y"), lanes.answers("z")
+    assert lanes.answers("x") == [None], "only the latest shapes are kept"
+
+
+def result(pool: str, device: str) -> DeviceRequestAllocationResult:
+    return DeviceRequestAllocationResult(request="r", driver=build.GPU, pool=pool, device=device)
+
+
+@pytest.mark.parametrize("percentage", [0, 100])
+def test_a_crowd_is_placed_the_same_with_and_without_remembering(percentage):
+    """120 nodes, so that some are left unexamined; a trace switches remembering off."""
+    names = [f"n{index:03}" for index in range(120)]
+    shapes = [{"cpu": "2"}, {"cpu": "1", "priority": 3}, {"templates": {"x": "t"}}, {"cpu": "7", "priority": 9}]
+    objects = [*gpus(*names, each=1), build.template("t"), placed("old", "n005", cpu="6")]
+    objects += [pod(f"p{index:03}", **shapes[index % len(shapes)]) for index in range(160)]
+    chosen = {**config(), "percentageOfNodesToScore": percentage}
+    plain, traced = (build.plan(objects, config=chosen, trace=trace) for trace in (False, True))
+    del traced["trace"]
+    assert plain == traced
+    assert sum(entry["nodeName"] is not None for entry in plain["pods"]) > 120
