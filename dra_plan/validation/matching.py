@@ -16,7 +16,7 @@ from dra_plan.manifests.paths import FieldPath
 from .rule import Problem, Rule, error, warning
 from .subject import Subject
 from .words import listed, nearest, none_of, shown
-from .world import World, failure_of
+from .world import World
 
 FAILS = error(
     "DRA220",
@@ -47,7 +47,6 @@ RULES = (FAILS, NOT_PUBLISHED, WRONG_DOMAIN, OTHER_TYPE)
 
 _ROUNDS = 8
 """Guards that are put in front of one selector at most."""
-_RUNTIME = "CEL runtime error: "
 _COMPARISON = re.compile(r"\s*[=!]=\s*")
 Found = Iterator[tuple[Subject, Problem]]
 
@@ -56,18 +55,17 @@ def check(world: World) -> Found:
     """All selectors of classes and requests."""
     for subject, device_class in world.of(DeviceClass):
         conditions = _class_conditions(world, device_class)
-        for index, condition in enumerate(conditions):
+        for index in range(len(conditions)):
             path: FieldPath = ("spec", "selectors", index, "cel", "expression")
-            for problem in _judged(world, condition, world.matching(conditions[:index]), path):
+            for problem in _judged(world, conditions[: index + 1], path):
                 yield subject, problem
     for asked in world.asked():
         conditions = list(asked.want.conditions)
-        own = [position for position, condition in enumerate(conditions) if condition.class_name is None]
-        for position in own:
-            condition = conditions[position]
-            path = (*asked.path, "selectors", condition.index, "cel", "expression")
-            for problem in _judged(world, condition, world.matching(conditions[:position]), path):
-                yield asked.subject, problem
+        for position, condition in enumerate(conditions):
+            if condition.class_name is None:
+                path = (*asked.path, "selectors", condition.index, "cel", "expression")
+                for problem in _judged(world, conditions[: position + 1], path):
+                    yield asked.subject, problem
 
 
 def _class_conditions(world: World, device_class: DeviceClass) -> list[Condition]:
@@ -78,20 +76,21 @@ def _class_conditions(world: World, device_class: DeviceClass) -> list[Condition
     ]
 
 
-def _judged(world: World, condition: Condition, devices: Sequence[PoolDevice], path: FieldPath) -> Iterator[Problem]:
+def _judged(world: World, conditions: Sequence[Condition], path: FieldPath) -> Iterator[Problem]:
+    """The last of the conditions, on the devices for which the others hold."""
     try:
-        world.compile(condition.expression)
+        world.compile(conditions[-1].expression)
     except ValueError:
         return
-    yield from _failures(world, condition, devices, path)
-    yield from _readings(world, condition.expression, devices, path)
+    yield from _failures(world, conditions, path)
+    yield from _readings(world, conditions, path)
 
 
 # Errors
 
 
-def _failures(world: World, condition: Condition, devices: Sequence[PoolDevice], path: FieldPath) -> Iterator[Problem]:
-    failing = [(device, text) for device in devices if (text := failure_of(condition, device)) is not None]
+def _failures(world: World, conditions: Sequence[Condition], path: FieldPath) -> Iterator[Problem]:
+    devices, failing = world.matching(conditions[:-1]), world.failing(conditions)
     if failing:
         device, text = failing[0]
         all_fail = len(failing) == len(devices)
@@ -99,7 +98,7 @@ def _failures(world: World, condition: Condition, devices: Sequence[PoolDevice],
         where = "the only device" if len(devices) == 1 else where
         message = f"fails on {where} that it is asked for, such as {device.id}: {text}"
         # Where it fails on all, a guard only makes it false on all: the names are wrong, as another rule tells.
-        mended = "" if all_fail else _mended(world, condition, [device for device, _ in failing])
+        mended = "" if all_fail else _mended(world, conditions[-1], [device for device, _ in failing])
         yield FAILS.at(path, message, mended)
 
 
@@ -123,55 +122,49 @@ def _mended(world: World, condition: Condition, failing: Sequence[PoolDevice]) -
 
 def _first_failing(world: World, expression: str, devices: Sequence[PoolDevice]) -> PoolDevice | None:
     condition = Condition("", None, 0, expression, world.compile)
-    return next((device for device in devices if failure_of(condition, device) is not None), None)
+    for device in devices:
+        try:
+            condition.holds(device)
+        except SelectorError:
+            return device
+    return None
 
 
 # Names and types
 
 
-def _readings(world: World, expression: str, devices: Sequence[PoolDevice], path: FieldPath) -> Iterator[Problem]:
+def _readings(world: World, conditions: Sequence[Condition], path: FieldPath) -> Iterator[Problem]:
     """Each part that `&&` joins is judged by the devices for which the parts before it hold."""
+    expression, known = conditions[-1].expression, list(conditions[:-1])
     told: set[tuple[Rule, Reference]] = set()
     for clause in clauses(expression):
+        devices = world.matching(known)
         if not devices:
             return
-        publications = Publications(devices)
         for reference in references(clause):
-            problem = _reading(clause, expression, reference, devices, publications, path)
+            problem = _reading(clause, expression, reference, devices, path)
             if problem is not None and (problem.rule, reference) not in told:
                 told.add((problem.rule, reference))
                 yield problem
-        condition = Condition("", None, 0, clause, world.compile)
         try:
-            devices = [device for device in devices if _holds(condition, device)]
+            world.compile(clause)
         except ValueError:
             return  # a part that means nothing by itself
-
-
-def _holds(condition: Condition, device: PoolDevice) -> bool:
-    try:
-        return condition.holds(device)
-    except SelectorError as failure:
-        if _RUNTIME not in str(failure):
-            raise
-        return False
+        known.append(Condition("", None, 0, clause, world.compile))
 
 
 def _reading(
-    clause: str,
-    expression: str,
-    reference: Reference,
-    devices: Sequence[PoolDevice],
-    publications: Publications,
-    path: FieldPath,
+    clause: str, expression: str, reference: Reference, devices: Sequence[PoolDevice], path: FieldPath
 ) -> Problem | None:
     if reference.kind not in ("attribute", "capacity") or reference.tests:
         return None
-    values = [value for device in devices if (value := look_up(device, reference)) is not None]
-    if not values:
-        return _absent(expression, reference, devices, publications, path)
-    wanted, types = compared_type(clause), sorted({kind for kind, _ in values})
-    if wanted is None or wanted in types or not is_reference(_COMPARISON.split(clause)[0]):
+    if all(look_up(device, reference) is None for device in devices):
+        return _absent(expression, reference, devices, path)
+    wanted = compared_type(clause)
+    if wanted is None or not is_reference(_COMPARISON.split(clause)[0]):
+        return None
+    types = sorted({value[0] for device in devices if (value := look_up(device, reference)) is not None})
+    if wanted in types:
         return None
     message = f"{reference.label} is of type {' or '.join(types)}, and can't equal a value of type {wanted}"
     return OTHER_TYPE.at(path, message, _retyped(clause, types[0], wanted))
@@ -195,9 +188,9 @@ def _absent(
     expression: str,
     reference: Reference,
     devices: Sequence[PoolDevice],
-    publications: Publications,
     path: FieldPath,
 ) -> Problem | None:
+    publications = Publications(devices)
     drivers = listed(sorted(publications.drivers))
     homes = publications.homes(reference.kind, reference.name)
     if homes:

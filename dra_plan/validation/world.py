@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from dra_plan.allocator import PoolDevice, PoolID, SelectorError
 from dra_plan.allocator.pools import PoolSlice
@@ -24,11 +24,14 @@ from dra_plan.api.resource import (
     ResourceClaimTemplate,
     ResourceSlice,
 )
-from dra_plan.explain.selectors import Publications
 from dra_plan.manifests.paths import FieldPath
 from dra_plan.releases import Target
 
 from .subject import Subject
+
+
+_RUNTIME = "CEL runtime error: "
+"""What stands between the scheduler's words and the language's in the text of a failing selector."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,7 +73,7 @@ class World:
     def __init__(self, subjects: Sequence[Subject], target: Target) -> None:
         self.target = target
         self._subjects = [subject for subject in subjects if subject.obj is not None]
-        self._by_expression: dict[tuple[str, ...], tuple[PoolDevice, ...]] = {}
+        self._outcomes: dict[tuple[str, ...], _Outcome] = {}
 
     def of(self, kind: type[Any]) -> Iterator[tuple[Subject, Any]]:
         """The objects of a type with their subjects, in input order."""
@@ -110,11 +113,6 @@ class World:
         """The devices of all newest generations."""
         return tuple(device for pool in self.pools for piece in self.newest(pool) for device in piece.slice.devices)
 
-    @cached_property
-    def publications(self) -> Publications:
-        """Which attributes and capacities they have."""
-        return Publications(self.devices)
-
     # What is asked for
 
     @cached_property
@@ -145,38 +143,37 @@ class World:
 
         return compile_selector(expression, kubernetes_version=self.target.version, feature_gates=self.target.gates)
 
-    def matching(self, conditions: Sequence[Condition]) -> tuple[PoolDevice, ...]:
-        """The devices for which all conditions hold; not those on which one fails, of which another rule tells."""
-        key = tuple(condition.expression for condition in conditions)
-        if key not in self._by_expression:
-            devices = self.matching(conditions[:-1]) if conditions else self.devices
-            kept = (device for device in devices if _holds(conditions[-1], device)) if conditions else devices
-            self._by_expression[key] = tuple(kept)
-        return self._by_expression[key]
+    def matching(self, conditions: Sequence[Condition]) -> Sequence[PoolDevice]:
+        """The devices for which all conditions hold."""
+        return self._outcome(conditions).holds if conditions else self.devices
+
+    def failing(self, conditions: Sequence[Condition]) -> Sequence[tuple[PoolDevice, str]]:
+        """The devices on which the last condition fails, of those for which the others hold, and the errors."""
+        return self._outcome(conditions).fails
 
     def fails(self, conditions: Sequence[Condition]) -> bool:
         """Whether one of the conditions ends in an error on a device that the ones before it let through."""
-        return any(
-            failure_of(condition, device) is not None
-            for index, condition in enumerate(conditions)
-            for device in self.matching(conditions[:index])
-        )
+        return any(self.failing(conditions[: index + 1]) for index in range(len(conditions)))
+
+    def _outcome(self, conditions: Sequence[Condition]) -> _Outcome:
+        key = tuple(condition.expression for condition in conditions)
+        if key not in self._outcomes:
+            made = _Outcome([], [])
+            for device in self.matching(conditions[:-1]):
+                try:
+                    if conditions[-1].holds(device):
+                        made.holds.append(device)
+                except SelectorError as failure:
+                    made.fails.append((device, str(failure).partition(_RUNTIME)[2]))
+            self._outcomes[key] = made
+        return self._outcomes[key]
 
 
-def failure_of(condition: Condition, device: PoolDevice) -> str | None:
-    """The error in which the condition ends on the device, in the language's words."""
-    try:
-        condition.holds(device)
-    except SelectorError as failure:
-        return str(failure).partition("CEL runtime error: ")[2]
-    return None
+class _Outcome(NamedTuple):
+    """What a condition gives on devices."""
 
-
-def _holds(condition: Condition, device: PoolDevice) -> bool:
-    try:
-        return condition.holds(device)
-    except SelectorError:
-        return False
+    holds: list[PoolDevice]
+    fails: list[tuple[PoolDevice, str]]
 
 
 def _asked(reader: RequestReader, subject: Subject, path: FieldPath, claim: ResourceClaim) -> AskedClaim:
