@@ -83,8 +83,10 @@ def allocate(
         document = plan.to_dict()
         if not document["claimSets"] and not allow_empty:
             print_warnings(document)
+            where = f", in namespace {namespace}" if namespace else ""
+            where += f", with labels {selector}" if wanted is not None else ""
             raise InputError(
-                "nothing to plan: the input has no pending claim, and no pod or workload that uses one"
+                f"nothing to plan: the input has no pending claim, and no pod or workload that uses one{where}"
                 " (--allow-empty makes that a success)"
             )
         reports.tell(

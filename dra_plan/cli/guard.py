@@ -25,6 +25,11 @@ def guarded(action: Callable[[], Exit | None]) -> Exit:
         return _fail(str(error), Exit.USAGE)
     except BrokenPipeError:
         return _broken_pipe()
+    except OSError as error:
+        if error.filename is not None:  # a file that was to be read or written: nothing here lets that come so far
+            return _internal(error)
+        _discard_output()
+        return _fail(f"can't write the output: {error.strerror}", Exit.USAGE)
     except KeyboardInterrupt:
         return _fail("interrupted", Exit.INTERRUPTED)
     except Exception as error:
@@ -33,9 +38,13 @@ def guarded(action: Callable[[], Exit | None]) -> Exit:
 
 
 def _broken_pipe() -> Exit:
-    # The interpreter flushes standard output once more at exit; it must find a place to write to.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _discard_output()
     return Exit.BROKEN_PIPE
+
+
+def _discard_output() -> None:
+    """The interpreter flushes standard output once more at exit; it must find a place to write to."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(message: str, status: Exit) -> Exit:

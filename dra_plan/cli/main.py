@@ -14,6 +14,7 @@ COMPLETE_VARIABLE = "_DRA_PLAN_COMPLETE"
 
 def run() -> None:
     """Run the command line and leave the process with its exit status."""
+    _open_missing_streams()
     for stream in (sys.stdout, sys.stderr):
         # A name that the terminal's encoding lacks is printed escaped rather than ending the run.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
@@ -23,6 +24,13 @@ def run() -> None:
     from dra_plan.cli.guard import guarded
 
     sys.exit(guarded(_run_app))
+
+
+def _open_missing_streams() -> None:
+    """A standard stream that the caller has closed is empty, or swallows what is written; Python has None for it."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123 - stays open
 
 
 def _run_app() -> Exit | None:

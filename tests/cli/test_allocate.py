@@ -124,3 +124,12 @@ def test_explain_fills_the_reasons() -> None:
     assert in_process("allocate", *inputs, "--explain", "-o", codes).out != ""
     document = json.loads(in_process("allocate", *inputs, "--explain", "-o", "json").out)
     jsonschema.Draft202012Validator(schemas.load("AllocationPlan")).validate(document)
+
+
+def test_nothing_to_plan_says_what_was_looked_for() -> None:
+    ran = in_process("allocate", *given("cluster", "fits"), "-n", "other", "-l", "app=web")
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err == (
+        "error: nothing to plan: the input has no pending claim, and no pod or workload that uses one,"
+        " in namespace other, with labels app=web (--allow-empty makes that a success)\n"
+    )

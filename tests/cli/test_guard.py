@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -70,3 +71,59 @@ def test_interrupt(capsys: pytest.CaptureFixture[str]) -> None:
 
     assert guarded(action) == Exit.INTERRUPTED
     assert capsys.readouterr() == ("", "error: interrupted\n")
+
+
+def run_with(shell: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The program with its standard streams as the shell's redirections make them."""
+    command = f'"$0" -m dra_plan "$@" {shell}'
+    return subprocess.run(
+        ["sh", "-c", command, sys.executable, *arguments],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=environment(),
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("redirection", "status", "lines"),
+    [(">&-", 0, 0), ("2>&-", 0, 1), (">&- 2>&- <&-", 0, 0), ("<&-", 0, 1)],
+)
+def test_closed_streams(redirection: str, status: int, lines: int) -> None:
+    """What is written to a closed stream is gone, and nothing comes out of the other one instead."""
+    ran = run_with(redirection, "allocate", *given("cluster", "fits"), "--kubernetes-version", "1.36.3", "-o", "name")
+    assert ran.returncode == status
+    assert len(ran.stdout.splitlines()) == lines
+    assert ("release-not-recorded" in ran.stderr) == ("2>&-" not in redirection)
+    assert "Traceback" not in ran.stderr
+
+
+def test_closed_standard_input_is_empty() -> None:
+    ran = run_with("<&-", "allocate", "-")
+    assert (ran.returncode, ran.stderr) == (2, "error: no Kubernetes object found in standard input\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the device of Linux that is always full")
+@pytest.mark.parametrize("form", ["name", "json"])
+def test_output_that_can_not_be_written(form: str) -> None:
+    ran = run_with("> /dev/full", "allocate", *given("cluster", "fits"), "-o", form)
+    assert (ran.returncode, ran.stderr) == (2, "error: can't write the output: No space left on device\n")
+
+
+def test_an_encoding_that_lacks_a_character() -> None:
+    """A terminal in the C locale gets what it can't show as an escape."""
+    text = "{apiVersion: v1, kind: Node, metadata: {name: gpu-\u00fc}}"
+    ran = dra_plan(
+        "pools", "-", "--node", "gpu-\u00e4", stdin=text, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0"
+    )
+    assert ran.status == 2
+    assert "Traceback" not in ran.err
+    assert ran.err.isascii()
+
+
+@pytest.mark.parametrize("columns", ["1", "20", "40", "0", "x"])
+def test_any_width_is_survived(columns: str) -> None:
+    ran = dra_plan("allocate", *given("cluster", "fits"), "-o", "wide", COLUMNS=columns)
+    assert ran.status == 0
