@@ -29,7 +29,6 @@ from dra_plan.releases import Target
 
 from .subject import Subject
 
-
 _RUNTIME = "CEL runtime error: "
 """What stands between the scheduler's words and the language's in the text of a failing selector."""
 
