@@ -289,8 +289,10 @@ def _union(sizes: Sequence[Range]) -> Range:
 
 
 def _is_bind(expr: Comprehension) -> bool:
+    """Return whether cel-go's estimate takes the fold for a cel.bind: not one whose variable is `__result__`."""
     over, condition = expr.iter_range, expr.loop_condition
-    return isinstance(over, List) and not over.elements and isinstance(condition, Const) and condition.value is False
+    empty = isinstance(over, List) and not over.elements and isinstance(condition, Const) and condition.value is False
+    return empty and expr.accu_var != "__result__"
 
 
 def _written_size(expr: Expr) -> Range | None:
