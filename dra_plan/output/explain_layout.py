@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from .columns import Screen
-from .notices import printable
+from .notices import one_line
 
 Lines = Iterator[str]
 
@@ -43,7 +43,7 @@ def render(blocks: Sequence[Sequence[str]], screen: Screen | None) -> str:
 
 
 def _on(screen: Screen | None, line: str, *, heading: bool) -> list[str]:
-    safe = printable(line)
+    safe = one_line(line)
     if screen is None:
         return [safe]
     lines = [safe] if isinstance(line, Verbatim) or not safe else _wrapped(safe, screen.width)

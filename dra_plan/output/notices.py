@@ -15,6 +15,11 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() or char == "\n" else _escaped(char) for char in text)
 
 
+def one_line(text: str) -> str:
+    """As `printable`, line ends escaped too: no name begins a line, which a CI system might take for a command."""
+    return printable(text).replace("\n", "\\n")
+
+
 def _escaped(char: str) -> str:
     return char.encode("unicode_escape").decode("ascii")
 
@@ -27,7 +32,7 @@ def lines(warnings: list[dict[str, Any]], *, shown: int = SHOWN) -> list[str]:
         where = _where(warning)
         if where and where not in about:
             about.append(where)
-    return [printable(_line(code, message, about, shown)) for (code, message), about in grouped.items()]
+    return [one_line(_line(code, message, about, shown)) for (code, message), about in grouped.items()]
 
 
 def _where(warning: dict[str, Any]) -> str:

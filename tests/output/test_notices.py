@@ -20,3 +20,10 @@ def test_what_holds_for_many_is_said_once() -> None:
 
 def test_control_characters_are_escaped() -> None:
     assert lines([warning("c", "bad \x1b[31mname")]) == ["warning: bad \\x1b[31mname [c]"]
+
+
+def test_no_name_begins_a_line() -> None:
+    """A log that GitHub reads has commands at the beginning of lines."""
+    assert lines([warning("c", "bad", "Pod default/p\n::stop-commands::x")]) == [
+        "warning: bad [c]: Pod default/p\\n::stop-commands::x"
+    ]
