@@ -109,7 +109,7 @@ def test_all_ways_to_evaluate_agree(made: tuple[str, Recorded]) -> None:
 
 
 @pytest.mark.long
-@settings(NO_CHECKS, max_examples=8_000)
+@settings(NO_CHECKS, max_examples=4_000)
 @given(recombined())
 def test_all_ways_to_evaluate_agree_on_very_many(made: tuple[str, Recorded]) -> None:
     assert_agree(*made)
