@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from dra_plan.allocator import Allocator
 from dra_plan.api.resource import (
     AllocationResult,
     DeviceAllocationResult,
@@ -279,3 +280,17 @@ def test_a_crowd_is_placed_the_same_with_and_without_remembering(percentage):
     del traced["trace"]
     assert plain == traced
     assert sum(entry["nodeName"] is not None for entry in plain["pods"]) > 120
+
+
+def test_devices_are_looked_at_again_only_where_something_changed(monkeypatch):
+    """60 pods on 60 nodes: once per node, and twice for each pod that lands on one; not 3,600 times."""
+    asked = []
+    allocate = Allocator.allocate
+    monkeypatch.setattr(
+        Allocator, "allocate", lambda self, node, **more: asked.append(node) or allocate(self, node, **more)
+    )
+    names = [f"n{index:02}" for index in range(60)]
+    pods = [pod(f"p{index:02}", templates={"x": "t"}) for index in range(60)]
+    plan = build.plan([*gpus(*names), build.template("t"), *pods])
+    assert all(entry["nodeName"] for entry in plan["pods"])
+    assert 60 <= len(asked) <= 60 + 2 * 60
