@@ -4,9 +4,8 @@
     python benchmarks/pods.py NODES PODS    the input itself, as one List on standard output
 
 Each pod has a claim of two accelerators and one port on the same switch; each node has four switches, each with two
-accelerators and one port. "Asked" counts how often the allocator looked at a node: again only when a pod, a claim or its
-devices changed it. "At 25 %" lets the
-scheduler stop when a quarter of the nodes fit.
+accelerators and one port. "Asked" counts how often the allocator looked at a node: again only when a pod, a claim or
+its devices changed it. "At 25 %" lets the scheduler stop when a quarter of the nodes fit.
 """
 
 import json
