@@ -1,4 +1,4 @@
-"""R10: whether the values of an attribute have room for all matchAttribute constraints together.
+"""R9: whether the values of an attribute have room for all matchAttribute constraints together.
 
 R4 asks of one constraint after the other which values it could have. Nine claims may each find room for five GPUs of
 one root on each of eight roots, and still one claim too many is there if a root has no room for two.

@@ -1,4 +1,4 @@
-"""Proves, without search, that nothing can be found from some moment on: rules R0, R1, R2, R4, R6, R7 and R10.
+"""Proves, without search, that nothing can be found from some moment on: rules R0, R1, R2, R4, R6, R7 and R9.
 
 Each rule states a necessary condition for serving all requests before the horizon. If one fails, the walk would end
 before the horizon on every path, with no error and no lasting change on the way: it may be left out.

@@ -95,7 +95,7 @@ RULES: dict[str, tuple[type, dict[str, Callable[..., Any]]]] = {
     "R4": (Agreement, {"narrowed": unchanged}),
     "R5": (Memory, {"knows": never}),
     "R7": (Diversity, {"exhausted": never}),
-    "R10": (Crowding, {"exhausted": never}),
+    "R9": (Crowding, {"exhausted": never}),
 }
 
 
