@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
@@ -47,7 +50,7 @@ def explain(
     NAMESPACE/NAME or KIND/NAMESPACE/NAME. For what fits, it says why a device was chosen and not an earlier one.
     """
     from dra_plan.cli import labels
-    from dra_plan.cli.loading import load_inventory
+    from dra_plan.cli.loading import keep_until_exit, load_inventory
     from dra_plan.cli.printing import print_document
     from dra_plan.cli.progress import progress_bar
     from dra_plan.output.explain_formats import parse
@@ -61,7 +64,7 @@ def explain(
         inventory = load_inventory(paths, filenames, recursive=recursive)
         from dra_plan.planner.explanation import explain_inventory
 
-        with progress_bar(wanted=progress) as advance:
+        with progress_bar(wanted=progress) as advance, _keeping_everything():
             told = explain_inventory(
                 inventory,
                 kubernetes_version=kubernetes_version,
@@ -78,10 +81,21 @@ def explain(
                 timeout=timeout,
                 progress=advance,
             )
+        keep_until_exit(told)
         document = told.to_dict()
         reports.tell(lambda: of_claim_sets(document, gate, inventory.origins, command="explain", anchor=reports.anchor))
         print_document(document, form)
         return of_document(document, gate) if require_fit else Exit.OK
+
+
+@contextmanager
+def _keeping_everything() -> Iterator[None]:
+    """Without the collector: what is found out about a large cluster is kept, and next to nothing is garbage."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def _split(arguments: list[str]) -> tuple[list[str], str | None]:

@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from dra_plan.allocator import Allocator, Outcome
+from dra_plan.api.core import Node
+
 from .relax import ConstraintElement, Element, RequestElement, elements, without
 from .scene import Budget, Scene
 
@@ -46,15 +49,35 @@ def blocking_set(scene: Scene, budget: Budget | None = None) -> BlockingSet | No
     return BlockingSet(tuple(reversed(search.kept())), search.proven)
 
 
-def is_enough(scene: Scene, found: Iterable[Element], budget: Budget) -> bool:
-    """Whether the requests and constraints among the elements leave no allocation in this scene, repaired, either.
+class Known:
+    """A blocking set found on one node, asked about on others by one allocator, which shares answers between them.
 
-    The claims and counters of the scene all hold: those of a set found on another node have other names here.
+    Only its requests and constraints count there: the claims and counters of each node all hold, as those of a set
+    found on another node have other names.
     """
-    held = {element for element in found if isinstance(element, SAME_EVERYWHERE)}
-    fixed = scene.repaired()
-    others = [e for e in elements(fixed) if isinstance(e, SAME_EVERYWHERE) and e not in held]
-    return without(fixed, others).fits(budget) is False
+
+    def __init__(self, found: BlockingSet, scene: Scene) -> None:
+        self.found = found
+        held = {element for element in found.elements if isinstance(element, SAME_EVERYWHERE)}
+        others = [e for e in elements(scene) if isinstance(e, SAME_EVERYWHERE) and e not in held]
+        world = scene.world.repaired()
+        self._allocator = Allocator(
+            without(scene, others).claims,
+            world.gatherer,
+            world.classes,
+            world.state,
+            world.target,
+            world.compile,
+            max_steps=STEPS_EACH,
+        )
+
+    def is_enough(self, node: Node, budget: Budget) -> bool:
+        """Whether the requests and constraints leave no allocation on this node either, defects repaired."""
+        if budget.spent:
+            return False
+        answer = self._allocator.allocate(node)
+        budget.left -= answer.steps + 1
+        return answer.outcome is not Outcome.FITS and answer.outcome is not Outcome.UNDECIDED
 
 
 class _Deletion:

@@ -17,7 +17,10 @@ from .story import Story
 MOST_TRIED = 6
 """Stories on whose nodes changes are tried."""
 
-MOST_CONFIRMED = 300
+MOST_ERRORS = 300
+"""Nodes with an error that are asked whether a change removes it."""
+
+MOST_CONFIRMED = 100
 """Other nodes that are asked whether a change leads to an error there."""
 
 CONFIRM_STEPS = 2_000
@@ -69,7 +72,7 @@ class Remedies:
 
     def _confirmed(self, made: Sequence[Change]) -> bool:
         """Whether the changes lead to an error on none of the other nodes, where one would end the attempt for all."""
-        budget = Budget(MOST_CONFIRMED * CONFIRM_STEPS, CONFIRM_STEPS)
+        budget = Budget(len(self._others) * CONFIRM_STEPS, CONFIRM_STEPS)
         return not any(_errs(self._stage.scene(node), made, budget) for node in self._others)
 
 
@@ -97,8 +100,8 @@ def _lack(view: NodeView | None) -> tuple[int, int]:
 def _others(stories: Sequence[Story], errors: Sequence[Story]) -> Iterator[Node]:
     """The nodes with an error, then one of each story, then more of them all; as many as can be asked."""
     chosen: dict[str, Node] = {}
-    failing = [node for story in errors for node in story.nodes]
-    for node in (*failing, *(s.nodes[0] for s in stories), *(node for s in stories for node in s.nodes)):
-        if len(chosen) < MOST_CONFIRMED:
-            chosen.setdefault(node.metadata.name, node)
+    failing = [node for story in errors for node in story.nodes][:MOST_ERRORS]
+    others = [*(s.nodes[0] for s in stories), *(node for s in stories for node in s.nodes)][:MOST_CONFIRMED]
+    for node in (*failing, *others):
+        chosen.setdefault(node.metadata.name, node)
     yield from chosen.values()

@@ -52,7 +52,7 @@ def explain(
 class _Teller:
     def __init__(self, stage: Stage, claim_set: ClaimSet) -> None:
         self._stage, self._claim_set = stage, claim_set
-        self._known: list[BlockingSet] = []
+        self._known: list[blocking.Known] = []
         self._budget = Budget(blocking.ALL_STEPS, blocking.STEPS_EACH)
 
     # -- grouping ------------------------------------------------------------------------------------------------
@@ -98,13 +98,13 @@ class _Teller:
     def _blocking(self, view: NodeView) -> BlockingSet | None:
         """A blocking set of this node: one known from another node if it is enough here, else a new one."""
         for known in self._known:
-            if blocking.is_enough(view.scene, known.elements, self._budget):
-                return known
+            if known.is_enough(view.scene.node, self._budget):
+                return known.found
         if len(self._known) >= MOST_BLOCKING_SETS or self._budget.spent:
             return BlockingSet((), proven=False)
         found = blocking.blocking_set(view.scene, self._budget)
         if found is not None and found.elements:
-            self._known.append(found)
+            self._known.append(blocking.Known(found, view.scene))
         return found
 
     # -- telling -------------------------------------------------------------------------------------------------

@@ -1,0 +1,138 @@
+"""`explain` beside `allocate` on 5,000 nodes where nothing fits, and on the hard cases of the tests.
+
+    python benchmarks/explain.py [NODES]
+
+Processes as a user starts them, reading the same JSON file of 8 GPUs and 4 NICs a node, half of the GPUs in use; CPU
+seconds of the quickest of three runs, as other work on the machine only adds. Target: at most 3 times `allocate`.
+Of the hard cases: seconds in one process, and the most that the search for one blocking set, or for suggestions, may
+cost in steps.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+RUNS = 3
+API = "resource.k8s.io/v1"
+GPU, NIC, ROOT_PORT = "gpu.example.com", "nic.example.com", "resource.kubernetes.io/pcieRoot"
+MODELS = (("A100", "80Gi"), ("H100", "80Gi"), ("L40S", "48Gi"))
+CLAIMS = {
+    "a model that no node has": (f'device.attributes["{GPU}"].model == "B200"', 2),
+    "more than any node has": (f'device.attributes["{GPU}"].driverVersion.isGreaterThan(semver("560.0.0"))', 9),
+    "three on one PCIe root of two": (f'device.capacity["{GPU}"].memory.compareTo(quantity("80Gi")) >= 0', 3),
+}
+
+
+def fleet(nodes: int) -> list[dict[str, Any]]:
+    """The cluster: the same one on every run."""
+    r = random.Random(11)
+    objects = [_object("DeviceClass", name, _selected(f'device.driver == "{name}"')) for name in (GPU, NIC)]
+    for number in range(nodes):
+        name = f"node-{number:05}"
+        objects.append({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}})
+        model, memory = r.choice(MODELS)
+        gpus = [_gpu(at, model, memory, r) for at in range(8)]
+        nics = [{"name": f"nic-{at}", "attributes": {ROOT_PORT: {"string": f"root-{at}"}}} for at in range(4)]
+        objects += [_slice(name, GPU, gpus), _slice(name, NIC, nics)]
+        objects += [_busy(name, at) for at in range(8) if r.random() < 0.5]
+    return objects
+
+
+def _object(kind: str, name: str, spec: dict[str, Any], **metadata: str) -> dict[str, Any]:
+    return {"apiVersion": API, "kind": kind, "metadata": {"name": name, **metadata}, "spec": spec}
+
+
+def _selected(expression: str) -> dict[str, Any]:
+    return {"selectors": [{"cel": {"expression": expression}}]}
+
+
+def _gpu(at: int, model: str, memory: str, r: random.Random) -> dict[str, Any]:
+    attributes = {
+        "model": {"string": model},
+        "index": {"int": at},
+        "uuid": {"string": f"GPU-{r.getrandbits(64):016x}"},
+        "driverVersion": {"version": r.choice(["570.86.15", "550.127.8"])},
+        ROOT_PORT: {"string": f"root-{at // 2}"},
+    }
+    return {"name": f"gpu-{at}", "attributes": attributes, "capacity": {"memory": {"value": memory}}}
+
+
+def _slice(node: str, driver: str, devices: list[dict[str, Any]]) -> dict[str, Any]:
+    pool = {"name": node, "generation": 1, "resourceSliceCount": 1}
+    spec = {"driver": driver, "nodeName": node, "pool": pool, "devices": devices}
+    return _object("ResourceSlice", f"{node}-{driver}", spec)
+
+
+def _claim(name: str, expression: str, count: int) -> dict[str, Any]:
+    gpus = {"deviceClassName": GPU, "count": count, "allocationMode": "ExactCount", **_selected(expression)}
+    requests = [{"name": "gpus", "exactly": gpus}, {"name": "nic", "exactly": {"deviceClassName": NIC}}]
+    devices = {"requests": requests, "constraints": [{"matchAttribute": ROOT_PORT}]}
+    return _object("ResourceClaim", name, {"devices": devices}, namespace="default")
+
+
+def _busy(node: str, at: int) -> dict[str, Any]:
+    made = _claim(f"{node}-{at}", "true", 1)
+    result = {"request": "gpus", "driver": GPU, "pool": node, "device": f"gpu-{at}"}
+    return {**made, "status": {"allocation": {"devices": {"results": [result]}}}}
+
+
+def cpu_seconds(*arguments: str) -> float:
+    """Of the quickest run of dra-plan with these arguments."""
+    times = []
+    for _ in range(RUNS):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, "-m", "dra_plan", *arguments], cwd=ROOT, stdout=subprocess.DEVNULL, check=False)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(times)
+
+
+def fleets(nodes: int) -> None:
+    print(f"| {nodes} nodes, nothing fits | `allocate` | `explain` | times |\n|---|---:|---:|---:|")
+    objects = fleet(nodes)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "fleet.json"
+        for name, (expression, count) in CLAIMS.items():
+            items = [*objects, _claim("train", expression, count)]
+            path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+            plain, told = cpu_seconds("allocate", str(path)), cpu_seconds("explain", str(path))
+            print(f"| {name} | {plain:.2f} s | {told:.2f} s | {told / plain:.1f} |")
+
+
+def hard() -> None:
+    from dra_plan.explain import blocking, suggest
+    from dra_plan.manifests.decode import from_dicts
+    from dra_plan.planner.allocation import plan_inventory
+    from dra_plan.planner.explanation import explain_inventory
+    from tests.conformance import recorded
+
+    print("\n| hard case | `allocate` | `explain` | blocking set | suggestions |\n|---|---:|---:|---|---:|")
+    for case in recorded.cases("hard"):
+        inventory = from_dicts(case["objects"])
+        asked: dict[str, Any] = {"feature_gates": recorded.gates(case), "together": True}
+        start = time.process_time()
+        plan_inventory(inventory, **asked)
+        middle = time.process_time()
+        [claim_set] = explain_inventory(inventory, **asked).to_dict()["claimSets"]
+        end = time.process_time()
+        sets = [story["blockingSet"] for story in claim_set["stories"] if story["blockingSet"]]
+        blocks = ", ".join(f"{len(one['elements'])}, {'' if one['proven'] else 'not '}proven" for one in sets) or "none"
+        times = f"{middle - start:.2f} s | {end - middle:.2f} s"
+        print(f"| {case['id']} | {times} | {blocks} | {len(claim_set['suggestions'])} |")
+    print(f"\nBudgets in steps: {blocking.ALL_STEPS} for blocking sets, {suggest.TOTAL_STEPS} for suggestions.")
+
+
+if __name__ == "__main__":
+    fleets(int(sys.argv[1]) if len(sys.argv) > 1 else 5000)
+    hard()
