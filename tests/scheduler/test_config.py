@@ -149,6 +149,22 @@ def test_hard_pod_affinity_weight():
     assert where(plan(objects, config=arguments(names.INTER_POD_AFFINITY, hardPodAffinityWeight=0)))["p"] == "a"
 
 
+def test_preferences_of_existing_pods_are_ignored_only_for_pods_without_their_own():
+    def prefers(app: str) -> dict:
+        term = {"labelSelector": {"matchLabels": {"app": app}}, "topologyKey": "kubernetes.io/hostname"}
+        listed = [{"weight": 10, "podAffinityTerm": term}]
+        return {"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": listed}}
+
+    host = placed("host", "b", affinity=prefers("x"), cpu="0", memory="0")
+    objects = [node("a", cpu="9"), node("b"), host]
+    ignoring = arguments(names.INTER_POD_AFFINITY, ignorePreferredTermsOfExistingPods=True)
+    plain = pod("p", labels={"app": "x"})
+    assert where(plan([*objects, plain]))["p"] == "b"
+    assert where(plan([*objects, plain], config=ignoring))["p"] == "a"
+    choosy = pod("p", labels={"app": "x"}, affinity=prefers("nobody"))
+    assert where(plan([*objects, choosy], config=ignoring))["p"] == "b"
+
+
 def test_percentage_of_nodes_to_score():
     """The rest of 200 nodes is not looked at; the best one is among them."""
     objects = [*(node(f"n{i:03}") for i in range(199)), node("z", cpu="64"), pod("p")]

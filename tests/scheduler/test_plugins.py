@@ -238,6 +238,13 @@ def test_images_present():
     assert score(objects, "ImageLocality") == {"a": 0, "b": 0}
 
 
+def test_an_image_has_one_size():
+    """The one that the first node reports, wherever it is."""
+    mib = 1024 * 1024
+    objects = [with_image("a", ("app:latest", 500 * mib)), with_image("b", ("app:latest", 900 * mib)), pod("p")]
+    assert score(objects, "ImageLocality") == dict.fromkeys("ab", 100 * (500 - 23) // (1000 - 23))
+
+
 def test_image_names_without_a_tag_mean_latest():
     from dra_plan.scheduler.plugins.imagelocality import normalized
 

@@ -32,16 +32,22 @@ class ImageLocality(ScorePlugin):
         self._handle = handle
         self._seen = -1
         self._holders: dict[str, int] = {}
+        self._sizes: dict[str, int] = {}
 
     def _spread(self) -> dict[str, int]:
-        """Image name to the number of nodes that have it, counted anew when the nodes change."""
+        """Image name to the number of nodes that have it, counted anew when the nodes change.
+
+        An image is as large as the first node by name says; upstream keeps the size that it heard of first.
+        """
         cluster = self._handle.cluster
         if cluster.node_revision != self._seen:
             self._seen = cluster.node_revision
-            self._holders = {}
-            for info in cluster.nodes.values():
-                for image in dict.fromkeys(name for i in info.node.status.images for name in i.names):
+            self._holders, self._sizes = {}, {}
+            for _, info in sorted(cluster.nodes.items()):
+                sizes = {name: i.size_bytes for i in reversed(info.node.status.images) for name in i.names}
+                for image, size in sizes.items():
                     self._holders[image] = self._holders.get(image, 0) + 1
+                    self._sizes.setdefault(image, size)
         return self._holders
 
     @staticmethod
@@ -61,12 +67,12 @@ class ImageLocality(ScorePlugin):
         holders = self._holders
         if not holders:
             return 0
-        sizes = {name: i.size_bytes for i in node.node.status.images for name in i.names}
+        there = {name for i in node.node.status.images for name in i.names}
         total = len(self._handle.snapshot)
         present = sum(
-            int(float(sizes[image]) * (float(holders[image]) / float(total)))
+            int(float(self._sizes[image]) * (float(holders[image]) / float(total)))
             for image in self._images(pod)
-            if image in sizes
+            if image in there
         )
         containers = len(pod.spec.init_containers) + len(pod.spec.containers)
         most = _MOST_PER_CONTAINER * containers

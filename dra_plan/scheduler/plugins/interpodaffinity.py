@@ -166,9 +166,9 @@ class InterPodAffinity(
 
     def _weigh(self, weights: Counts, terms: AffinityTerms, pod: Pod, other: PodInfo, node: NodeInfo) -> None:
         theirs = other.terms
+        # what existing pods prefer can be ignored only for pods without preferences of their own
         groups = [(terms.preferred, other.pod, 1), (terms.preferred_anti, other.pod, -1)]
-        if not self._ignore_existing:
-            groups += [(theirs.preferred, pod, 1), (theirs.preferred_anti, pod, -1)]
+        groups += [(theirs.preferred, pod, 1), (theirs.preferred_anti, pod, -1)]
         for listed, whom, sign in groups:
             for term in listed:
                 self._weigh_term(weights, term, whom, node, sign * term.weight)
