@@ -1,16 +1,16 @@
 """What is shipped: the package and its schemas, and nothing else; and that it works where nothing else is."""
 
+import os
 import shutil
 import subprocess
 import sys
 import sysconfig
-import venv
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from tests.cli.running import ROOT, environment
+from tests.cli.running import ROOT, dra_plan, environment
 
 
 @pytest.fixture(scope="module")
@@ -52,17 +52,60 @@ def test_entry_points(wheel: Path) -> None:
     assert "kubectl-dra_plan = dra_plan.cli.main:run" in text
 
 
+def interpreter(version: str) -> str | None:
+    """An interpreter of that version that can make environments: on PATH, or kept by pyenv."""
+    kept = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions")
+    found = [shutil.which(f"python{version}"), *sorted(kept.glob(f"{version}.*/bin/python{version}"))]
+    for candidate in (str(path) for path in found if path):
+        check = [
+            candidate,
+            "-c",
+            f"import sys, ensurepip; sys.exit(sys.version_info[:2] != ({version.replace('.', ', ')}))",
+        ]
+        if subprocess.run(check, capture_output=True, check=False).returncode == 0:
+            return candidate
+    return None
+
+
+QUESTIONS = {
+    "allocate": ["allocate", "fixtures/quickstart"],
+    "pools": ["pools", "fixtures/mig", "-o", "wide"],
+    "explain": ["explain", "fixtures/nic-bandwidth", "half"],
+    "schedule": ["schedule", "fixtures/quickstart"],
+    "validate": ["validate", "fixtures/quickstart"],
+    "cel": ["cel", 'device.attributes["gpu.example.com"].model.matches("a.*")'],
+    "schema": ["schema", "PoolList"],
+    "completion": ["completion", "bash"],
+}
+"""One question to every command; what it says must not depend on what else is installed."""
+
+
 @pytest.mark.long
-def test_installed_alone_it_does_the_main_job(wheel: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
+def test_installed_alone_it_does_the_main_job(version: str, wheel: Path, tmp_path: Path) -> None:
     """In an environment with nothing but pip; from the index that pip is set up for."""
+    python = interpreter(version)
+    if python is None:
+        pytest.skip(f"there is no Python {version} here")
     place = tmp_path / "env"
-    venv.create(place, with_pip=True, symlinks=True)
+    subprocess.run([python, "-m", "venv", str(place)], check=True, capture_output=True)
     folder = place / ("Scripts" if sysconfig.get_platform().startswith("win") else "bin")
     pip = [str(folder / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(wheel)]
     subprocess.run(pip, check=True, capture_output=True)
     kept = environment()
     del kept["PYTHONPATH"]
-    for program in ("dra-plan", "kubectl-dra_plan"):
-        command = [str(folder / program), "allocate", str(ROOT / "fixtures" / "quickstart")]
-        done = subprocess.run(command, capture_output=True, text=True, env=kept, cwd=tmp_path, check=True)
-        assert done.stdout == (ROOT / "fixtures" / "expected" / "quickstart.txt").read_text(encoding="utf-8")
+
+    def said(*command: str) -> tuple[int, str, str]:
+        done = subprocess.run(command, capture_output=True, text=True, env=kept, cwd=tmp_path, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    shutil.copytree(ROOT / "fixtures", tmp_path / "fixtures")
+    expected = (ROOT / "fixtures" / "expected" / "quickstart.txt").read_text(encoding="utf-8")
+    for program in (
+        [str(folder / "dra-plan")],
+        [str(folder / "kubectl-dra_plan")],
+        [str(folder / "python"), "-m", "dra_plan"],
+    ):
+        assert said(*program, "allocate", "fixtures/quickstart") == (0, expected, "")
+    for command, arguments in QUESTIONS.items():
+        assert said(str(folder / "dra-plan"), *arguments) == tuple(dra_plan(*arguments)), command
