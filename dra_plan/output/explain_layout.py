@@ -31,10 +31,10 @@ def indented(lines: Iterable[str], by: int = 2) -> Lines:
 
 
 def render(blocks: Sequence[Sequence[str]], screen: Screen | None) -> str:
-    """Blocks with an empty line between; the lines that begin a block or follow an empty line are headings."""
+    """Blocks with an empty line between; what begins a block, or follows an empty line, is a heading; not the last."""
     made: list[str] = []
-    for block in blocks:
-        starts = True
+    for number, block in enumerate(blocks, start=1):
+        starts = number < len(blocks)
         for line in block:
             made += _on(screen, line, heading=starts and bool(line))
             starts = not line

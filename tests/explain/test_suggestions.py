@@ -1,0 +1,113 @@
+"""What is suggested where several nodes, several claims or several changes are concerned."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from dra_plan import allocate
+from dra_plan.explain.rewrites import other_values
+from dra_plan.explain.selectors import Publications, findings
+
+from .apply import applied
+from .asking import explain, only_set
+from .build import DRIVER, a_class, a_slice, allocated, claim, device, match, node, pod, request
+from .situations import ASKED, SITUATIONS, cel, cluster, gpus
+
+
+def codes(claim_set: dict[str, Any]) -> list[list[str]]:
+    return [[change["code"] for change in suggestion["changes"]] for suggestion in claim_set["suggestions"]]
+
+
+def test_nothing_is_suggested_that_ends_the_attempt_on_another_node() -> None:
+    """Without its first part, or with another value in it, the selector would fail on b, and so for all nodes."""
+    has_index = a_slice("a", [device("gpu-0", model="A100", index=0)])
+    wanted = claim("train", request("gpu", cel(' .model == "H100" && .index >= 0')))
+    assert codes(only_set([*cluster(has_index), wanted])) == [["change-value"], ["loosen-selector"]]
+    assert codes(only_set([*cluster(has_index, gpus("b", "A100")), wanted])) == [["drop-selector"]]
+
+
+def test_the_largest_count_that_helps_on_any_node_is_suggested() -> None:
+    nodes = [node(f"n{size}") for size in (2, 5, 3)]
+    slices = [gpus(f"n{size}", " ".join(["A100"] * size)) for size in (2, 5, 3)]
+    claim_set = only_set([*nodes, a_class(), *slices, claim("train", request("gpu", count=7))])
+    assert claim_set["suggestions"] == [
+        {
+            "changes": [
+                {
+                    "code": "lower-count",
+                    "claim": {"namespace": "default", "name": "train"},
+                    "request": "gpu",
+                    "from": 7,
+                    "to": 5,
+                }
+            ],
+            "node": "n5",
+        }
+    ]
+
+
+def test_a_claim_of_the_pod_itself_is_never_released() -> None:
+    objects = [*cluster(gpus("a", "A100")), allocated("data", "a/gpu-0", node_name="a"), claim("more")]
+    [claim_set] = explain([*objects, pod("train", data="data", more="more")], together=False).to_dict()["claimSets"]
+    assert "release-claim" not in str(claim_set["suggestions"])
+    [removed] = claim_set["stories"][0]["requests"][0]["removed"]
+    assert removed["holders"] == [{"namespace": "default", "name": "data", "pods": [], "own": True}]
+
+
+def test_a_suggestion_leaves_at_least_one_request() -> None:
+    objects = [*cluster(gpus("a", "A100")), claim("train", request("one", count=9), request("two", count=9))]
+    for suggestion in only_set(objects)["suggestions"]:
+        assert sum(change["code"] == "drop-request" for change in suggestion["changes"]) < 2
+
+
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_suggestions_of_situations_hold_when_applied(name: str) -> None:
+    """Applied to the objects as a user would, the set fits, and the node that was named is among the fitting ones."""
+    objects = SITUATIONS[name]()
+    before = copy.deepcopy(objects)
+    told = explain(objects, **{"together": False, **ASKED[name]}).to_dict()
+    assert objects == before
+    for position, claim_set in enumerate(told["claimSets"]):
+        for suggestion in claim_set["suggestions"]:
+            # A gate that a situation has off is on by default.
+            changes = [change for change in suggestion["changes"] if change["code"] != "enable-gate"]
+            asked = {key: ASKED[name][key] for key in ("together", "max_steps") if key in ASKED[name]}
+            plan = allocate(applied(objects, changes), **asked).to_dict()
+            changed = plan["claimSets"][position]
+            assert changed["outcome"] == "Fits", suggestion
+            assert suggestion["node"] in changed["fittingNodes"]
+
+
+def test_other_values_are_the_nearest_and_the_commonest() -> None:
+    objects = [*cluster(gpus("a", "A100 A100 L40S H200")), claim("train", request("gpu", cel(' .model == "H100"')))]
+    explanation = explain(objects).plan.claim_sets[0].explanation
+    assert explanation is not None
+    view = explanation.stories[0].view
+    assert view is not None
+    devices = [found for pool in view.pools for found in pool.devices()]
+    compile_ = view.scene.world.compile
+
+    def rewritten(text: str) -> list[str]:
+        return list(other_values(cel(text), findings(cel(text), devices, compile_, lambda: Publications(devices))))
+
+    attribute, capacity = f'device.attributes["{DRIVER}"].model', f'device.capacity["{DRIVER}"].memory'
+    assert rewritten(' .model == "H100"') == [f'{attribute} == "H200"', f'{attribute} == "A100"']
+    assert rewritten(' :memory.compareTo(quantity("96Gi")) >= 0') == [f'{capacity}.compareTo(quantity("80Gi")) >= 0']
+    assert rewritten(' .model != "A100"')[:1] == []
+    assert rewritten(' .model.startsWith("X")') == []
+
+
+def test_several_changes_are_told_only_where_no_single_one_is_enough() -> None:
+    bad = [device("gpu-0", taints=[{"key": "hot", "effect": "NoSchedule"}]), device("gpu-1")]
+    objects = [*cluster(a_slice("a", bad)), allocated("old", "a/gpu-1", pod="web")]
+    assert codes(only_set([*objects, claim("train", request("gpu", count=2))])) == [["tolerate-taint", "release-claim"]]
+    assert codes(only_set([*objects, claim("train")])) == [["tolerate-taint"], ["release-claim"]]
+
+
+def test_a_constraint_is_dropped_with_what_else_is_needed() -> None:
+    wanted = claim("train", request("gpu", cel(' .model == "H100"')), constraints=[match("example.com/numa")])
+    [suggestion] = only_set([*cluster(gpus("a", "A100")), wanted])["suggestions"]
+    assert [change["code"] for change in suggestion["changes"]] == ["change-value", "drop-constraint"]
