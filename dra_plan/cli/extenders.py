@@ -23,7 +23,10 @@ _MOST_BYTES = 64 * 1024 * 1024
 
 
 class HttpExtender:
-    """One extender of a KubeSchedulerConfiguration, with the verbs and JSON of `kube-scheduler/extender/v1`."""
+    """One extender of a KubeSchedulerConfiguration, with the verbs and JSON of `kube-scheduler/extender/v1`.
+
+    Its fields have no JSON names, so they are written as in Go: `Pod`, `NodeNames`.
+    """
 
     def __init__(self, config: ExtenderConfig) -> None:
         prefix = config.url_prefix.rstrip("/")
@@ -50,81 +53,97 @@ class HttpExtender:
     def filter(self, pod: Pod, nodes: Sequence[NodeInfo]) -> ExtenderFilterResult:
         """Which nodes remain."""
         answer = self._ask(self._config.filter_verb, self._args(pod, nodes))
-        if answer.get("error"):
-            raise ExtenderError(str(answer["error"]))
-        if self._config.node_cache_capable and answer.get("nodenames") is not None:
-            left = [str(name) for name in answer["nodenames"]]
+        if _field(answer, "Error"):
+            raise ExtenderError(str(_field(answer, "Error")))
+        names = _field(answer, "NodeNames")
+        if self._config.node_cache_capable and names is not None:
+            left = [str(name) for name in names]
         else:
-            items = (answer.get("nodes") or {}).get("items") or []
+            items = (_field(answer, "Nodes") or {}).get("items") or []
             left = [str(item.get("metadata", {}).get("name", "")) for item in items]
         offered = {node.name for node in nodes}
         for name in left:
             if name not in offered:
-                raise ExtenderError(
-                    f'extender "{self.name}" claims a filtered node "{name}" which is not found in the input'
-                )
-        return ExtenderFilterResult(
-            left, dict(answer.get("failedNodes") or {}), dict(answer.get("failedAndUnresolvableNodes") or {})
-        )
+                what = f'extender "{self.name}" claims a filtered node "{name}"'
+                raise ExtenderError(f"{what} which is not found in the input node list")
+        failed, unresolvable = _field(answer, "FailedNodes"), _field(answer, "FailedAndUnresolvableNodes")
+        return ExtenderFilterResult(left, dict(failed or {}), dict(unresolvable or {}))
 
     def prioritize(self, pod: Pod, nodes: Sequence[NodeInfo]) -> dict[str, int]:
         """Scores by node."""
         answer = self._ask(self._config.prioritize_verb, self._args(pod, nodes), list)
-        return {str(entry.get("host", "")): int(entry.get("score") or 0) for entry in answer}
+        return {str(_field(entry, "Host") or ""): int(_field(entry, "Score") or 0) for entry in answer}
 
     def process_preemption(self, pod: Pod, candidates: Sequence[Candidate], cluster: Cluster) -> list[Candidate]:
         """The candidates that remain, with the victims that the extender leaves."""
         meta = self._config.node_cache_capable
         victims = {
             c.node: {
-                "pods": [{"uid": v.uid} if meta else msgspec.to_builtins(v.pod) for v in c.victims],
-                "numPDBViolations": c.violations,
+                "Pods": [{"UID": v.uid} if meta else msgspec.to_builtins(v.pod) for v in c.victims],
+                "NumPDBViolations": c.violations,
             }
             for c in candidates
         }
-        field = "nodeNameToMetaVictims" if meta else "nodeNameToVictims"
-        answer = self._ask(self._config.preempt_verb, {"pod": msgspec.to_builtins(pod), field: victims})
-        left = []
-        for name, entry in (answer.get("nodeNameToMetaVictims") or {}).items():
-            node = cluster.nodes.get(name)
-            if node is None:
-                raise ExtenderError(f'extender "{self.name}" names the unknown node "{name}"')
-            wanted = [str(p.get("uid", "")) for p in entry.get("pods") or []]
-            missing = [uid for uid in wanted if uid not in node.pods]
-            if missing:
-                raise ExtenderError(f'extender "{self.name}" names pod "{missing[0]}", which is not on node "{name}"')
-            left.append(
-                Candidate(name, tuple(node.pods[uid] for uid in wanted), int(entry.get("numPDBViolations") or 0))
-            )
-        return left
+        body = {
+            "Pod": msgspec.to_builtins(pod),
+            "NodeNameToVictims": None if meta else victims,
+            "NodeNameToMetaVictims": victims if meta else None,
+        }
+        answer = _field(self._ask(self._config.preempt_verb, body), "NodeNameToMetaVictims") or {}
+        return [self._candidate(name, entry or {}, cluster) for name, entry in answer.items()]
+
+    def _candidate(self, name: str, entry: dict[str, Any], cluster: Cluster) -> Candidate:
+        node = cluster.nodes.get(name)
+        if node is None:
+            raise ExtenderError(f'nodeinfo not found for node name "{name}"')
+        wanted = [str(_field(pod, "UID") or "") for pod in _field(entry, "Pods") or []]
+        for uid in wanted:
+            if uid not in node.pods:
+                where = f"(UID: {uid}) on node: {name}, but the pod is not found on that node"
+                raise ExtenderError(f"extender: {self.name} claims to preempt pod {where}")
+        violations = int(_field(entry, "NumPDBViolations") or 0)
+        return Candidate(name, tuple(node.pods[uid] for uid in wanted), violations)
 
     def bind(self, pod: Pod, node: str) -> None:
         """Bind the pod."""
         metadata = pod.metadata
-        body = {"podName": metadata.name, "podNamespace": metadata.namespace, "podUID": metadata.uid, "node": node}
+        body = {"PodName": metadata.name, "PodNamespace": metadata.namespace, "PodUID": metadata.uid, "Node": node}
         answer = self._ask(self._config.bind_verb, body)
-        if answer.get("error"):
-            raise ExtenderError(str(answer["error"]))
+        if _field(answer, "Error"):
+            raise ExtenderError(str(_field(answer, "Error")))
 
     def _args(self, pod: Pod, nodes: Sequence[NodeInfo]) -> dict[str, Any]:
-        body: dict[str, Any] = {"pod": msgspec.to_builtins(pod)}
-        if self._config.node_cache_capable:
-            return {**body, "nodenames": [node.name for node in nodes]}
-        return {**body, "nodes": {"items": [msgspec.to_builtins(node.node) for node in nodes]}}
+        cached = self._config.node_cache_capable
+        items = None if cached else {"items": [msgspec.to_builtins(node.node) for node in nodes]}
+        return {
+            "Pod": msgspec.to_builtins(pod),
+            "Nodes": items,
+            "NodeNames": [node.name for node in nodes] if cached else None,
+        }
 
     def _ask(self, verb: str, body: dict[str, Any], kind: type = dict) -> Any:
-        request = urllib.request.Request(
-            f"{self.name}/{verb.lstrip('/')}", msgspec.json.encode(body), {"Content-Type": "application/json"}
-        )
+        url = f"{self.name}/{verb}"
+        request = urllib.request.Request(url, msgspec.json.encode(body), {"Content-Type": "application/json"})
         try:
             with urllib.request.urlopen(request, timeout=self._timeout) as response:
                 answer = msgspec.json.decode(response.read(_MOST_BYTES))
+        except urllib.error.HTTPError as problem:
+            raise ExtenderError(f"failed {verb} with extender at URL {url}, code {problem.code}") from problem
         except (OSError, ValueError) as problem:
             reason = problem.reason if isinstance(problem, urllib.error.URLError) else problem
             raise ExtenderError(f'extender "{self.name}" could not be asked to {verb}: {reason}') from problem
         if not isinstance(answer, kind):
             raise ExtenderError(f'extender "{self.name}" answered {verb} with something else than was expected')
         return answer
+
+
+def _field(answer: Any, name: str) -> Any:
+    """A field of an answer, in whatever case, as Go reads JSON; None if it is missing."""
+    if not isinstance(answer, dict):
+        return None
+    if name in answer:
+        return answer[name]
+    return next((value for key, value in answer.items() if key.lower() == name.lower()), None)
 
 
 def make(config: Configuration) -> list[HttpExtender]:

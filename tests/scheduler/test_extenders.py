@@ -64,19 +64,19 @@ def cluster() -> list[dict]:
 
 def test_filter_takes_nodes_away():
     def answer(_verb: str, _body: dict[str, Any]) -> Any:
-        return {"nodenames": ["c"], "failedNodes": {"a": "too hot"}, "failedAndUnresolvableNodes": {"b": "on fire"}}
+        return {"NodeNames": ["c"], "FailedNodes": {"a": "too hot"}, "FailedAndUnresolvableNodes": {"b": "on fire"}}
 
     with serving(answer) as (address, asked):
         assert where(run(address, cluster(), filterVerb="filter"))["p"] == "c"
     [(verb, body)] = asked
     assert verb == "filter"
-    assert body["nodenames"] == ["a", "b", "c"]
-    assert body["pod"]["metadata"]["name"] == "p"
+    assert body["NodeNames"] == ["a", "b", "c"]
+    assert body["Pod"]["metadata"]["name"] == "p"
 
 
 def test_the_reasons_of_an_extender_are_in_the_message():
     def answer(_verb: str, body: dict[str, Any]) -> Any:
-        return {"nodenames": [], "failedNodes": dict.fromkeys(body["nodenames"], "too hot")}
+        return {"nodenames": [], "failedNodes": dict.fromkeys(body["NodeNames"], "too hot")}
 
     with serving(answer) as (address, _):
         assert message(run(address, cluster(), filterVerb="filter"), "p").startswith(
@@ -86,7 +86,7 @@ def test_the_reasons_of_an_extender_are_in_the_message():
 
 def test_whole_nodes_are_sent_when_the_extender_has_no_cache():
     def answer(_verb: str, body: dict[str, Any]) -> Any:
-        return {"nodes": {"items": [n for n in body["nodes"]["items"] if n["metadata"]["name"] == "b"]}}
+        return {"nodes": {"items": [n for n in body["Nodes"]["items"] if n["metadata"]["name"] == "b"]}}
 
     with serving(answer) as (address, _):
         assert where(run(address, cluster(), filterVerb="filter", nodeCacheCapable=False))["p"] == "b"
@@ -104,7 +104,7 @@ def test_prioritize_adds_weighted_scores():
 def test_bind_is_left_to_the_extender():
     with serving(lambda _verb, _body: {}) as (address, asked):
         assert where(run(address, cluster(), bindVerb="bind"))["p"] == "a"
-    assert asked == [("bind", {"podName": "p", "podNamespace": "default", "podUID": "u-p", "node": "a"})]
+    assert asked == [("bind", {"PodName": "p", "PodNamespace": "default", "PodUID": "u-p", "Node": "a"})]
 
 
 def test_a_bind_error_fails_the_pod():
@@ -117,7 +117,7 @@ def test_preempt_chooses_among_candidates():
     objects = [node("a", cpu="1"), node("b", cpu="1"), placed("x", "a"), placed("y", "b"), pod("p", priority=5)]
 
     def answer(_verb: str, body: dict[str, Any]) -> Any:
-        return {"nodeNameToMetaVictims": {"b": body["nodeNameToMetaVictims"]["b"]}}
+        return {"NodeNameToMetaVictims": {"b": body["NodeNameToMetaVictims"]["b"]}}
 
     with serving(answer) as (address, _):
         found = run(address, objects, preemptVerb="preempt")
@@ -126,6 +126,33 @@ def test_preempt_chooses_among_candidates():
         assert message(run(address, objects, preemptVerb="preempt"), "p").endswith(
             "preemption: no candidate node for preemption"
         )
+
+
+@pytest.mark.parametrize("spelling", [str, str.lower, lambda name: name[0].lower() + name[1:]])
+def test_answers_are_read_in_whatever_case(spelling):
+    """Go reads JSON so, and extenders answer as their language likes it."""
+
+    def answer(verb: str, _body: dict[str, Any]) -> Any:
+        if verb == "prioritize":
+            return [{spelling("Host"): "b", spelling("Score"): 10}]
+        return {spelling("NodeNames"): ["b", "c"], spelling("FailedNodes"): {"a": "too hot"}}
+
+    with serving(answer) as (address, asked):
+        found = run(address, cluster(), filterVerb="filter", prioritizeVerb="prioritize", weight=1)
+    assert where(found)["p"] == "b"
+    assert [set(body) for _, body in asked] == [{"Pod", "Nodes", "NodeNames"}] * 2
+
+
+def test_preempt_without_a_cache_sends_whole_pods():
+    objects = [node("a", cpu="1"), placed("x", "a"), pod("p", priority=5)]
+
+    def answer(_verb: str, body: dict[str, Any]) -> Any:
+        assert body["NodeNameToMetaVictims"] is None
+        [victim] = body["NodeNameToVictims"]["a"]["Pods"]
+        return {"NodeNameToMetaVictims": {"a": {"Pods": [{"UID": victim["metadata"]["uid"]}]}}}
+
+    with serving(answer) as (address, _):
+        assert where(run(address, objects, preemptVerb="preempt", nodeCacheCapable=False)) == {"p": "a"}
 
 
 def test_a_bind_error_that_can_be_ignored_leaves_binding_to_the_plugins():
@@ -140,10 +167,13 @@ def test_nodes_taken_away_without_a_word_still_reject_the_pod():
 
 
 BAD_VICTIMS = [
-    (None, "could not be asked to preempt"),
-    ({"nodeNameToMetaVictims": {"x": {"pods": []}}}, 'names the unknown node "x"'),
+    (None, "failed preempt with extender at URL "),
+    ({"nodeNameToMetaVictims": {"x": {"pods": []}}}, 'nodeinfo not found for node name "x"'),
     ({"nodeNameToMetaVictims": {"a": {"pods": []}}}, 'expected at least one victim pod on node "a"'),
-    ({"nodeNameToMetaVictims": {"a": {"pods": [{"uid": "u-q"}]}}}, 'names pod "u-q", which is not on node "a"'),
+    (
+        {"nodeNameToMetaVictims": {"a": {"pods": [{"uid": "u-q"}]}}},
+        "claims to preempt pod (UID: u-q) on node: a, but the pod is not found on that node",
+    ),
 ]
 
 
@@ -178,7 +208,7 @@ def test_only_pods_with_managed_resources_concern_it():
     with serving(lambda _verb, _body: {"nodenames": ["a"]}) as (address, asked):
         found = run(address, objects, filterVerb="filter", managedResources=managed)
     assert where(found) == {"p": "a", "q": "a"}, "the scheduler does not count the resource"
-    assert [body["pod"]["metadata"]["name"] for _, body in asked] == ["q"]
+    assert [body["Pod"]["metadata"]["name"] for _, body in asked] == ["q"]
 
 
 def test_only_http_is_contacted():
