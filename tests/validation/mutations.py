@@ -1,6 +1,7 @@
 """Manifests broken at random: in their text, or in their values. The same seed gives the same one."""
 
 import copy
+import json
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -52,6 +53,9 @@ def mutated(seed: int, texts: list[str]) -> str:
     documents = [copy.deepcopy(one) for one in yaml.safe_load_all(text) if isinstance(one, dict)]
     for _ in range(random.randint(1, 4)):
         _value(random, documents)
+    if random.random() < 0.3:
+        made = json.dumps(documents, indent=random.choice([None, 1]))
+        return _text(random, made, texts) if random.random() < 0.5 else made
     return as_yaml(documents).encode(errors="replace").decode()
 
 

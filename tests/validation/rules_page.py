@@ -5,7 +5,10 @@ from pathlib import Path
 from dra_plan.validation.registry import RULES
 
 GROUPS = {
-    "0": ("Schema and versions", "What can be told from the schema of the object's own API version."),
+    "0": (
+        "Schema and versions",
+        "What the schema of the object's own API version tells. Of workloads only the pod template has one.",
+    ),
     "1": ("API rules", "What the API server refuses, or silently drops, when the object is written."),
     "2": (
         "Rules across objects",
