@@ -87,7 +87,6 @@ def test_missing_classes(requests, text):
 @pytest.mark.parametrize(
     ("requests", "gates", "text"),
     [
-        ([build.request(of="")], None, "request r: unsupported request type"),
         ([{"name": "r"}], None, "resource claim default/c, request r: unknown request type"),
         (
             [{"name": "r", "firstAvailable": [{"name": "s", "deviceClassName": build.GPU, "count": 1}]}],
@@ -96,9 +95,16 @@ def test_missing_classes(requests, text):
         ),
     ],
 )
-def test_requests_that_end_the_attempt(requests, gates, text):
+def test_requests_of_no_known_kind_reject_the_pod(requests, gates, text):
     objects = [*gpus("a"), claim("c", *requests), pod("p", claims={"x": "c"})]
     document = plan(objects, feature_gates=gates)
+    assert message(document, "p") == refused(1, text, "no new claims to deallocate")
+    assert outcome(document, "p")["reason"] == "Unschedulable"
+
+
+def test_a_request_without_class_ends_the_attempt():
+    document = plan([*gpus("a"), claim("c", build.request(of="")), pod("p", claims={"x": "c"})])
+    text = "request r: unsupported request type"
     assert message(document, "p") == f'running PreFilter plugin "DynamicResources": {text}'
     assert outcome(document, "p")["reason"] == "SchedulerError"
 
@@ -245,6 +251,27 @@ def test_a_failed_condition_makes_the_claim_unavailable_and_free():
     document = plan(conditional(prepared(("broken", "True"))), trace=True)
     [first, *_] = document["trace"]["attempts"]
     assert "1 resourceclaim not available on the node. deallocation of ResourceClaim completed" in first["message"]
+    assert outcome(document, "p")["waiting"].startswith("waiting for binding conditions")
+
+
+@pytest.mark.parametrize(("first", "second", "freed"), [("broken", "ready", True), (None, "broken", False)])
+def test_devices_are_judged_one_after_the_other(first, second, freed):
+    """A failure behind a device that has not reported yet is not seen: the pod waits."""
+    result = {"request": "r", "driver": build.GPU, "pool": "a", "bindingConditions": ["ready"],
+              "bindingFailureConditions": ["broken"]}  # fmt: skip
+    names = {"gpu-0": first, "gpu-1": second}
+    given = {**allocation("a", "gpu-0"), "allocationTimestamp": "2026-01-01T00:00:00Z"}
+    given["devices"] = {"results": [{**result, "device": name} for name in names]}
+    told = [
+        {"driver": build.GPU, "pool": "a", "device": name, "conditions": [{"type": kind, "status": "True"}]}
+        for name, kind in names.items()
+        if kind
+    ]
+    stored = claim("c", build.request(count=2), status={"allocation": given, "devices": told})
+    objects = [build.device_class(), node("a"), build.slices("a", "gpu-0", "gpu-1", **CONDITIONS), stored]
+    document = plan([*objects, pod("p", claims={"x": "c"})], trace=True)
+    messages = [attempt.get("message", "") for attempt in document["trace"]["attempts"]]
+    assert any("deallocation of ResourceClaim completed" in text for text in messages) is freed
     assert outcome(document, "p")["waiting"].startswith("waiting for binding conditions")
 
 

@@ -152,25 +152,21 @@ class Binder:
     # Binding conditions
 
     def _await(self, kept: PodState, node: str) -> Status | None:
-        """Ready, failed, too late, or Wait: what drivers do is not simulated."""
-        now = self._handle.clock.now
-        waiting = False
+        """Ready, failed, too late, or Wait, for what drivers do is not simulated; the first unready claim decides."""
         special = [kept.special] if kept.special is not None else []
         for claim in (*kept.claims, *special):
             current = self._stored(claim) or claim
-            if not conditions.conditional_results(current):
-                continue
-            failed = conditions.failure(current)
+            ready, failed = conditions.preparation(current)
             name = current.metadata.name
             if failed is not None:
                 text = f'device binding failed: claim={name}, reason={failed.reason}, message="{failed.message}"'
                 return error(text)
-            if conditions.ready(current):
+            if ready:
                 continue
-            if conditions.timed_out(current, self._timeout, now):
+            if conditions.timed_out(current, self._timeout, self._handle.clock.now):
                 return error(f"device binding timeout: claim={name}")
-            waiting = True
-        return Status(Code.WAIT, f"waiting for binding conditions for device on node {node}") if waiting else None
+            return Status(Code.WAIT, f"waiting for binding conditions for device on node {node}")
+        return None
 
     # Taking back
 

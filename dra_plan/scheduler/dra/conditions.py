@@ -24,26 +24,23 @@ def _true(status: AllocatedDeviceStatus, name: str) -> Condition | None:
     return next((c for c in status.conditions if c.type == name and c.status == "True"), None)
 
 
-def failure(claim: ResourceClaim) -> Condition | None:
-    """The first failure condition that is true, or None."""
+def preparation(claim: ResourceClaim) -> tuple[bool, Condition | None]:
+    """Whether all devices are ready (a claim without conditions is), and the failure condition that is true, if any.
+
+    Upstream looks at one device after the other and stops at the first that is not ready: a failure further down is
+    not seen yet.
+    """
     for result in conditional_results(claim):
         status = _reported(claim, result)
         if status is None:
-            continue
+            return False, None
         for name in result.binding_failure_conditions:
             found = _true(status, name)
             if found is not None:
-                return found
-    return None
-
-
-def ready(claim: ResourceClaim) -> bool:
-    """Whether all conditions of all devices are true; a claim without conditions is ready."""
-    for result in conditional_results(claim):
-        status = _reported(claim, result)
-        if status is None or any(_true(status, name) is None for name in result.binding_conditions):
-            return False
-    return True
+                return False, found
+        if any(_true(status, name) is None for name in result.binding_conditions):
+            return False, None
+    return True, None
 
 
 def timed_out(claim: ResourceClaim, timeout: float, now: float) -> bool:
@@ -58,6 +55,5 @@ def timed_out(claim: ResourceClaim, timeout: float, now: float) -> bool:
 
 def usable(claim: ResourceClaim, timeout: float, now: float) -> bool:
     """Whether a pod may still count on the claim's devices."""
-    if failure(claim) is not None:
-        return False
-    return ready(claim) or not timed_out(claim, timeout, now)
+    ready, failed = preparation(claim)
+    return failed is None and (ready or not timed_out(claim, timeout, now))

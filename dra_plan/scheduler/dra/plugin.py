@@ -167,13 +167,13 @@ class DynamicResources(
             return self._check_class(request.exactly.device_class_name, request.name)
         if request.first_available:
             if not self._target.features.prioritized_list:
-                return error(f"{where}: has subrequests, but the DRAPrioritizedList feature is disabled")
+                return unresolvable(f"{where}: has subrequests, but the DRAPrioritizedList feature is disabled")
             for option in request.first_available:
                 status = self._check_class(option.device_class_name, f"{request.name}/{option.name}")
                 if status is not None:
                     return status
             return None
-        return error(f"{where}: unknown request type")
+        return unresolvable(f"{where}: unknown request type")
 
     def _check_class(self, name: str, request: str) -> Status | None:
         if not name:
