@@ -107,8 +107,8 @@ def _unmet(world: World, asked: Asked) -> Problem | None:
     devices = world.devices
     by_class = world.matching([condition for condition in want.conditions if condition.class_name is not None])
     if not by_class:
-        message = f"class {want.device_class.metadata.name}: {none_of(len(devices), 'device', 'match', 'the input')}"
-        return NEVER_MET.at((*path, "deviceClassName"), message)
+        told = none_of(len(devices), "device", "match", "the input") if devices else "the input's slices have no device"
+        return NEVER_MET.at((*path, "deviceClassName"), f"class {want.device_class.metadata.name}: {told}")
     matching = world.matching(want.conditions)
     if not matching and world.fails(want.conditions):
         return None  # other rules tell of it

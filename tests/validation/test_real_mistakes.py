@@ -108,3 +108,8 @@ def test_taints_that_nobody_tolerates() -> None:
     assert found(piece("node-a-gpu", tainted), device_class(), claim(), feature_gates={"DRADeviceTaints": False}) == {
         "DRA152"
     }
+
+
+def test_slices_without_any_device() -> None:
+    report = dra_plan.validate([piece(devices=None), device_class(), claim()], select=["DRA2"])
+    assert [f.message for f in report.findings] == ["class gpu: the input's slices have no device"]
