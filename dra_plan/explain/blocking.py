@@ -69,6 +69,7 @@ class Known:
             world.target,
             world.compile,
             max_steps=STEPS_EACH,
+            deadline=scene.deadline,
         )
 
     def is_enough(self, node: Node, budget: Budget) -> bool:

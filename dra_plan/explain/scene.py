@@ -98,6 +98,8 @@ class Scene:
     target: Target
     state: AllocatedState
     max_steps: int = DEFAULT_MAX_STEPS
+    deadline: float | None = None
+    """Monotonic time at which searches end as Undecided."""
     _ready: list[ClaimRequests] = field(default_factory=list)
     """Filled when first asked for; shared by scenes that differ in the node alone."""
     _pools: tuple[list[Pool], list[Pool]] | None = None
@@ -106,7 +108,14 @@ class Scene:
         """The allocator's answer. With a budget, its steps are paid from it and it may end as Undecided sooner."""
         steps = self.max_steps if budget is None else max(1, min(self.max_steps, budget.each, budget.left))
         allocator = Allocator(
-            self.claims, self.gatherer, self.classes, self.state, self.target, self.world.compile, max_steps=steps
+            self.claims,
+            self.gatherer,
+            self.classes,
+            self.state,
+            self.target,
+            self.world.compile,
+            max_steps=steps,
+            deadline=self.deadline,
         )
         answer = allocator.allocate(self.node, probe)
         if budget is not None:
@@ -148,7 +157,7 @@ class Scene:
         return [pool.id for pool in (*pools, *obsolete)]
 
     def _changed(self, **parts: object) -> Scene:
-        values = {name: getattr(self, name) for name in _PARTS}
+        values = {name: getattr(self, name) for name in (*_PARTS, "max_steps", "deadline")}
         return Scene(**{**values, **parts})
 
     def with_claims(self, claims: Iterable[ResourceClaim]) -> Scene:
@@ -200,7 +209,7 @@ class Scene:
         return AllocatedState.of(claims, consumable_capacity=self.target.features.consumable_capacity)
 
 
-_PARTS = ("node", "claims", "world", "allocated", "own", "classes", "gatherer", "target", "state", "max_steps")
+_PARTS = ("node", "claims", "world", "allocated", "own", "classes", "gatherer", "target", "state")
 
 
 class Stage:
@@ -212,8 +221,10 @@ class Stage:
         claims: Sequence[ResourceClaim],
         max_steps: int | None = None,
         own: Iterable[ResourceClaim] = (),
+        deadline: float | None = None,
     ) -> None:
         self.world, self.claims = world, tuple(claims)
+        self._deadline = deadline
         self._own = frozenset(claim.key for claim in own)
         self._max_steps = DEFAULT_MAX_STEPS if max_steps is None else max_steps
         self._ready: list[ClaimRequests] = []
@@ -233,6 +244,7 @@ class Stage:
             target=world.target,
             state=world.state,
             max_steps=self._max_steps,
+            deadline=self._deadline,
             _ready=self._ready,
         )
         holders: dict[str, ResourceClaim] = {}

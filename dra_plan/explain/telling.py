@@ -34,11 +34,16 @@ def explain(
     *,
     max_steps: int | None = None,
     suggests: bool = True,
+    deadline: float | None = None,
 ) -> SetExplanation:
-    """Why the answers are what they are. `answers` are those for `nodes`, in the same order."""
+    """Why the answers are what they are. `answers` are those for `nodes`, in the same order.
+
+    After the `deadline`, in monotonic time, nothing more is asked of the allocator: blocking sets are not proven then,
+    and nothing is suggested.
+    """
     if claim_set.error is not None:
         return SetExplanation([], [], 0, faults.of_set(claim_set, world.inventory))
-    stage = Stage(world, claim_set.claims, max_steps, claim_set.allocated)
+    stage = Stage(world, claim_set.claims, max_steps, claim_set.allocated, deadline)
     teller = _Teller(stage, claim_set)
     stories = teller.stories(nodes, answers)
     for story in stories:

@@ -157,7 +157,7 @@ def plan_inventory(
         planned = [planner.plan(claim_set) for claim_set in sets]
     plans = tuple(each.plan for each in planned)
     if explain:
-        plans = tuple(_explained(plan, cluster, chosen, max_steps, suggest=suggest) for plan in plans)
+        plans = tuple(_explained(plan, cluster, chosen, max_steps, deadline, suggest=suggest) for plan in plans)
     notices = (
         *documents.target_notices(target, inventory.nodes),
         *inventory.notices,
@@ -170,11 +170,19 @@ def plan_inventory(
 
 
 def _explained(
-    plan: ClaimSetPlan, cluster: Cluster, nodes: Sequence[Node], max_steps: int | None, *, suggest: bool
+    plan: ClaimSetPlan,
+    cluster: Cluster,
+    nodes: Sequence[Node],
+    max_steps: int | None,
+    deadline: float | None,
+    *,
+    suggest: bool,
 ) -> ClaimSetPlan:
     from dra_plan.explain import telling
 
-    told = telling.explain(cluster, plan.claim_set, nodes, plan.nodes, max_steps=max_steps, suggests=suggest)
+    told = telling.explain(
+        cluster, plan.claim_set, nodes, plan.nodes, max_steps=max_steps, suggests=suggest, deadline=deadline
+    )
     return replace(plan, explanation=told)
 
 

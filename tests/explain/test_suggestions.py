@@ -7,9 +7,14 @@ from typing import Any
 
 import pytest
 
-from dra_plan import allocate
+from dra_plan import allocate, releases
+from dra_plan.explain import telling
+from dra_plan.explain.blocking import BlockingSet
 from dra_plan.explain.rewrites import other_values
 from dra_plan.explain.selectors import Publications, findings
+from dra_plan.manifests.decode import from_dicts
+from dra_plan.planner.cluster import Cluster
+from dra_plan.planner.explanation import explain_inventory
 
 from .apply import applied
 from .asking import explain, only_set
@@ -111,3 +116,16 @@ def test_a_constraint_is_dropped_with_what_else_is_needed() -> None:
     wanted = claim("train", request("gpu", cel(' .model == "H100"')), constraints=[match("example.com/numa")])
     [suggestion] = only_set([*cluster(gpus("a", "A100")), wanted])["suggestions"]
     assert [change["code"] for change in suggestion["changes"]] == ["change-value", "drop-constraint"]
+
+
+def test_after_the_deadline_nothing_more_is_asked() -> None:
+    inventory = from_dicts(SITUATIONS["match-attribute-never-met"]())
+    [plan] = explain_inventory(inventory).plan.claim_sets
+    world = Cluster(inventory, releases.target("1.36"))
+    late = telling.explain(world, plan.claim_set, inventory.nodes, plan.nodes, deadline=0.0)
+    assert late.suggestions == []
+    assert late.stories[0].blocking == BlockingSet((), proven=False)
+    in_time = telling.explain(world, plan.claim_set, inventory.nodes, plan.nodes)
+    assert in_time.suggestions
+    assert in_time.stories[0].blocking is not None
+    assert in_time.stories[0].blocking.proven
