@@ -36,13 +36,21 @@ _BINDING_GATE = "DRADeviceBindingConditions"
 
 
 def candidates(
-    view: NodeView, blocking: BlockingSet | None, findings: dict[tuple[int, int], list[Finding]]
+    view: NodeView,
+    blocking: BlockingSet | None,
+    findings: dict[tuple[int, int], list[Finding]],
+    *,
+    blames_all: bool = False,
 ) -> list[Change]:
-    """Everything worth trying on this node, by rank. `findings` are those of (want position, removal position)."""
+    """Everything worth trying on this node, by rank. `findings` are those of (want position, removal position).
+
+    Of requests that could be met alone only those in the blocking set are changed, unless `blames_all`: where the
+    refusal is owed to a defect, any of them may be what brings it out.
+    """
     funnels = [funnel for funnels in view.failing() for funnel in funnels]
     made: list[Change] = []
     for position, funnel in enumerate(view.funnels):
-        if funnel not in funnels and not _is_blamed(funnel.want, blocking):
+        if funnel not in funnels and not blames_all and not _is_blamed(funnel.want, blocking):
             continue
         made += _of_want(funnel)
         for number, removal in enumerate(funnel.removals):
@@ -51,6 +59,8 @@ def candidates(
         if funnel in funnels:
             made += class_changes.of_funnel(view, funnel)
     made += _of_blocking(view, blocking)
+    if blames_all:
+        made += of_claims(view.scene)
     made += _of_pools(view)
     made += (_labelled(labels) for labels in missing_labels(view.scene))
     unique: dict[str, Change] = {}
@@ -187,7 +197,7 @@ def _of_blocking(view: NodeView, blocking: BlockingSet | None) -> Iterator[Chang
 
 
 def of_claims(scene: Scene) -> list[Change]:
-    """Every constraint dropped, and every request: what may be tried when nothing shows what is in the way."""
+    """Every constraint dropped, and every request of several: to try when nothing shows what is in the way."""
     claims = list(enumerate(scene.claims))
     constraints = [
         _drop_constraint(scene, ConstraintElement(index, number))
@@ -199,7 +209,7 @@ def of_claims(scene: Scene) -> list[Change]:
         for index, claim in claims
         for request in reversed(claim.spec.devices.requests)
     ]
-    return [*constraints, *requests]
+    return [*constraints, *requests] if len(requests) > 1 else [*constraints]
 
 
 def _counter_holders(view: NodeView, element: CounterElement) -> list[str]:

@@ -64,7 +64,7 @@ class Remedies:
         scene, view = self._stage.scene(story.nodes[position]), story.views[position]
         made = changes.of_fault(scene, story.fault) if story.fault is not None else []
         if view is not None:
-            made += changes.candidates(view, story.blocking, findings_of([view]))
+            made += changes.candidates(view, story.blocking, findings_of([view]), blames_all=story.defect is not None)
         if alone:
             self._suggester.try_each(scene, made)
         else:

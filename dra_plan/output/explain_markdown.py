@@ -44,7 +44,7 @@ def _set_lines(of: Data) -> Iterator[str]:
 
 
 def _suggestion_lines(of: Data) -> Iterator[str]:
-    if of["outcome"] == "Fits" or not of["stories"]:
+    if not explain_text.has_suggestions(of):
         return
     yield ""
     if not of["suggestions"]:

@@ -131,10 +131,9 @@ def cause_lines(story: Data) -> Lines:
             yield from _pool_lines(story)
         yield from unpublished(story)
         return
+    yield from _pool_lines(story)
     if story["devices"] == 0:
         yield "No resource slice offers a device to this node."
-        return
-    yield from _pool_lines(story)
 
 
 def _pool_lines(story: Data) -> Iterator[str]:
@@ -178,7 +177,7 @@ def blocking_lines(story: Data) -> Lines:
 
 
 def _suggestion_lines(of: Data) -> Iterator[str]:
-    if of["outcome"] == "Fits" or not of["stories"]:
+    if not has_suggestions(of):
         return
     yield ""
     if not of["suggestions"]:
@@ -189,6 +188,13 @@ def _suggestion_lines(of: Data) -> Iterator[str]:
         first, *others = explain_changes.suggestion(suggestion)
         yield f"  {number}. {first}"
         yield from indented(others, 5)
+
+
+def has_suggestions(of: Data) -> bool:
+    """Whether there is anything to say of suggestions, if only that none was found."""
+    if of["outcome"] == "Undecided":
+        return bool(of["suggestions"])
+    return of["outcome"] != "Fits" and bool(of["stories"])
 
 
 def in_vain(of: Data) -> str:
