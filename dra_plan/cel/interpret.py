@@ -35,6 +35,8 @@ from dra_plan.cel.values import (
 )
 
 _PATTERN_FUNCTIONS = frozenset(("matches", "find", "findAll"))
+_PARSERS = frozenset(("quantity", "isQuantity", "semver", "isSemver", "ip", "isIP", "cidr", "isCIDR", "url", "isURL"))
+"""Functions of text whose results never change: those of constants are made once, and charged every time."""
 _FUNCTIONS_OF_MANY = frozenset(("string_format",))
 """Overloads that upstream binds with any number of arguments: it stops at the first argument that fails."""
 
@@ -155,6 +157,10 @@ class Planner:
         if expr.function in CONVERSIONS and len(steps) == 1 and steps[0].is_constant:
             return _constant(invoke([steps[0].constant]))
         cost = call_cost(expr.function, only)
+        if expr.function in _PARSERS and not self.exact_quantities and all(step.is_constant for step in steps):
+            parsed = _parsed_once(invoke, cost, [step.constant for step in steps])
+            if parsed is not None:
+                return Step(parsed)
         evaluators = [step.evaluate for step in steps]
         return Step(_function_call(evaluators, invoke, cost, stops_early=stops_early or len(steps) > 2))
 
@@ -360,6 +366,23 @@ def _function_call(
             except Fault as fault:
                 result = fault
         run.charge(cost(arguments, result))
+        return result
+
+    return evaluate
+
+
+def _parsed_once(
+    invoke: Callable[[list[Value]], Value], cost: Callable[[list[Value], Value], int], constants: list[Value]
+) -> Evaluate | None:
+    """The call with its result known; None for one that fails, whose error must be a new one every time."""
+    try:
+        result = invoke(constants)
+    except Fault:
+        return None
+    charge = cost(constants, result)
+
+    def evaluate(run: Run) -> Value:
+        run.charge(charge)
         return result
 
     return evaluate
