@@ -3,7 +3,7 @@
 The plain walk can be too long to be taken, so its length is estimated: random dives to the bottom of its tree, in
 which every step counts as often as it had siblings to choose from (Knuth 1975, "Estimating the efficiency of backtrack
 programs"). The mean over many dives is an unbiased estimate; a few dozen tell thousands of steps from millions.
-`docs/search.md` says what follows from it. Nothing here finds or changes an answer.
+`docs/decisions/0010-plain-search-estimate.md` says how good that is. Nothing here finds or changes an answer.
 """
 
 from __future__ import annotations
