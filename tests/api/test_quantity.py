@@ -203,8 +203,10 @@ def test_value_is_exact_or_rounded_up_to_nano(pair: tuple[str, str]) -> None:
 
 @given(quantities)
 def test_canonical_text_keeps_the_value(quantity: Quantity) -> None:
-    assume(abs(quantity.nano) < 10**30)  # beyond there is no suffix for the power, see below
-    again = parse(canonical_text(quantity))
+    assume(abs(quantity.nano) < 10**30)  # beyond there is no suffix for the power, see above
+    text = canonical_text(quantity)
+    assume(len(text.lstrip("-").rstrip("numkMGTPEi")) < 19)  # Go does not read what it wrote if 19 digits pass an int64
+    again = parse(text)
     assert again == quantity
     assert canonical_text(again.with_format(quantity.format)) == canonical_text(quantity)
 
