@@ -14,13 +14,13 @@ from dra_plan.cli.exits import Exit
 from dra_plan.cli.guard import guarded
 
 EPILOG = (
-    "Exit status: 0 everything fits; 1 something does not; 2 usage or input error, nothing planned; "
+    "Exit status: 0 everything fits; 1 something does not, or is wrong; 2 usage or input error, nothing planned; "
     "3 undecided within the step budget; 4 internal error."
 )
 
 app = typer.Typer(
     name="dra-plan",
-    help="Plan Kubernetes Dynamic Resource Allocation from manifests alone, with kube-scheduler's own answer.",
+    help="Plan Kubernetes Dynamic Resource Allocation from manifests alone, and answer as kube-scheduler does.",
     epilog=EPILOG,
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -52,7 +52,7 @@ def _root(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Plan Kubernetes Dynamic Resource Allocation from manifests alone, with kube-scheduler's own answer."""
+    """Plan Kubernetes Dynamic Resource Allocation from manifests alone, and answer as kube-scheduler does."""
 
 
 for _command in (

@@ -44,10 +44,11 @@ def explain(
     report: options.Reports = None,
     progress: options.Progress = True,
 ) -> Exit:
-    """Say why claims do not fit, down to the device, and what would make them fit.
+    """Say why claims do not fit, and what would make them fit.
 
-    PATH... are as for allocate. A last argument that is no file names one pod, workload or claim: NAME,
-    NAMESPACE/NAME or KIND/NAMESPACE/NAME. For what fits, it says why a device was chosen and not an earlier one.
+    The reasons go down to the device. PATH... are as for allocate. A last argument that is no file names one pod,
+    workload or claim: NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME. For what fits, it says why a device was chosen and
+    not an earlier one.
     """
     from dra_plan.cli import labels
     from dra_plan.cli.loading import keep_until_exit, load_inventory

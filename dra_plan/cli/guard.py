@@ -48,11 +48,9 @@ def _discard_output() -> None:
 
 
 def _fail(message: str, status: Exit) -> Exit:
-    """One line for each line of the message: each is a fault of its own."""
-    from dra_plan.output.notices import printable
+    from dra_plan.cli.printing import print_error
 
-    for line in message.split("\n"):
-        print(f"error: {printable(line)}", file=sys.stderr)
+    print_error(message)
     return status
 
 

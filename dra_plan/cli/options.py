@@ -28,7 +28,9 @@ Namespace = Annotated[
 ]
 Selector = Annotated[
     str | None,
-    typer.Option("--selector", "-l", metavar="LABELS", help="Plan only what has these labels (a=b,c!=d,e in (f,g))."),
+    typer.Option(
+        "--selector", "-l", metavar="LABELS", help="Plan only what has these labels, for example a=b,c!=d,e in (f,g)."
+    ),
 ]
 KubernetesVersion = Annotated[
     str | None,

@@ -9,6 +9,9 @@ from typing import Any, TextIO
 from dra_plan.output.columns import Screen
 from dra_plan.output.formats import Format
 
+QUOTED = " | "
+"""How the lines of an error begin that show the expression at fault."""
+
 
 def screen(stream: TextIO) -> Screen | None:
     """The terminal behind `stream`, or None. COLUMNS overrides its width; NO_COLOR and TERM=dumb take colours away."""
@@ -34,6 +37,20 @@ def print_warnings(document: dict[str, Any]) -> None:
     terminal = screen(sys.stderr)
     for line in lines(document["warnings"]):
         print(_wrapped(line, terminal.width) if terminal else line, file=sys.stderr)
+    sys.stderr.flush()
+
+
+def print_error(message: str) -> None:
+    """`message` to standard error, one line for each of its lines: each is a fault of its own.
+
+    On a terminal lines are wrapped between words, but not those that quote an expression: a caret stands below it.
+    """
+    from dra_plan.output.notices import printable
+
+    terminal = screen(sys.stderr)
+    for part in message.split("\n"):
+        line = f"error: {printable(part)}"
+        print(_wrapped(line, terminal.width) if terminal and not part.startswith(QUOTED) else line, file=sys.stderr)
     sys.stderr.flush()
 
 

@@ -54,12 +54,13 @@ class Reporting:
     ) -> None:
         if self._told or not isinstance(error, Exception) or isinstance(error, BrokenPipeError):
             return
+        from dra_plan.cli.printing import print_error
         from dra_plan.output.reports import errors
 
         try:
             self.tell(lambda: errors.content(error, self._command, self.anchor))
         except UsageError as unwritten:
-            print(f"error: {unwritten}", file=sys.stderr)
+            print_error(str(unwritten))
 
 
 def of_claim_sets(document: Data, gate: Gate, origins: Origins, *, command: str, anchor: str) -> Content:

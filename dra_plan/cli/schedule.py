@@ -35,7 +35,7 @@ def schedule(
         typer.Option(
             "--api-server",
             metavar="recorded|real",
-            help="recorded: as when the outcomes were recorded, finished pods count; real: as in a cluster.",
+            help="real: as in a cluster; recorded: finished pods count, and no write is refused as outdated.",
         ),
     ] = None,
     infer_nodes: options.InferNodes = False,
@@ -54,7 +54,7 @@ def schedule(
     output: options.Output = "table",
     report: options.Reports = None,
 ) -> Exit:
-    """Put pods through the scheduler and say where each one goes, or why it stays.
+    """Put pods through the scheduler and say where each one goes.
 
     PATH... hold the cluster and its pods, bound and pending: files, directories, or - for standard input. Pods are
     taken in the scheduler's order and compete for nodes and devices; workloads count with their replicas. -n and -l

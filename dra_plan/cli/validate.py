@@ -44,7 +44,9 @@ def validate(
     config: Annotated[
         Path | None,
         typer.Option(
-            "--config", metavar="FILE", help="Settings instead of the nearest .dra-plan.toml or pyproject.toml."
+            "--config",
+            metavar="FILE",
+            help="Take settings from this file, not from the nearest .dra-plan.toml or pyproject.toml.",
         ),
     ] = None,
     kubernetes_version: options.KubernetesVersion = None,

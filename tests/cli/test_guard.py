@@ -1,5 +1,6 @@
 """Errors that reach the command line."""
 
+import io
 import subprocess
 import sys
 from pathlib import Path
@@ -8,9 +9,10 @@ import pytest
 
 from dra_plan.cli.exits import Exit
 from dra_plan.cli.guard import guarded
+from dra_plan.cli.printing import print_error
 from dra_plan.errors import InputError, UsageError
 
-from .running import ROOT, dra_plan, environment, given
+from .running import ROOT, dra_plan, environment, given, in_process
 
 
 @pytest.mark.parametrize("error", [UsageError("so it is"), InputError("so it is")])
@@ -46,6 +48,42 @@ def test_every_fault_gets_its_line() -> None:
     ran = dra_plan("allocate", "missing-1", "missing-2")
     assert ran.status == 2
     assert [line.split(":")[0] for line in ran.err.splitlines()] == ["error", "error"]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+LONG = "manifests/a-long-folder-name/with-a-long-file-name.yaml:12: " + "words of a fault " * 6
+
+
+@pytest.mark.parametrize("columns", [30, 60, 80])
+def test_on_a_terminal_long_errors_are_wrapped_between_words(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    print_error(f"{LONG}\nshort")
+    lines = terminal.getvalue().splitlines()
+    assert " ".join(terminal.getvalue().split()) == f"error: {LONG}error: short"
+    assert lines[-1] == "error: short"
+    assert [line for line in lines if len(line) > columns and " " in line.strip()] == []
+    assert all(line.startswith(("error:", "  ")) for line in lines)
+
+
+def test_off_a_terminal_an_error_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    print_error(LONG)
+    assert capsys.readouterr().err == f"error: {LONG}\n"
+
+
+def test_an_expression_stays_above_its_caret(monkeypatch: pytest.MonkeyPatch) -> None:
+    expression = "1 + 1 == 2 && " * 10 + "?"
+    ran = in_process("cel", expression)
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    print_error("\n".join(line.removeprefix("error: ") for line in ran.err.splitlines()))
+    assert f"error:  | {expression}\n" in terminal.getvalue()
+    assert ran.err.splitlines()[-1].endswith(f"{'.' * 10}^")
+    assert terminal.getvalue().endswith(ran.err.splitlines()[-1] + "\n")
 
 
 def test_a_reader_that_goes_away() -> None:

@@ -25,6 +25,12 @@ def test_help(command: str, golden: object) -> None:
     golden(GOLDEN / f"help-{command or 'dra-plan'}.txt", ran.out)  # type: ignore[operator]
 
 
+def test_the_list_of_commands_has_whole_sentences() -> None:
+    listed = in_process("--help").out.partition("Commands:\n")[2].partition("\n\n")[0].splitlines()
+    assert len(listed) == len(COMMANDS)
+    assert [line for line in listed if not line.endswith(".") or line.endswith("...")] == []
+
+
 @pytest.mark.parametrize("flag", ["-h", "--help"])
 def test_short_help(flag: str) -> None:
     assert in_process("allocate", flag).out == in_process("allocate", "--help").out
