@@ -113,18 +113,27 @@ def _nothing(plan: dict[str, Any], *, selecting: bool) -> str:
 def _configuration(path: str | None, *, allow: bool) -> tuple[dict[str, Any] | None, list[Extender] | None]:
     """The decoded configuration, and its extenders if they may be contacted."""
     from dra_plan.errors import UsageError
-    from dra_plan.manifests.load import load_dicts
+    from dra_plan.manifests.faults import Fault, ManifestErrors
+    from dra_plan.manifests.load import load_items
+    from dra_plan.manifests.paths import render
     from dra_plan.scheduler import config
+    from dra_plan.scheduler.configfields import unknown_fields
 
     if path is None:
         if allow:
             raise UsageError("--allow-extenders needs --config: extenders stand in the configuration")
         return None, None
-    found = load_dicts([path])
+    found = load_items([path])
     if len(found) != 1:
         raise UsageError(f"--config {path}: wanted one {config.KIND}, found {len(found)} documents")
+    [(document, _, place)] = found
+    config.check_kind(document)
+    unknown = unknown_fields(document)
+    if unknown:
+        places = zip(unknown, place.lines(unknown), strict=True)
+        raise ManifestErrors([Fault(path, config.UNKNOWN, line, path=render(field)) for field, line in places])
     if not allow:
-        return found[0], None
+        return document, None
     from dra_plan.cli.extenders import make
 
-    return found[0], list(make(config.read(found[0])))
+    return document, list(make(config.read(document)))

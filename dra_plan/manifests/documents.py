@@ -43,6 +43,15 @@ class Document:
             return self.value
         return json_reader.plain(memoryview(self.data)[self.begin : self.end])
 
+    def place_of_fields(self) -> Place:
+        """The place, able to find the lines of fields in JSON too."""
+        return self.place if self.data is None else self.place._replace(find_lines=self._lines_of_json)
+
+    def _lines_of_json(self, paths: list[FieldPath]) -> list[int]:
+        assert self.data is not None
+        found = lines.of_json(self.data[self.begin : self.end].decode(), self.place.line)
+        return [lines.find(found, path) for path in paths]
+
 
 def read_documents(source: Source, faults: list[Fault]) -> list[Document]:
     """All documents of the source that can be read; the others become faults."""

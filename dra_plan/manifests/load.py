@@ -15,6 +15,7 @@ from .collect import Collector
 from .documents import Document, read_documents
 from .faults import Fault, ManifestErrors
 from .json_reader import JsonError
+from .places import Item
 from .report import Report
 from .sources import STDIN, Source, read_sources
 from .unwrap import unwrap
@@ -49,32 +50,41 @@ def load_dicts(
 
     Raises `ManifestErrors` for what can't be read as objects; what the objects say is not looked at.
     """
+    return [_with_header(item) for item in load_items(paths, recursive=recursive, stdin=stdin)]
+
+
+def load_items(paths: Sequence[PathLike], *, recursive: bool = False, stdin: BinaryIO | None = None) -> list[Item]:
+    """As `load_dicts`, each object with its place, which finds the lines of its fields."""
     faults: list[Fault] = []
-    objects: list[dict[str, Any]] = []
+    items: list[Item] = []
     with _without_gc():
         for source in _sources(paths, faults, recursive=recursive, stdin=stdin):
             before = len(faults)
             for document in read_documents(source, faults):
-                objects.extend(_objects(document, faults))
+                items.extend(_items(document, faults))
             faults[before:] = sorted(faults[before:], key=_line)
-    if not faults and not objects:
+    if not faults and not items:
         faults.append(_nothing(paths))
     if faults:
         raise ManifestErrors(faults)
-    return objects
+    return items
 
 
-def _objects(document: Document, faults: list[Fault]) -> Iterator[dict[str, Any]]:
+def _with_header(item: Item) -> dict[str, Any]:
+    """The object, with what its List says of it."""
+    inherited = {"apiVersion": item.header.api_version, "kind": item.header.kind}
+    missing = {key: value for key, value in inherited.items() if key not in item.value and value is not None}
+    return {**missing, **item.value} if missing else item.value
+
+
+def _items(document: Document, faults: list[Fault]) -> Iterator[Item]:
     report = Report()
     try:
         value = document.plain()
     except JsonError as error:
         faults.append(Fault(document.place.source, f"JSON: {error.message}", document.place.line))
         return
-    for item in unwrap(value, document.place, report):
-        inherited = {"apiVersion": item.header.api_version, "kind": item.header.kind}
-        missing = {key: value for key, value in inherited.items() if key not in item.value and value is not None}
-        yield {**missing, **item.value} if missing else item.value
+    yield from unwrap(value, document.place_of_fields(), report)
     faults.extend(report.faults)
 
 

@@ -7,8 +7,10 @@ from typing import Any
 
 import msgspec
 
-from dra_plan.errors import UsageError
+from dra_plan.errors import InputError, UsageError
+from dra_plan.manifests.paths import render
 
+from .configfields import unknown_fields
 from .defaults import MULTI_POINT, Args
 from .framework import POINTS, Plugin
 from .plugins.names import NOT_EVALUATED
@@ -16,6 +18,7 @@ from .plugins.names import NOT_EVALUATED
 API_VERSION = "kubescheduler.config.k8s.io/v1"
 KIND = "KubeSchedulerConfiguration"
 DEFAULT_SCHEDULER = "default-scheduler"
+UNKNOWN = "unknown field, which kube-scheduler refuses"
 
 
 class _Struct(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -108,13 +111,24 @@ class Configuration(_Struct, frozen=True):
     extenders: list[ExtenderConfig] = []
 
 
-def read(document: Mapping[str, Any] | None) -> Configuration:
-    """The configuration of a decoded document; the default one for None. UsageError if it can't be used."""
-    if document is None:
-        return Configuration()
+def check_kind(document: Mapping[str, Any]) -> None:
+    """UsageError unless the document says that it is a configuration of the version that is read."""
     kind, version = document.get("kind"), document.get("apiVersion")
     if kind != KIND or version != API_VERSION:
         raise UsageError(f"not a scheduler configuration: {version} {kind}; wanted {API_VERSION} {KIND}")
+
+
+def read(document: Mapping[str, Any] | None) -> Configuration:
+    """The configuration of a decoded document; the default one for None.
+
+    UsageError if it can't be used; InputError for fields that kube-scheduler does not know and so refuses.
+    """
+    if document is None:
+        return Configuration()
+    check_kind(document)
+    unknown = unknown_fields(document)
+    if unknown:
+        raise InputError("\n".join(f"scheduler configuration: {render(path)}: {UNKNOWN}" for path in unknown))
     try:
         found = msgspec.convert(dict(document), Configuration)
     except msgspec.ValidationError as problem:

@@ -93,6 +93,24 @@ def test_extenders_are_contacted_only_when_that_is_allowed() -> None:
     assert placed(json.loads(allowed.out)) == placed(document()), "nobody listens, and the extender can be ignored"
 
 
+def test_unknown_fields_of_the_configuration_are_refused_with_their_lines(tmp_path: Path) -> None:
+    text = (FOLDER / "config.yaml").read_text() + "profilez: []\nclientConnection:\n  leader: false\n"
+    lines = len(text.splitlines())
+    (tmp_path / "config.yaml").write_text(text)
+    (tmp_path / "config.json").write_text(
+        '{"kind": "KubeSchedulerConfiguration",\n"apiVersion": "kubescheduler.config.k8s.io/v1",\n"profilez": []}'
+    )
+    ran = in_process("schedule", CLUSTER, WORK, "--config", str(tmp_path / "config.yaml"))
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err.splitlines() == [
+        f"error: {tmp_path}/config.yaml:{lines - 2}: profilez: unknown field, which kube-scheduler refuses",
+        f"error: {tmp_path}/config.yaml:{lines}: clientConnection.leader: unknown field, which kube-scheduler refuses",
+    ]
+    ran = in_process("schedule", CLUSTER, WORK, "--config", str(tmp_path / "config.json"))
+    assert ran.status == 2
+    assert "config.json:3: profilez: unknown field" in ran.err
+
+
 def test_allowing_extenders_needs_a_configuration() -> None:
     ran = in_process("schedule", CLUSTER, WORK, "--allow-extenders")
     assert ran.status == 2

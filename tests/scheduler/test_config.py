@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import typing
+
+import msgspec
 import pytest
 
-from dra_plan.errors import UsageError
-from dra_plan.scheduler import config
+from dra_plan.errors import InputError, UsageError
+from dra_plan.manifests.paths import render
+from dra_plan.scheduler import config, configfields
 from dra_plan.scheduler.defaults import seconds
 from dra_plan.scheduler.plugins import names
 
@@ -202,6 +207,87 @@ def test_the_next_cycle_starts_where_the_last_one_ended():
 def test_what_cannot_be_used_is_said(bad, text):
     with pytest.raises(UsageError, match=text):
         plan([node("a"), pod("p")], config=bad)
+
+
+def with_field(path: tuple[str | int, ...]) -> dict:
+    """A configuration in which only the field at the path is set."""
+    made: object = {}
+    for step in reversed(path):
+        made = [made] if step == 0 else {step: made}
+    return document(**made)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ("metadata",),
+        ("Parallelism",),
+        ("profiles", 0, "plugin"),
+        ("profiles", 0, "plugins", "unreserve"),
+        ("profiles", 0, "plugins", "score", "enable"),
+        ("profiles", 0, "plugins", "score", "enabled", 0, "wieght"),
+        ("extenders", 0, "url"),
+        ("extenders", 0, "tlsConfig", "key"),
+        ("leaderElection", "enabled"),
+        ("clientConnection", "kubeConfig"),
+    ],
+)
+def test_fields_that_kube_scheduler_refuses(path):
+    assert configfields.unknown_fields(with_field(path)) == [path]
+    with pytest.raises(InputError, match=re.escape(f"{render(path)}: unknown field")):
+        plan([node("a"), pod("p")], config=with_field(path))
+
+
+@pytest.mark.parametrize(
+    ("plugin", "args", "path"),
+    [
+        (names.FIT, {"scoringStrategi": {}}, ("scoringStrategi",)),
+        (names.FIT, {"scoringStrategy": {"resources": [{"nam": "cpu"}]}}, ("scoringStrategy", "resources", 0, "nam")),
+        (names.SPREAD, {"defaultConstraints": [{"labelSelector": {"match": {}}}]}, None),
+        (names.NODE_AFFINITY, {"addedAffinity": {"required": {}}}, ("addedAffinity", "required")),
+        (names.DYNAMIC_RESOURCES, {"timeout": "1s"}, ("timeout",)),
+        (names.VOLUME_BINDING, {"bindTimeout": 1}, ("bindTimeout",)),
+    ],
+)
+def test_arguments_of_kubernetes_own_plugins_are_read_as_strictly(plugin, args, path):
+    path = path or ("defaultConstraints", 0, "labelSelector", "match")
+    found = configfields.unknown_fields(arguments(plugin, **args))
+    assert found == [("profiles", 0, "pluginConfig", 0, "args", *path)]
+
+
+def test_arguments_of_other_plugins_are_their_own_affair():
+    assert configfields.unknown_fields(arguments("RackLimit", limit=2, more={"anything": [1]})) == []
+    assert configfields.unknown_fields(arguments(names.IMAGE_LOCALITY, anything=1)) == []
+
+
+def test_every_field_that_is_used_is_known():
+    """The structs that a configuration is decoded into, and the table of fields, say the same."""
+    checked = set()
+
+    def check(kind, path):
+        checked.add(kind)
+        for field in msgspec.structs.fields(kind):
+            here = (*path, field.encode_name)
+            assert configfields.unknown_fields(with_field(here)) == []
+            for inner in typing.get_args(field.type) or (field.type,):
+                if isinstance(inner, type) and issubclass(inner, msgspec.Struct):
+                    check(inner, (*here, 0) if typing.get_origin(field.type) is list else here)
+
+    check(config.Configuration, ())
+    assert {config.Profile, config.Plugins, config.PluginEntry, config.ExtenderConfig} <= checked
+
+
+def test_a_whole_configuration_of_kube_scheduler_is_taken():
+    """Fields that the simulation has no use for are no reason to refuse."""
+    setting = document(
+        {"schedulerName": "default-scheduler", "plugins": {"placementScore": {"enabled": []}}},
+        leaderElection={"leaderElect": False, "leaseDuration": "15s"},
+        clientConnection={"kubeconfig": "/etc/kubernetes/scheduler.conf", "qps": 50},
+        parallelism=16,
+        enableProfiling=False,
+        podMaxBackoffSeconds=10,
+    )
+    assert where(plan([node("a"), pod("p")], config=setting)) == {"p": "a"}
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def _object(api_version: str, name: str) -> Schema:
 
 
 def _configuration() -> Schema:
-    """What the scheduler's configuration is read into; other fields are passed over."""
+    """What the simulation uses of the scheduler's configuration, which has other fields too."""
     import msgspec
 
     from dra_plan.scheduler.config import Configuration
