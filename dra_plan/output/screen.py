@@ -117,19 +117,28 @@ def _records(table: Table) -> RenderableType:
 
 
 def _allotted(table: Table, width: int) -> list[int] | None:
-    """Widths of columns: the inflexible ones whole, the flexible ones share what is left; None if that won't do."""
+    """Widths of columns: the inflexible ones whole, the flexible ones share what is left; None if that won't do.
+
+    The widest gives way first: as long as any can wrap between words, one that can; only then one inside a word.
+    """
     needed = table.widths()
     if _needs(needed) <= width:
         return needed
+    words = _longest_words(table)
     allotted = list(needed)
-    over = _needs(needed, NARROW_GAP) - width
-    while over > 0:
-        column = max(table.flexible, key=lambda index: allotted[index], default=None)
+    for _ in range(_needs(needed, NARROW_GAP) - width):
+        between_words = [column for column in table.flexible if allotted[column] > max(words[column], LEAST)]
+        column = max(between_words or table.flexible, key=lambda index: allotted[index], default=None)
         if column is None or allotted[column] <= LEAST:
             return None
         allotted[column] -= 1
-        over -= 1
     return allotted
+
+
+def _longest_words(table: Table) -> list[int]:
+    """For each column the width below which a word of it has to be broken."""
+    columns = zip(table.headers, *table.rows, strict=True)
+    return [max(len(word) for cell in column for word in cell.split() or ("",)) for column in columns]
 
 
 def _repeated(row: Sequence[str], above: Sequence[str], grouped: int) -> int:

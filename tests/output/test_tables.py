@@ -112,6 +112,17 @@ def test_a_cell_that_is_longer_than_the_screen_wraps(formats: Formats) -> None:
     assert text.count("n") >= 120
 
 
+@pytest.mark.parametrize("width", [68, 72, 80, 90])
+def test_lists_wrap_between_words_before_a_name_is_broken(width: int) -> None:
+    nodes = [documents.node(f"hopper-{number}") for number in range(1, 5)]
+    name = "deployment/research/next-generation-trainer"
+    document = documents.plan(documents.claim_set("Deployment/research/next-generation-trainer", "Fits", *nodes))
+    summary = parse("table", allocation_table.FORMATS)(document, Screen(width, colour=False)).split("\n\n")[0]
+    assert len(summary.splitlines()) > 2, "the list has to wrap"
+    assert name in summary
+    assert all(f"hopper-{number}" in summary for number in range(1, 5))
+
+
 def test_reasons_have_a_column_where_there_are_some() -> None:
     nodes = [documents.refused(name) for name in ("a", "b", "c")]
     nodes[1]["reasons"] = [{"code": "in-use"}, {"code": "tainted"}, {"code": "in-use"}]
