@@ -112,7 +112,7 @@ def test_a_cell_that_is_longer_than_the_screen_wraps(formats: Formats) -> None:
     assert text.count("n") >= 120
 
 
-@pytest.mark.parametrize("width", [68, 72, 80, 90])
+@pytest.mark.parametrize("width", [70, 72, 80, 90])
 def test_lists_wrap_between_words_before_a_name_is_broken(width: int) -> None:
     nodes = [documents.node(f"hopper-{number}") for number in range(1, 5)]
     name = "deployment/research/next-generation-trainer"
