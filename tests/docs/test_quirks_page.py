@@ -11,7 +11,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "quirks.md"
 
 INTRODUCTION = """# Known defects of Kubernetes, and what this tool does about them
 
-With `--quirks upstream` (the default) the answer is the recorded release's own, defects included. Where one of these
+With `--quirks upstream` (the default) the answer is the release's own, defects included. Where one of these
 changes the answer on your input, a warning `upstream-defect` names it and says what the API promises instead.
 `--quirks fixed` gives the answer without them. A defect that a release does not have is not reproduced for it.
 
