@@ -43,6 +43,8 @@ def traversal(size: int, factor: float = _PER_CHARACTER) -> int:
 
 def equality(left: Value, right: Value) -> int:
     """The cost of `==`."""
+    if type(left) is str and type(right) is str:
+        return traversal(min(len(left), len(right)))
     return 1 if type(left) in _UNIT_EQUALITY else inequality(left, right)
 
 
@@ -51,7 +53,8 @@ def inequality(left: Value, right: Value) -> int:
     return traversal(min(size_of(left), size_of(right)))
 
 
-def _one(_arguments: list[Value], _result: Value) -> int:
+def one(_arguments: list[Value], _result: Value) -> int:
+    """The cost of most calls."""
     return 1
 
 
@@ -171,7 +174,7 @@ _BY_FUNCTION: dict[str, Cost] = {
 }
 
 _BY_OVERLOAD: dict[str, Cost] = {
-    "cidr_ip": _one,
+    "cidr_ip": one,
     "cidr_contains_ip_string": _contains_ip_text,
     "cidr_contains_cidr_string": _contains_cidr_text,
     "list_sets_contains_list": _sets(1),
@@ -213,4 +216,4 @@ def call_cost(function: str, overload: str) -> Cost:
         return _compare_all(0)
     if overload.endswith("_sortByAssociatedKeys"):
         return _compare_all(1)
-    return _BY_FUNCTION.get(function) or _STANDARD.get(overload, _one)
+    return _BY_FUNCTION.get(function) or _STANDARD.get(overload, one)

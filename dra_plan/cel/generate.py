@@ -35,31 +35,36 @@ _NAMES = {helper.__name__: helper for helper in _HELPERS} | {"contained": contai
 _PLAIN_KINDS = frozenset(("bool", "int", "uint", "string", "bytes"))
 _OPEN_KINDS = frozenset(("any", "dyn", "param", "wrapper", "error"))
 _ORDERS = {"_<_": "<", "_<=_": "<=", "_>_": ">", "_>=_": ">="}
-_LOGIC = {"_&&_": "and", "_||_": "or"}
-_OPTIONAL_FUNCTIONS = frozenset(("_?._", "_[?_]", "or", "orValue", "@not_strictly_false"))
+LOGIC = {"_&&_": "and", "_||_": "or"}
+OPTIONAL_FUNCTIONS = frozenset(("_?._", "_[?_]", "or", "orValue", "@not_strictly_false"))
 
 Scope = Mapping[str, "str | Place"]
 """What each variable is: the name of a Python variable, or a place in the device."""
 
 
-class _NotGenerated(Exception):  # noqa: N818 - an outcome, not an error
-    pass
+class NotGenerated(Exception):  # noqa: N818 - an outcome, not an error
+    """Only the accounting evaluator takes the expression."""
 
 
 def generate(checked: Checked) -> QuickFunction | None:
     """The function for an expression, or None for one that only the accounting evaluator takes."""
-    writer = _Writer(checked)
+    writer = Writer(checked)
     try:
         body = writer.expression(checked.root, {}, 0)
-    except (_NotGenerated, Fatal, RecursionError):
+    except (NotGenerated, Fatal, RecursionError):
         return None
-    names: dict[str, Value] = {"__builtins__": {}, **_NAMES, **writer.constants}
-    exec(compile(f"def quick(attributes, capacities, driver, multiple): return {body}", "<selector>", "exec"), names)
+    return compiled(f" return {body}", writer.constants)
+
+
+def compiled(body: str, constants: Mapping[str, Value]) -> QuickFunction:
+    """The function with this body, which may use the helpers, the constants and nothing else."""
+    names: dict[str, Value] = {"__builtins__": {}, **_NAMES, **constants}
+    exec(compile(f"def quick(attributes, capacities, driver, multiple):\n{body}", "<selector>", "exec"), names)
     function: QuickFunction = names["quick"]
     return function
 
 
-class _Writer:
+class Writer:
     """Writes the expression and collects its constants."""
 
     def __init__(self, checked: Checked) -> None:
@@ -83,11 +88,15 @@ class _Writer:
         """The kind of the expression's type."""
         return self.checked.types[expr.id].kind
 
-    def expression(self, expr: Expr, scope: Scope, depth: int) -> str:
-        """The expression as Python text."""
+    def enter(self, depth: int) -> None:
+        """Count one more expression; raises NotGenerated when it is too deep or one too many."""
         self._nodes += 1
         if depth > _MOST_DEPTH or self._nodes > _MOST_NODES:
-            raise _NotGenerated
+            raise NotGenerated
+
+    def expression(self, expr: Expr, scope: Scope, depth: int) -> str:
+        """The expression as Python text."""
+        self.enter(depth)
         place = self._place(expr, scope)
         if place is not None:
             return place
@@ -104,7 +113,7 @@ class _Writer:
                 return f"[{', '.join(self.expression(element, scope, depth + 1) for element in expr.elements)}]"
             case ast.Comprehension():
                 return self._fold(expr, scope, depth + 1)
-        raise _NotGenerated
+        raise NotGenerated
 
     def _ident(self, expr: ast.Ident, scope: Scope) -> str:
         name = scope.get(expr.name)
@@ -112,11 +121,14 @@ class _Writer:
             return name
         if name is None and self.kind(expr) == "type":
             return self.constant(TypeValue(self.checked.idents.get(expr.id, expr.name)))
-        raise _NotGenerated
+        raise NotGenerated
 
     def truth(self, expr: Expr, scope: Scope, depth: int) -> str:
         """The expression as a condition."""
-        text = self.expression(expr, scope, depth)
+        return self.truth_of(expr, self.expression(expr, scope, depth))
+
+    def truth_of(self, expr: Expr, text: str) -> str:
+        """The text of the expression as that of a condition."""
         return text if self.kind(expr) == "bool" else f"truth({text})"
 
     def _place(self, expr: Expr, scope: Scope) -> str | None:
@@ -132,7 +144,7 @@ class _Writer:
         if place.kind == "allowMultipleAllocations":
             return "multiple"
         if place.identifier is None:
-            raise _NotGenerated
+            raise NotGenerated
         if place.kind == "attributes":
             return f"attribute(attributes, {self._names(place)})"
         return f"capacity(capacities, {self._names(place)})"
@@ -144,20 +156,20 @@ class _Writer:
     def _const(self, expr: ast.Const) -> str:
         if expr.value is None or isinstance(expr.value, bool):
             return repr(expr.value)
-        return self.constant(_value(expr))
+        return self.constant(constant_value(expr))
 
     def _call(self, expr: ast.Call, scope: Scope, depth: int) -> str:
         function, operands = expr.function, children(expr)
-        if function in _LOGIC:
-            return f"({f' {_LOGIC[function]} '.join(self.truth(part, scope, depth) for part in operands)})"
+        if function in LOGIC:
+            return f"({f' {LOGIC[function]} '.join(self.truth(part, scope, depth) for part in operands)})"
         if function == "!_":
             return f"(not {self.truth(operands[0], scope, depth)})"
         if function == "_?_:_":
             condition = self.truth(operands[0], scope, depth)
             then, otherwise = (self.expression(part, scope, depth) for part in operands[1:])
             return f"({then} if {condition} else {otherwise})"
-        if function in _OPTIONAL_FUNCTIONS:
-            raise _NotGenerated
+        if function in OPTIONAL_FUNCTIONS:
+            raise NotGenerated
         folded = self._folded(expr, operands)
         if folded is not None:
             return folded
@@ -202,7 +214,7 @@ class _Writer:
         """A function of constants, computed now: it always gives the same."""
         if expr.function in SINGLETONS or not operands or not all(isinstance(part, ast.Const) for part in operands):
             return None
-        values = [_value(part) for part in operands if isinstance(part, ast.Const)]
+        values = [constant_value(part) for part in operands if isinstance(part, ast.Const)]
         for name in self.checked.overloads.get(expr.id, ()):
             known = OVERLOADS.get(name)
             if known is not None and known.accepts(values):
@@ -213,7 +225,7 @@ class _Writer:
         return None
 
     def _membership(self, item: Expr, values: ast.List, scope: Scope, depth: int) -> str | None:
-        constants = [_value(element) for element in values.elements if isinstance(element, ast.Const)]
+        constants = [constant_value(element) for element in values.elements if isinstance(element, ast.Const)]
         if len(constants) != len(values.elements) or values.optional_indices or not constants:
             return None
         if not all(type(value) in (bool, int, Uint, float, str) for value in constants):
@@ -228,14 +240,14 @@ class _Writer:
         if is_bind(expr):
             return self._bind(expr, scope, depth)
         if expr.iter_var2:
-            raise _NotGenerated
+            raise NotGenerated
         over = self.expression(expr.iter_range, scope, depth)
         name = self.variable()
         inner = {**scope, expr.iter_var: name}
         step = expr.loop_step
         if not isinstance(step, ast.Call):
-            raise _NotGenerated
-        if step.function in _LOGIC and _is_accumulator(step.args[0], expr):
+            raise NotGenerated
+        if step.function in LOGIC and _is_accumulator(step.args[0], expr):
             quantifier = "every" if step.function == "_&&_" else "some"
             return f"{quantifier}(lambda {name}: {self.truth(step.args[1], inner, depth)}, {over})"
         if step.function == "_?_:_" and _is_accumulator(step.args[2], expr):
@@ -257,7 +269,7 @@ class _Writer:
             addition = step.args[1]
             if isinstance(addition, ast.List) and len(addition.elements) == 1 and not addition.optional_indices:
                 return self.expression(addition.elements[0], inner, depth)
-        raise _NotGenerated
+        raise NotGenerated
 
     def _bind(self, expr: ast.Comprehension, scope: Scope, depth: int) -> str:
         places = {name: value if isinstance(value, Place) else None for name, value in scope.items()}
@@ -269,7 +281,8 @@ class _Writer:
         return f"(lambda {name}: {self.expression(expr.result, {**scope, expr.accu_var: name}, depth)})({initial})"
 
 
-def _value(expr: ast.Const) -> Value:
+def constant_value(expr: ast.Const) -> Value:
+    """The value of a literal."""
     return Uint(expr.value) if expr.kind == "uint" and isinstance(expr.value, int) else expr.value
 
 

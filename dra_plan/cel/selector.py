@@ -13,12 +13,13 @@ from dra_plan.cel import ast
 from dra_plan.cel.ast import Checked
 from dra_plan.cel.bounds import stays_below_limit
 from dra_plan.cel.check import check
+from dra_plan.cel.counted import generate_counted
 from dra_plan.cel.deep import with_room
 from dra_plan.cel.device import Inspector, as_device, device_value, named, read_value
 from dra_plan.cel.environment import Environment, environment
 from dra_plan.cel.errors import CelRuntimeError
 from dra_plan.cel.estimate import estimate
-from dra_plan.cel.generate import generate
+from dra_plan.cel.generate import QuickFunction, generate
 from dra_plan.cel.interpret import Evaluator
 from dra_plan.cel.reads import Read, reads_of
 from dra_plan.cel.values import Fatal, Fault, Value, begin_work, type_name
@@ -77,16 +78,25 @@ class Selector:
     def _evaluator(self) -> Evaluator:
         return Evaluator(self._checked, exact_quantities=self._exact)
 
+    @functools.cached_property
+    def _counting(self) -> QuickFunction | None:
+        return None if self._quick is None else generate_counted(self._checked)
+
     def evaluate(self, device: Device | Mapping[str, Any], *, driver: str) -> Evaluation:
         """Evaluate with costs. `device` may be a plain dict with attributes, capacity, allowMultipleAllocations.
 
         Raises CelRuntimeError with cel-go's text, also for an attribute that can't be converted, read or not.
         """
-        found, _usual = self._inspected(device)
+        found, usual = self._inspected(device)
+        if usual and not self._remembers:
+            counted = self._counted(found, driver)
+            if counted is not None:
+                return counted
         key = self._key(found, driver)
         outcome = None if key is None else self._accounts.get(key)
         if outcome is None:
-            outcome = self._evaluated(found, driver)
+            counted = self._counted(found, driver) if usual and self._remembers else None
+            outcome = self._evaluated(found, driver) if counted is None else counted
             if key is not None:
                 _remember(self._accounts, key, outcome)
         if isinstance(outcome, str):
@@ -94,7 +104,7 @@ class Selector:
         return outcome
 
     def matches(self, device: Device | Mapping[str, Any], driver: str) -> bool:
-        """Whether the device matches; raises CelRuntimeError as `evaluate`. Much quicker, as nobody asks for costs."""
+        """Whether the device matches; raises CelRuntimeError as `evaluate`. Quicker, as nobody asks for costs."""
         found, usual = self._inspected(device)
         if self._remembers:
             return self._remembered(found, driver, usual)
@@ -160,6 +170,17 @@ class Selector:
                 pass
         outcome = self._evaluated(device, driver)
         return outcome if isinstance(outcome, str) else outcome.match
+
+    def _counted(self, device: Device, driver: str) -> Evaluation | None:
+        """Result and cost by the quick evaluation, for a device of usual size; None where it can't tell them."""
+        count = self._counting
+        if count is None:
+            return None
+        try:
+            value, cost = count(device.attributes, device.capacity, driver, bool(device.allow_multiple_allocations))
+        except _UNDECIDED:
+            return None
+        return Evaluation(value, cost) if value is True or value is False else None
 
     def _evaluated(self, device: Device, driver: str) -> Evaluation | str:
         """Result and cost, or the text of the error."""

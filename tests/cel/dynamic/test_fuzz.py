@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dra_plan.cel import Selector, compile_selector
+from dra_plan.cel.device import as_device
 from dra_plan.cel.errors import CelCompileError, CelRuntimeError
 from dra_plan.cel.library.patterns import compile_regex
 from dra_plan.cel.values import Fault
@@ -88,6 +89,8 @@ def attempt(expression: str) -> None:
         for device in (DEVICE, LISTS) if gates["DRAListTypeAttributes"] else (DEVICE,):
             quick, accounted = answers(selector, device)
             assert quick == accounted
+            counted = selector._counted(as_device(device), DRIVER)
+            assert counted is None or counted == selector._evaluated(as_device(device), DRIVER)
     assert time.perf_counter() - start < SECONDS
 
 
