@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dra_plan.api.resource import Device, DeviceTaint, DeviceTaintRule, DeviceTaintSelector, DeviceToleration
+from dra_plan.api.tolerations import BLOCKING, tolerates
 from dra_plan.releases import Rules
 
 from .identity import PoolID
 from .reasons import NotTolerated
 
-_BLOCKING = ("NoSchedule", "NoExecute")
-
 
 def blocks(taint: DeviceTaint, rules: Rules) -> bool:
     """Whether the taint keeps requests away that do not tolerate it; effect None and unknown ones only inform."""
-    return rules.unknown_effects_block or taint.effect in _BLOCKING
+    return rules.unknown_effects_block or taint.effect in BLOCKING
 
 
 def tainted(device: Device, pool: PoolID, rules: Sequence[DeviceTaintRule]) -> Sequence[DeviceTaint]:
@@ -44,14 +43,3 @@ def first_untolerated(
         if blocks(taint, rules) and not any(tolerates(toleration, taint) for toleration in tolerations):
             return NotTolerated(taint.key, taint.value, taint.effect)
     return None
-
-
-def tolerates(toleration: DeviceToleration, taint: DeviceTaint) -> bool:
-    """Whether one toleration covers a taint: effect and key empty or equal, then by operator. Seconds play no role."""
-    if toleration.effect and toleration.effect != taint.effect:
-        return False
-    if toleration.key and toleration.key != taint.key:
-        return False
-    if toleration.operator in ("", "Equal"):
-        return toleration.value == taint.value
-    return toleration.operator == "Exists"

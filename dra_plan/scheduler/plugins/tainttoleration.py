@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 
 from dra_plan.api.core import Node, Pod, Taint, Toleration
+from dra_plan.api.tolerations import BLOCKING, tolerates
 from dra_plan.releases import Target
 from dra_plan.scheduler.cyclestate import CycleState
 from dra_plan.scheduler.events import Action, Hint, Interest, Resource
@@ -15,19 +16,6 @@ from dra_plan.scheduler.status import Status, unresolvable
 
 from . import names
 
-_BLOCKING = ("NoSchedule", "NoExecute")
-
-
-def tolerates(toleration: Toleration, taint: Taint) -> bool:
-    """Whether one toleration matches one taint; empty key or effect matches any. Gt and Lt need an alpha gate."""
-    if toleration.effect and toleration.effect != taint.effect:
-        return False
-    if toleration.key and toleration.key != taint.key:
-        return False
-    if toleration.operator in ("", "Equal"):
-        return toleration.value == taint.value
-    return toleration.operator == "Exists"
-
 
 def tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
     """Whether any toleration matches."""
@@ -37,7 +25,7 @@ def tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
 def untolerated(taints: Iterable[Taint], tolerations: Sequence[Toleration]) -> Taint | None:
     """The first blocking taint that is not tolerated, or None."""
     for taint in taints:
-        if taint.effect in _BLOCKING and not tolerated(taint, tolerations):
+        if taint.effect in BLOCKING and not tolerated(taint, tolerations):
             return taint
     return None
 
