@@ -47,7 +47,7 @@ audit: $(STAMP)
 	$(BIN)/python -m scripts.audit $(AUDIT)
 
 long: $(STAMP)
-	$(BIN)/python -m pytest -n auto -m long
+	$(BIN)/python -m pytest -n auto --dist worksteal -m long --durations=10
 
 # Rewrites the golden files from what the program prints now: read the difference before it is committed.
 golden: $(STAMP)
