@@ -115,16 +115,17 @@ def hard() -> None:
     from dra_plan.manifests.decode import from_dicts
     from dra_plan.planner.allocation import plan_inventory
     from dra_plan.planner.explanation import explain_inventory
+    from dra_plan.planner.question import Question
     from tests.conformance import recorded
 
     print("\n| hard case | `allocate` | `explain` | blocking set | suggestions |\n|---|---:|---:|---|---:|")
     for case in recorded.cases("hard"):
         inventory = from_dicts(case["objects"])
-        asked: dict[str, Any] = {"feature_gates": recorded.gates(case), "together": True}
+        question = Question(feature_gates=recorded.gates(case), together=True)
         start = time.process_time()
-        plan_inventory(inventory, **asked)
+        plan_inventory(inventory, question)
         middle = time.process_time()
-        [claim_set] = explain_inventory(inventory, **asked).to_dict()["claimSets"]
+        [claim_set] = explain_inventory(inventory, question).to_dict()["claimSets"]
         end = time.process_time()
         sets = [story["blockingSet"] for story in claim_set["stories"] if story["blockingSet"]]
         blocks = ", ".join(f"{len(one['elements'])}, {'' if one['proven'] else 'not '}proven" for one in sets) or "none"

@@ -61,11 +61,10 @@ def allocate(
         gates = options.parse_gates(feature_gates)
         wanted = labels.parse(selector)
         inventory = load_inventory(paths, filenames, recursive=recursive)
-        from dra_plan.planner import plan_inventory
+        from dra_plan.planner import Question, plan_inventory
 
         with progress_bar(wanted=progress) as advance:
-            plan = plan_inventory(
-                inventory,
+            question = Question(
                 kubernetes_version=kubernetes_version,
                 feature_gates=gates,
                 quirks=quirks,
@@ -74,12 +73,11 @@ def allocate(
                 selector=wanted,
                 together=together,
                 infer_nodes=infer_nodes,
-                explain=explain,
                 max_steps=max_steps,
                 timeout=timeout,
-                jobs=jobs,
                 progress=advance,
             )
+            plan = plan_inventory(inventory, question, explain=explain, jobs=jobs)
         document = plan.to_dict()
         if not document["claimSets"] and not allow_empty:
             print_warnings(document)

@@ -64,10 +64,10 @@ def explain(
         paths, name = _split(paths or [])
         inventory = load_inventory(paths, filenames, recursive=recursive)
         from dra_plan.planner.explanation import explain_inventory
+        from dra_plan.planner.question import Question
 
         with progress_bar(wanted=progress) as advance, _keeping_everything():
-            told = explain_inventory(
-                inventory,
+            question = Question(
                 kubernetes_version=kubernetes_version,
                 feature_gates=gates,
                 quirks=quirks,
@@ -76,12 +76,11 @@ def explain(
                 selector=wanted,
                 together=together,
                 infer_nodes=infer_nodes,
-                name=name,
-                devices=devices or (),
                 max_steps=max_steps,
                 timeout=timeout,
                 progress=advance,
             )
+            told = explain_inventory(inventory, question, name=name, devices=devices or ())
         keep_until_exit(told)
         document = told.to_dict()
         reports.tell(lambda: of_claim_sets(document, gate, inventory.origins, command="explain", anchor=reports.anchor))

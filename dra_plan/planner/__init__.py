@@ -6,5 +6,6 @@ Functions that take plain dicts (`allocate`, `gather_pools`) and those that take
 
 from dra_plan.planner.allocation import AllocationPlan, allocate, plan_inventory
 from dra_plan.planner.pool_list import PoolList, gather_pools, list_pools
+from dra_plan.planner.question import Question
 
-__all__ = ["AllocationPlan", "PoolList", "allocate", "gather_pools", "list_pools", "plan_inventory"]
+__all__ = ["AllocationPlan", "PoolList", "Question", "allocate", "gather_pools", "list_pools", "plan_inventory"]

@@ -14,13 +14,13 @@ from dra_plan import claimsets, releases
 from dra_plan.allocator import NodeOutcome, Outcome
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
-from dra_plan.api.meta import LabelSelector
 from dra_plan.api.notice import Notice
 from dra_plan.api.resource import AllocationResult, ResourceClaim
 from dra_plan.api.selectors import node_matches
 from dra_plan.claimsets.sets import ClaimSet
 from dra_plan.planner import defects, documents
 from dra_plan.planner.cluster import Cluster, choose_nodes, taint_rule_notices, with_nodes
+from dra_plan.planner.question import Progress, Question
 from dra_plan.planner.timeouts import TimeoutWatch
 from dra_plan.releases import Target
 
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 CANNOT_ALLOCATE = "cannot allocate all claims"
 NOT_AVAILABLE = "resourceclaim not available on the node"
 """Upstream's words for a node on which nothing was found, and for one that an allocated claim excludes."""
-
-Progress = Callable[[int, int], None]
-"""Called with the number of node questions answered, and their total."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,51 +98,40 @@ def allocate(
     """
     from dra_plan.manifests.decode import from_dicts
 
-    return plan_inventory(
-        from_dicts(objects),
+    question = Question(
         kubernetes_version=kubernetes_version,
         feature_gates=feature_gates,
         quirks=quirks,
         nodes=nodes,
         together=together,
-        explain=explain,
         max_steps=max_steps,
-        jobs=jobs,
     )
+    return plan_inventory(from_dicts(objects), question, explain=explain, jobs=jobs)
 
 
 def plan_inventory(
     inventory: Inventory,
+    question: Question,
     *,
-    kubernetes_version: str | None = None,
-    feature_gates: Mapping[str, bool] | None = None,
-    quirks: str = "upstream",
-    nodes: Sequence[str] | None = None,
-    namespace: str | None = None,
-    selector: LabelSelector | None = None,
-    together: bool = False,
-    infer_nodes: bool = False,
     explain: bool = False,
     suggest: bool = False,
     only: Callable[[ClaimSet], bool] | None = None,
-    max_steps: int | None = None,
-    timeout: float | None = None,
     jobs: int = 1,
-    progress: Progress | None = None,
 ) -> AllocationPlan:
     """Plans a loaded input.
 
-    `timeout` is seconds for the whole run; questions not answered by then are Undecided. `infer_nodes` makes nodes from
-    what the slices say when the input has none. `explain` adds the reasons to each plan, `suggest` also what would make
-    its set fit; `only` chooses claim sets. With several `jobs` the claim sets are shared by as many processes (of other
-    machines, too: `docs/scale.md`), which changes no answer; reasons are found here. Raises UsageError and InputError
-    as `allocate` does.
+    `explain` adds the reasons to each plan, `suggest` also what would make its set fit; `only` chooses claim sets. With
+    several `jobs` the claim sets are shared by as many processes (of other machines, too: `docs/scale.md`), which
+    changes no answer; reasons are found here. Raises UsageError and InputError as `allocate` does.
     """
-    deadline = None if timeout is None else time.monotonic() + timeout
-    target = releases.target(kubernetes_version or releases.NEWEST, feature_gates, quirks)
-    inventory, inferred = with_nodes(inventory, infer=infer_nodes)
-    chosen = choose_nodes(inventory.nodes, nodes)
-    expansion = claimsets.expand(inventory, namespace=namespace, selector=selector, together=together)
+    max_steps, progress = question.max_steps, question.progress
+    deadline = None if question.timeout is None else time.monotonic() + question.timeout
+    target = releases.target(question.kubernetes_version or releases.NEWEST, question.feature_gates, question.quirks)
+    inventory, inferred = with_nodes(inventory, infer=question.infer_nodes)
+    chosen = choose_nodes(inventory.nodes, question.nodes)
+    expansion = claimsets.expand(
+        inventory, namespace=question.namespace, selector=question.selector, together=question.together
+    )
     sets = [claim_set for claim_set in expansion.sets if only is None or only(claim_set)]
     cluster = Cluster(inventory, target)
     if min(jobs, len(sets)) > 1:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from dra_plan.api.inventory import Inventory
-from dra_plan.api.meta import LabelSelector
 from dra_plan.claimsets.sets import ClaimSet
 from dra_plan.errors import UsageError
 from dra_plan.planner import documents
-from dra_plan.planner.allocation import AllocationPlan, Progress, plan_inventory, set_summary
+from dra_plan.planner.allocation import AllocationPlan, plan_inventory, set_summary
 from dra_plan.planner.cluster import Cluster, choose_nodes, with_nodes
+from dra_plan.planner.question import Question
 
 
 @dataclass(frozen=True)
@@ -44,21 +44,7 @@ class Explanation:
 
 
 def explain_inventory(
-    inventory: Inventory,
-    *,
-    kubernetes_version: str | None = None,
-    feature_gates: Mapping[str, bool] | None = None,
-    quirks: str = "upstream",
-    nodes: Sequence[str] | None = None,
-    namespace: str | None = None,
-    selector: LabelSelector | None = None,
-    together: bool = False,
-    infer_nodes: bool = False,
-    name: str | None = None,
-    devices: Sequence[str] = (),
-    max_steps: int | None = None,
-    timeout: float | None = None,
-    progress: Progress | None = None,
+    inventory: Inventory, question: Question, *, name: str | None = None, devices: Sequence[str] = ()
 ) -> Explanation:
     """Explains the claim sets of a loaded input.
 
@@ -67,30 +53,14 @@ def explain_inventory(
     `plan_inventory`.
     """
     chosen = _Named(name) if name is not None else None
-    plan = plan_inventory(
-        inventory,
-        kubernetes_version=kubernetes_version,
-        feature_gates=feature_gates,
-        quirks=quirks,
-        nodes=nodes,
-        namespace=namespace,
-        selector=selector,
-        together=together,
-        infer_nodes=infer_nodes,
-        explain=True,
-        suggest=True,
-        only=chosen,
-        max_steps=max_steps,
-        timeout=timeout,
-        progress=progress,
-    )
+    plan = plan_inventory(inventory, question, explain=True, suggest=True, only=chosen)
     if chosen is not None and not plan.claim_sets:
         raise chosen.unknown()
     if not devices:
         return Explanation(plan)
-    inventory, _ = with_nodes(inventory, infer=infer_nodes)
+    inventory, _ = with_nodes(inventory, infer=question.infer_nodes)
     cluster = Cluster(inventory, plan.target)
-    return Explanation(plan, tuple(_device(cluster, plan, nodes, text) for text in devices))
+    return Explanation(plan, tuple(_device(cluster, plan, question.nodes, text) for text in devices))
 
 
 def _device(cluster: Cluster, plan: AllocationPlan, nodes: Sequence[str] | None, text: str) -> dict[str, Any]:

@@ -6,10 +6,12 @@ from typing import Any
 
 from dra_plan.manifests.decode import from_dicts
 from dra_plan.planner.explanation import Explanation, explain_inventory
+from dra_plan.planner.question import Question
 
 
 def explain(objects: list[dict[str, Any]], **asked: Any) -> Explanation:
-    return explain_inventory(from_dicts(objects), **{"together": True, **asked})
+    choice = {option: asked.pop(option) for option in ("name", "devices") if option in asked}
+    return explain_inventory(from_dicts(objects), Question(**{"together": True, **asked}), **choice)
 
 
 def only_set(objects: list[dict[str, Any]], **asked: Any) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from dra_plan.explain.selectors import Publications, findings
 from dra_plan.manifests.decode import from_dicts
 from dra_plan.planner.cluster import Cluster
 from dra_plan.planner.explanation import explain_inventory
+from dra_plan.planner.question import Question
 
 from .apply import applied
 from .asking import explain, only_set
@@ -120,7 +121,7 @@ def test_a_constraint_is_dropped_with_what_else_is_needed() -> None:
 
 def test_after_the_deadline_nothing_more_is_asked() -> None:
     inventory = from_dicts(SITUATIONS["match-attribute-never-met"]())
-    [plan] = explain_inventory(inventory).plan.claim_sets
+    [plan] = explain_inventory(inventory, Question()).plan.claim_sets
     world = Cluster(inventory, releases.target("1.36"))
     late = telling.explain(world, plan.claim_set, inventory.nodes, plan.nodes, deadline=0.0)
     assert late.suggestions == []

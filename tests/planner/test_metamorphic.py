@@ -12,7 +12,7 @@ import pytest
 
 from dra_plan import allocate
 from dra_plan.manifests.load import load
-from dra_plan.planner import plan_inventory
+from dra_plan.planner import Question, plan_inventory
 from tests.allocator.model import random_case, to_objects
 from tests.conformance.recorded import cases, gates
 from tests.manifests.test_properties import FORMS
@@ -116,6 +116,6 @@ def test_every_form_gives_the_same_plan(form: str) -> None:
         text = write(case["objects"])
         data = text.encode() if isinstance(text, str) else text
         inventory = load(["-"], stdin=io.BytesIO(data))
-        found = plan_inventory(inventory, feature_gates=gates(case), together=True).to_dict()
+        found = plan_inventory(inventory, Question(feature_gates=gates(case), together=True)).to_dict()
         expected = plan(case, case["objects"])
         assert found["claimSets"] == expected["claimSets"], case["id"]
