@@ -20,7 +20,9 @@ class Shell(StrEnum):
     POWERSHELL = "powershell"
 
 
-def completion(shell: Annotated[Shell, typer.Argument(help="The shell to complete in.", show_default=False)]) -> Exit:
+def completion(
+    shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="The shell to complete in.", show_default=False)],
+) -> Exit:
     """Print the completion script of a shell.
 
     For bash: source <(dra-plan completion bash)
