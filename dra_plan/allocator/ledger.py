@@ -115,17 +115,28 @@ class Ledger:
 
     def share(self, device: DeviceID, amounts: tuple[tuple[str, int], ...], keeps_empty: bool) -> None:
         """A share of a device is taken. With `keeps_empty` a share without amounts is never given back (Q5)."""
-        held = self.shares.setdefault(device, {})
+        held = self.shares.get(device)
+        before = None if held is None else held.copy()
+        if held is None:
+            held = self.shares[device] = {}
         for name, amount in amounts:
             held[name] = held.get(name, 0) + amount
-        if amounts or not keeps_empty:
+        if not keeps_empty:
+            self.trail.append((self._restore_shares, device, before))
+        elif amounts:
             self.trail.append((self._unshare, device, amounts))
         elif device not in self.kept:
             self.leaks += 1
             self.kept.add(device)
 
+    def _restore_shares(self, device: DeviceID, before: dict[str, int] | None) -> None:
+        if before is None:
+            del self.shares[device]
+        else:
+            self.shares[device] = before
+
     def _unshare(self, device: DeviceID, amounts: tuple[tuple[str, int], ...]) -> None:
-        """Upstream forgets a device once nothing of its capacity is held, and so do we."""
+        """Upstream forgets a device once nothing of its capacity is held, even if shares of nothing remain (Q5)."""
         held = self.shares.get(device)
         if held is None:
             return

@@ -29,6 +29,16 @@ def crowded_objects(seed: int) -> list[dict[str, Any]]:
     return _Maker(random.Random(seed)).crowd()
 
 
+def diverse_objects(seed: int) -> list[dict[str, Any]]:
+    """One node with devices of few values, and claims whose requests for several devices are to differ in them."""
+    return _Maker(random.Random(seed)).diverse()
+
+
+def leaky_objects(seed: int) -> list[dict[str, Any]]:
+    """One node with partitions, some of them tainted, and claims for more of them than there are, or nearly."""
+    return _Maker(random.Random(seed)).leaky()
+
+
 class _Maker:
     def __init__(self, r: random.Random) -> None:
         self.r = r
@@ -116,6 +126,69 @@ class _Maker:
             {"matchAttribute": GROUP, "requests": self._some(requests)} for _ in range(r.choice([1, 1, 1, 2]))
         ]
         return {"devices": {"requests": requests, "constraints": constraints}}
+
+    def diverse(self) -> list[dict[str, Any]]:
+        r = self.r
+        self.has |= dict.fromkeys(("missing", "lists", "shared"), r.random() < 0.1)
+        values = r.choice([2, 3, 3, 4])
+        devices = [self._device(f"d{index}", {}) for index in range(r.randint(values, 9))]
+        for device in devices:
+            for name in (NUMA, GROUP):
+                if "int" in device["attributes"].get(name, ()):
+                    device["attributes"][name] = {"int": r.randrange(values)}
+        claims = []
+        for _ in range(r.choice([1, 1, 2])):
+            requests = [self._simple(f"r{number}", r.choice([1, 1, 2, 3])) for number in range(r.randint(1, values))]
+            constraints = [{"distinctAttribute": NUMA, "requests": self._some(requests)}]
+            if r.random() < 0.6:
+                kind = r.choice(["matchAttribute", "distinctAttribute"])
+                constraints.append({kind: GROUP, "requests": self._some(requests)})
+            r.shuffle(constraints)
+            claims.append({"devices": {"requests": requests, "constraints": constraints}})
+        return self._one_node(devices, {}, claims)
+
+    def leaky(self) -> list[dict[str, Any]]:
+        r = self.r
+        self.has |= {"taints": True, "lists": False, "shared": r.random() < 0.15}
+        sets = {f"s{index}": {"m": r.randint(4, 9), "c": r.randint(5, 9)} for index in range(r.choice([1, 2, 2, 3]))}
+        devices = [self._device(f"{name}-{index}", {name: sets[name]}) for name in sets for index in range(5)]
+        for device in devices:
+            if r.random() < 0.5:
+                device.pop("taints", None)
+        claims = []
+        for _ in range(r.choice([1, 2, 2, 3])):
+            requests = [self._simple(f"r{number}", r.choice([1, 1, 2])) for number in range(r.choice([1, 2, 2]))]
+            constraints = [{r.choice(["matchAttribute", "distinctAttribute"]): GROUP}] if r.random() < 0.3 else []
+            claims.append({"devices": {"requests": requests, "constraints": constraints}})
+        return self._one_node(devices, sets, claims)
+
+    def _simple(self, name: str, count: int) -> dict[str, Any]:
+        """A request, at times with alternatives, that most devices could serve."""
+        r = self.r
+        options = []
+        for _ in range(2 if self.has["alternatives"] and r.random() < 0.3 else 1):
+            exactly = {"deviceClassName": "any", "allocationMode": "ExactCount", "count": count}
+            if r.random() < 0.4:
+                exactly["selectors"] = [_cel(r.choice(["model=A", "model=A", "model=B"]))]
+            if self.has["taints"] and r.random() < 0.3:
+                exactly["tolerations"] = [{"operator": "Exists"}]
+            options.append(exactly)
+        if len(options) > 1:
+            return {"name": name, "firstAvailable": [{"name": f"o{k}", **one} for k, one in enumerate(options)]}
+        return {"name": name, "exactly": options[0]}
+
+    def _one_node(
+        self, devices: list[dict[str, Any]], sets: dict[str, dict[str, int]], claims: list[dict[str, Any]]
+    ) -> list[dict[str, Any]]:
+        base = {"driver": DRIVERS[0], "nodeName": "n0"}
+        pool = {"name": "n0", "generation": 1, "resourceSliceCount": 2 if sets else 1}
+        slices = [_dra("ResourceSlice", "a", {**base, "pool": pool, "devices": devices})]
+        if sets:
+            shared = [{"name": name, "counters": _amounts(counters)} for name, counters in sets.items()]
+            slices.append(_dra("ResourceSlice", "b", {**base, "pool": pool, "sharedCounters": shared}))
+        out = [_object("v1", "Node", "n0", None), *_classes(), *slices]
+        out += [_dra("ResourceClaim", f"c{index}", claim, namespace="ns") for index, claim in enumerate(claims)]
+        return out + (self._allocated(slices) if self.has["allocated"] else [])
 
     def _network(self, stem: int) -> list[dict[str, Any]]:
         """A pool that all nodes, or some of them, can reach."""

@@ -32,6 +32,10 @@ class Horizon:
         """By request: devices whose counter table is not certain yet. Who asks first settles it, for all nodes (Q1)."""
         self._leaky = [self._devices(number, self._may_leak) for number in range(self._end)]
         """By request: devices that may keep counters without being taken, or after they are given back."""
+        self.only_rejections_leak = self._end == self._first(self._is_never_quiet) and not (
+            self._quirks.shared_undo_keeps_counters and self._pays_for_shares()
+        )
+        """Whether nothing can leak but counters of devices that were refused (Q4)."""
         self._reached = 0
         self._leaks_seen = -1
 
@@ -76,6 +80,10 @@ class Horizon:
                 for option in self._facts.requests[number].options
             )
         ]
+
+    def _pays_for_shares(self) -> bool:
+        shared = self._facts.shared
+        return any(device.consumption for device, position in self._facts.position.items() if shared >> position & 1)
 
     # -- what is never quiet -------------------------------------------------------------------------------------
 

@@ -30,15 +30,20 @@ class Refuter:
         self._stocks: list[Stock] = []
         self._stocks_up_to = -1
 
-    def refutes(self, moment: Moment, horizon: int) -> bool:
-        """Whether the requests from the moment to the horizon can't all be served."""
+    def refutes(self, moment: Moment, horizon: int, *, begun: bool = False) -> bool:
+        """Whether the requests from the moment to the horizon can't all be served.
+
+        `begun`: some may have been served by now, when less of what never comes back was gone.
+        """
         outlook = self._observer.outlook(moment, horizon)
         if outlook is None or overdrawn(self._observer.demands(outlook)):
             return True
         narrowed = self._agreement.narrowed(outlook, moment.ledger)
         if narrowed is None or (narrowed is not outlook and overdrawn(self._observer.demands(narrowed))):
             return True
-        if self._crowding.exhausted(narrowed, moment.ledger) or self._diversity.exhausted(narrowed):
+        if self._crowding.exhausted(narrowed, moment.ledger) or self._diversity.exhausted(
+            narrowed, moment.ledger, None if begun else outlook
+        ):
             return True
         return stocks_overdrawn(self._stocks_for(horizon), narrowed, moment.ledger)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from typing import NamedTuple
 
+from dra_plan.allocator.ledger import Ledger
 from dra_plan.allocator.pools import PoolDevice
 from dra_plan.allocator.probe import Probe
 from dra_plan.allocator.requests import Want
@@ -31,6 +32,10 @@ class _Visit(NamedTuple):
     reached: int
 
 
+class _Hopeless(Exception):  # noqa: N818 - no error: the answer is known
+    """What has leaked by now leaves no solution anywhere."""
+
+
 class PrunedWalk(Walk):
     """One pruned walk. The taker must have taken nothing; `steps` are those of walks before."""
 
@@ -44,7 +49,8 @@ class PrunedWalk(Walk):
         self._refuter = Refuter(self._facts)
         self._memory = Memory(self._facts)
         self._reached = 0
-        """The furthest request entered since somebody last looked."""
+        """The furthest request that was entered, or had a say in leaving it out, since somebody last looked."""
+        self._leaks_seen = self._leaked = 0
         self._taken = 0
         self._mine = [0] * len(course.claims)
         self._barred = 0
@@ -54,23 +60,49 @@ class PrunedWalk(Walk):
 
     def run(self, pause_at: int = 0) -> bool:
         """As in Walk. R0: the whole search may be refuted before it begins."""
-        first = Moment(self._ledger, 0, None, 0, self._facts.everything, 0, self._mine)
-        if self._facts.requests and self._refuter.refutes(first, self._horizon.for_errors()):
+        if self._facts.requests and self._is_hopeless(self._ledger, begun=False):
             return False
-        return super().run(pause_at)
+        try:
+            return super().run(pause_at)
+        except _Hopeless:
+            return False
+
+    def _is_hopeless(self, ledger: Ledger, *, begun: bool) -> bool:
+        """Whether a search that begins with this ledger, or has begun and comes to it, finds nothing."""
+        first = Moment(ledger, 0, None, 0, self._facts.everything, 0, [0] * len(self._mine))
+        return self._refuter.refutes(first, self._horizon.for_errors(), begun=begun)
+
+    def _mind_leaks(self) -> None:
+        """R0 again, once more has leaked: whatever is still to come has to do with what is left by now.
+
+        Safe: nothing runs after it, as with R0. All that is taken at a time and all that has leaked by then passed
+        the counters together; so a solution would fit beside what has leaked by now.
+        """
+        leaked = sum(self._ledger.leaked.values())
+        if leaked == self._leaked:
+            return
+        self._leaked = leaked
+        left = Ledger(len(self._claims))
+        left.counters.update(self._ledger.leaked)
+        if self._is_hopeless(left, begun=True):
+            raise _Hopeless
 
     # -- entering and leaving ------------------------------------------------------------------------------------
 
     def _enter(self, number: int, option: Option | None, slot: int, candidates: int) -> _Visit | None:
         """Notes where the walk is; None if nothing can be found from here on."""
         reached, self._reached = self._reached, number
+        if self._ledger.leaks != self._leaks_seen and self._horizon.only_rejections_leak:
+            self._leaks_seen = self._ledger.leaks
+            self._mind_leaks()
         horizon = self._horizon.reach(self._ledger)
         if number >= horizon:
             return _Visit(None, horizon, reached)
         moment = Moment(self._ledger, number, option, slot, candidates, self._taken, self._mine)
         state = self._memory.key(moment, horizon)
         if (state is not None and self._memory.knows(state)) or self._refuter.refutes(moment, horizon):
-            self._reached = max(reached, number)
+            # All requests before the horizon had a say in that; it may have moved since other places were entered.
+            self._reached = max(reached, horizon - 1)
             return None
         return _Visit(state, horizon, reached)
 

@@ -16,7 +16,7 @@ from dra_plan.allocator.pruning.diversity import Diversity
 from dra_plan.allocator.pruning.memory import Memory
 from dra_plan.allocator.pruning.walk import PrunedWalk
 from dra_plan.releases import Target
-from tests.allocator.random_searches import crowded_objects, random_objects
+from tests.allocator.random_searches import crowded_objects, diverse_objects, leaky_objects, random_objects
 from tests.allocator.searching import TARGETS, Cluster, answers, some_defects
 
 PLAIN_STEPS = 3_000
@@ -30,11 +30,15 @@ def target_of(seed: int) -> Target:
     return r.choice(list(TARGETS.values())) if seed % 3 == 1 else some_defects(r)
 
 
-def check(seeds: Iterable[int], objects: Callable[[int], list[dict[str, Any]]] = random_objects) -> Counter[str]:
+def check(
+    seeds: Iterable[int],
+    objects: Callable[[int], list[dict[str, Any]]] = random_objects,
+    targets: Callable[[int], Target] = target_of,
+) -> Counter[str]:
     """Compares the answers; counts outcomes, and the steps of both walks."""
     seen: Counter[str] = Counter()
     for seed in seeds:
-        cluster, target = Cluster.of(objects(seed)), target_of(seed)
+        cluster, target = Cluster.of(objects(seed)), targets(seed)
         plain = answers(cluster, target, pruning=False, max_steps=PLAIN_STEPS)
         pruned = answers(cluster, target, pruning="always", max_steps=PLAIN_STEPS)
         for one, other in zip(plain, pruned, strict=True):
@@ -72,10 +76,49 @@ def test_same_answers_where_claims_compete_for_values(monkeypatch: pytest.Monkey
     assert crowded > 3, "the rule must be met"
 
 
+def upstream(_: int) -> Target:
+    return TARGETS["upstream"]
+
+
+def test_same_answers_where_only_the_last_device_is_remembered() -> None:
+    seen = check(range(400), diverse_objects, upstream)
+    assert min(seen["Fits"], seen["DoesNotFit"]) > 100
+    assert seen["pruned steps"] < seen["plain steps"] / 4
+
+
+def test_same_answers_while_counters_leak(monkeypatch: pytest.MonkeyPatch) -> None:
+    hopeless = 0
+    is_hopeless = PrunedWalk._is_hopeless
+
+    def counted(self: PrunedWalk, *arguments: Any, begun: bool) -> bool:
+        nonlocal hopeless
+        found = is_hopeless(self, *arguments, begun=begun)
+        hopeless += found and begun
+        return found
+
+    monkeypatch.setattr(PrunedWalk, "_is_hopeless", counted)
+    seen = check(range(400), leaky_objects, upstream)
+    assert min(seen["Fits"], seen["DoesNotFit"]) > 50
+    assert hopeless > 3, "leaks must end a search"
+
+
+def test_a_horizon_that_moves_while_a_request_is_searched() -> None:
+    """What was left out with the new horizon must not count as proven with the old one."""
+    assert check([13_076], leaky_objects, upstream)["Fits"]
+
+
+def test_shares_of_nothing_are_given_back_one_by_one() -> None:
+    """Of a device without capacity, the counters are paid once while any share of it is held."""
+    assert check([21_292], leaky_objects, lambda _: TARGETS["fixed"])["Fits"]
+
+
 @pytest.mark.long
 def test_same_answers_in_thousands_of_searches() -> None:
     check(range(600, 9_000))
     check(range(600, 6_000), crowded_objects)
+    for objects in (diverse_objects, leaky_objects):
+        check(range(400, 2_400), objects, upstream)
+        check(range(2_400, 3_400), objects)
 
 
 def never(*_: Any, **__: Any) -> bool:
