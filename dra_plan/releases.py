@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from .api.notice import Notice
 from .errors import UsageError
@@ -64,8 +66,7 @@ _NEEDS = {
 }
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Features:
+class Features(Struct, frozen=True, kw_only=True):
     """Optional behaviour that gates switch; each one changes the control flow of the allocator at least once."""
 
     admin_access: bool = True
@@ -80,8 +81,7 @@ class Features:
     filter_timeout: bool = True
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Rules:
+class Rules(Struct, frozen=True, kw_only=True):
     """How a release's allocator variant works where releases differ without either being defective."""
 
     ordered: bool = True
@@ -117,8 +117,7 @@ class Rules:
     """The chosen alternatives of claims, and extended resources that devices serve, count in the scheduler's scores."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Quirks:
+class Quirks(Struct, frozen=True, kw_only=True):
     """Known defects: True reproduces the release, False does what the API promises. `DEFECTS` describes each."""
 
     counters_by_pool_name: bool = True
@@ -153,7 +152,7 @@ class Quirks:
         return replace(self, **dict.fromkeys(names, False))
 
 
-FIXED = Quirks(**{f.name: False for f in fields(Quirks)})
+FIXED = Quirks(**dict.fromkeys(Quirks.__struct_fields__, False))
 """No defect at all: what the API promises."""
 
 
@@ -282,8 +281,7 @@ _QUIRKS = {
 }
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Target:
+class Target(Struct, frozen=True, kw_only=True):
     """What an answer is for. `notices` are the warnings of choosing it."""
 
     version: str
@@ -311,10 +309,13 @@ class Target:
             "quirks": self.quirk_mode,
         }
 
+    def with_quirks(self, quirks: Quirks) -> Target:
+        """The same target with other quirks."""
+        return replace(self, quirks=quirks)
+
     def repaired(self, *quirks: str) -> Target:
         """The same target without the named quirks; without any name, without all of them."""
-        chosen = self.quirks.without(*quirks) if quirks else FIXED
-        return replace(self, quirks=chosen)
+        return self.with_quirks(self.quirks.without(*quirks) if quirks else FIXED)
 
 
 def gate_defaults(version: str) -> dict[str, bool]:

@@ -24,6 +24,7 @@ from dra_plan.cel.interpret import Evaluator
 from dra_plan.cel.reads import Read, reads_of
 from dra_plan.cel.values import Fatal, Fault, Value, begin_work, type_name
 from dra_plan.cel.walk import nodes
+from dra_plan.releases import gate_defaults
 
 if TYPE_CHECKING:
     from dra_plan.cel.explain import Explanation
@@ -282,9 +283,6 @@ def compile_selector(
     Gates that are not given have the version's defaults; only DRAConsumableCapacity and DRAListTypeAttributes count.
     Raises CelCompileError with Kubernetes' text. The same arguments give the same object.
     """
-    # Its dataclasses take longer to make than all modules of this package, and start-up time counts.
-    from dra_plan.releases import gate_defaults
-
     gates = gate_defaults(kubernetes_version) | dict(feature_gates or {})
     lists = bool(gates.get("DRAListTypeAttributes"))
     return _compiled(expression, kubernetes_version, bool(gates.get("DRAConsumableCapacity")), lists, rules)

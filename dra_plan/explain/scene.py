@@ -7,7 +7,7 @@ suggestions is other files' work.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from dra_plan import releases
@@ -199,8 +199,7 @@ class Scene:
     def with_gate(self, gate: str) -> Scene:
         """The same release with a feature gate switched on."""
         old = self.target
-        target = releases.target(old.version, {**old.gates, gate: True}, old.quirk_mode)
-        target = replace(target, quirks=old.quirks)
+        target = releases.target(old.version, {**old.gates, gate: True}, old.quirk_mode).with_quirks(old.quirks)
         world = self.world.retargeted(target)
         state = AllocatedState.of(self.allocated, consumable_capacity=target.features.consumable_capacity)
         return self._changed(world=world, target=target, gatherer=world.gatherer, state=state)

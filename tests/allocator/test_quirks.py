@@ -176,6 +176,6 @@ def test_all_next_to_a_broken_pool_is_only_this_nodes_business_once_repaired() -
 
 
 def test_every_defect_has_a_switch_and_a_description() -> None:
-    switches = set(releases.Quirks.__dataclass_fields__)
+    switches = set(releases.Quirks.__struct_fields__)
     assert {defect.quirk for defect in releases.DEFECTS} == switches
     assert len({defect.id for defect in releases.DEFECTS}) == len(releases.DEFECTS)
