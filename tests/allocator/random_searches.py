@@ -39,6 +39,11 @@ def leaky_objects(seed: int) -> list[dict[str, Any]]:
     return _Maker(random.Random(seed)).leaky()
 
 
+def packed_objects(seed: int) -> list[dict[str, Any]]:
+    """One node with a few shared devices and partitions, and claims that use them up, or nearly."""
+    return _Maker(random.Random(seed)).packed()
+
+
 class _Maker:
     def __init__(self, r: random.Random) -> None:
         self.r = r
@@ -160,6 +165,28 @@ class _Maker:
             requests = [self._simple(f"r{number}", r.choice([1, 1, 2])) for number in range(r.choice([1, 2, 2]))]
             constraints = [{r.choice(["matchAttribute", "distinctAttribute"]): GROUP}] if r.random() < 0.3 else []
             claims.append({"devices": {"requests": requests, "constraints": constraints}})
+        return self._one_node(devices, sets, claims)
+
+    def packed(self) -> list[dict[str, Any]]:
+        r = self.r
+        self.has |= dict.fromkeys(("taints", "lists", "counters", "missing"), False)
+        sets = {f"s{index}": {"m": r.randint(4, 9)} for index in range(2)} if r.random() < 0.4 else {}
+        devices = [self._device(f"d{index}", {}) for index in range(r.choice([2, 2, 3]))]
+        for device in devices:
+            device["allowMultipleAllocations"] = True
+            total = r.randint(4, 10)
+            device["capacity"] = {"mem": {"value": str(total), "requestPolicy": {"default": str(r.choice([1, 2, 3]))}}}
+        devices += [self._device(f"{name}-{index}", {name: sets[name]}) for name in sets for index in range(3)]
+        sizes = r.sample(range(2, 7), k=2)
+        claims = []
+        for _ in range(r.randint(2, 5)):
+            request = self._simple("r", r.choice([1, 1, 2]))
+            for exactly in request.get("firstAvailable", [request.get("exactly")]):
+                exactly.pop("selectors", None)
+                if r.random() < 0.9:
+                    exactly["capacity"] = {"requests": {"mem": str(r.choice(sizes))}}
+            constraints = [{r.choice(["matchAttribute", "distinctAttribute"]): GROUP}] if r.random() < 0.2 else []
+            claims.append({"devices": {"requests": [request], "constraints": constraints}})
         return self._one_node(devices, sets, claims)
 
     def _simple(self, name: str, count: int) -> dict[str, Any]:

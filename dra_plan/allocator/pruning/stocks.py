@@ -6,7 +6,9 @@ may take from several places; `sums` count what it takes everywhere, `peaks` the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable
+from functools import lru_cache
 from typing import Protocol
 
 from dra_plan.allocator.ledger import Ledger
@@ -20,6 +22,13 @@ from .resources import Resources
 
 Levels = list[tuple[int, int]]
 """Amounts in rising order, each with the devices that take so much."""
+
+
+Shares = tuple[tuple[int, ...], ...]
+"""For each of some devices the amounts, one of which it takes, but for those that take nothing."""
+
+_MOST_UNITS = 1_000
+"""Places that are larger, by the largest unit of which all amounts are multiples, are not looked at closely."""
 
 
 class Stock(Protocol):
@@ -47,11 +56,15 @@ def overdrawn(stocks: Iterable[Stock], outlook: Outlook, ledger: Ledger) -> bool
 
 
 def _is_short(stock: Stock, outlook: Outlook, left: list[int]) -> bool:
-    """Either the sum of all needs is too much, or more devices of some size are needed than find room in the places."""
+    """Either the sum of all needs is too much, or more devices of some size are needed than find room in the places.
+
+    Of each place only as much counts as the amounts that can be taken from it add up to.
+    """
     needs = [
         min(offer.need * _least(stock.sums(offer.option.want), offer.row) for offer in offers) for offers in outlook
     ]
-    if sum(needs) > sum(left):
+    needed = sum(needs)
+    if needed > sum(left) or (needed and needed > sum(fillings(_shares(stock, outlook), left))):
         return True
     sizes = [
         [(offer.need, _least(stock.peaks(offer.option.want), offer.row)) for offer in offers] for offers in outlook
@@ -61,6 +74,42 @@ def _is_short(stock: Stock, outlook: Outlook, left: list[int]) -> bool:
         if needed > sum(amount // size for amount in left):
             return True
     return False
+
+
+def _shares(stock: Stock, outlook: Outlook) -> Shares:
+    """What the devices of the outlook can take from one place, one entry for each; none if some take from several."""
+    found: list[tuple[int, ...]] = []
+    for offers in outlook:
+        amounts: set[int] = set()
+        for offer in offers:
+            levels = stock.peaks(offer.option.want)
+            if levels != stock.sums(offer.option.want):
+                return ()
+            amounts.update(amount for amount, mask in levels if amount and mask & offer.row)
+        if amounts:
+            found += [tuple(sorted(amounts))] * max(offer.need for offer in offers)
+    return tuple(sorted(found))
+
+
+def fillings(shares: Shares, left: list[int]) -> list[int]:
+    """How much of each place can be used at most by some of the shares together, each of one of its amounts."""
+    unit = math.gcd(*(amount for amounts in shares for amount in amounts))
+    if not unit or max(left, default=0) > _MOST_UNITS * unit:
+        return left
+    sums = _sums_of(shares, unit)
+    return [((sums & ((2 << amount // unit) - 1)).bit_length() - 1) * unit for amount in left]
+
+
+@lru_cache(maxsize=4096)
+def _sums_of(shares: Shares, unit: int) -> int:
+    """The sums of some of the shares that matter, in units: bit n stands for a sum of n."""
+    sums = 1
+    for amounts in shares:
+        before = sums
+        for amount in amounts:
+            sums |= before << amount // unit
+        sums &= (2 << _MOST_UNITS) - 1
+    return sums
 
 
 def _least(levels: Levels, row: int) -> int:

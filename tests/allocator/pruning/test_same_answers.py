@@ -14,9 +14,16 @@ from dra_plan.allocator.pruning.agreement import Agreement
 from dra_plan.allocator.pruning.crowding import Crowding
 from dra_plan.allocator.pruning.diversity import Diversity
 from dra_plan.allocator.pruning.memory import Memory
+from dra_plan.allocator.pruning.stocks import fillings
 from dra_plan.allocator.pruning.walk import PrunedWalk
 from dra_plan.releases import Target
-from tests.allocator.random_searches import crowded_objects, diverse_objects, leaky_objects, random_objects
+from tests.allocator.random_searches import (
+    crowded_objects,
+    diverse_objects,
+    leaky_objects,
+    packed_objects,
+    random_objects,
+)
 from tests.allocator.searching import TARGETS, Cluster, answers, some_defects
 
 PLAIN_STEPS = 3_000
@@ -102,6 +109,18 @@ def test_same_answers_while_counters_leak(monkeypatch: pytest.MonkeyPatch) -> No
     assert hopeless > 3, "leaks must end a search"
 
 
+def test_same_answers_where_shares_use_up_devices() -> None:
+    seen = check(range(300), packed_objects)
+    assert min(seen["Fits"], seen["DoesNotFit"]) > 100
+
+
+def test_what_amounts_can_fill() -> None:
+    assert fillings(((4,), (4,), (7,)), [3, 6, 10, 12, 100]) == [0, 4, 8, 11, 15]
+    assert fillings(((2, 3), (3, 6)), [1, 4, 8, 9]) == [0, 3, 8, 9]
+    assert fillings((), [5]) == [5], "nothing is known"
+    assert fillings(((1,),), [5_000]) == [5_000], "too large to be looked at"
+
+
 def test_a_horizon_that_moves_while_a_request_is_searched() -> None:
     """What was left out with the new horizon must not count as proven with the old one."""
     assert check([13_076], leaky_objects, upstream)["Fits"]
@@ -116,7 +135,7 @@ def test_shares_of_nothing_are_given_back_one_by_one() -> None:
 def test_same_answers_in_thousands_of_searches() -> None:
     check(range(600, 9_000))
     check(range(600, 6_000), crowded_objects)
-    for objects in (diverse_objects, leaky_objects):
+    for objects in (diverse_objects, leaky_objects, packed_objects):
         check(range(400, 2_400), objects, upstream)
         check(range(2_400, 3_400), objects)
 
