@@ -11,10 +11,12 @@ from dataclasses import dataclass, field
 from dra_plan.allocator import capacity
 from dra_plan.allocator.constraints import Constraint
 from dra_plan.allocator.errors import AllocationError
+from dra_plan.allocator.ledger import Ledger
 from dra_plan.allocator.pools import PoolDevice
 from dra_plan.allocator.requests import RESULTS_LIMIT, Want
 from dra_plan.allocator.taking import Taker
 from dra_plan.allocator.walk import Course
+from dra_plan.api import quantity
 
 from .values import Values
 
@@ -50,6 +52,9 @@ class Request:
     alternatives: bool
 
 
+Left = tuple[bool, tuple[tuple[str, int], ...]]
+
+
 class Facts:
     """The masks of one search. The ledger must be empty when they are made."""
 
@@ -59,6 +64,7 @@ class Facts:
         self.position = {d: p for p, d in enumerate(course.scan) if isinstance(d, PoolDevice)}
         self.everything = (1 << len(course.scan)) - 1
         self.shared = self._mask_of_shared()
+        self._whole: dict[PoolDevice, tuple[tuple[str, int], ...]] = {}
         self.requests: list[Request] = []
         self.first: list[int] = []
         """The number of each claim's first request."""
@@ -134,3 +140,17 @@ class Facts:
     def portions(self, want: Want, device: PoolDevice) -> tuple[capacity.Portion, ...]:
         """What the want takes of a shared device; of others nothing that lasts."""
         return self.taker.demand(want, device).portions if self.taker.is_shared(device) else ()
+
+    def left(self, device: PoolDevice, ledger: Ledger) -> Left:
+        """Whether a share of a shared device is held, and what is left of its capacity, by name."""
+        held = ledger.shares.get(device.id)
+        whole = self._whole.get(device)
+        if whole is None:
+            persisted = self.taker.state.aggregate.get(device.id, {})
+            whole = self._whole[device] = tuple(
+                (name, quantity.parse(stated.value).nano - persisted.get(name, 0))
+                for name, stated in sorted(device.device.capacity.items())
+            )
+        if not held:
+            return held is not None, whole
+        return True, tuple([(name, total - held.get(name, 0)) for name, total in whole])

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from dra_plan.allocator.identity import DeviceID
 from dra_plan.allocator.ledger import Ledger
 from dra_plan.allocator.pools import PoolDevice
 from dra_plan.allocator.requests import RESULTS_LIMIT
@@ -85,7 +84,7 @@ class Memory:
             tuple([((mask & candidates).bit_count(), (mask & free).bit_count()) for mask in block.classes]),
             tuple([self._left(device, key, ledger) for device, key in block.counters]),
             tuple([token in used for token in block.tokens]),
-            tuple([sorted_shares(members, candidates, ledger) for members in block.shared]),
+            tuple([self._sorted_shares(members, candidates, ledger) for members in block.shared]),
         )
 
     def _left(self, device: PoolDevice, key: tuple[Hashable, str, str], ledger: Ledger) -> int | None:
@@ -94,15 +93,9 @@ class Memory:
         total = table.left.get(key[1:]) if table is not None else None
         return None if total is None else total - ledger.counters.get(key, 0)
 
-
-def sorted_shares(members: list[tuple[int, DeviceID]], candidates: int, ledger: Ledger) -> Hashable:
-    """What is taken of each of some shared devices, in any order, and whether this slot may try it (R8)."""
-    return tuple(
-        sorted(
-            (device in ledger.shares, tuple(sorted(ledger.shares.get(device, {}).items())), bool(candidates & bit))
-            for bit, device in members
-        )
-    )
+    def _sorted_shares(self, members: list[tuple[int, PoolDevice]], candidates: int, ledger: Ledger) -> Hashable:
+        """What is left of each of some shared devices, in any order, and whether this slot may try it (R8)."""
+        return tuple(sorted([(*self._facts.left(device, ledger), bool(candidates & bit)) for bit, device in members]))
 
 
 def _in_use(shapes: Shapes, ledger: Ledger) -> set[tuple[Values, Token]]:

@@ -12,7 +12,6 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 
 from dra_plan.allocator.counters import summed
-from dra_plan.allocator.identity import DeviceID
 from dra_plan.allocator.pools import PoolDevice
 
 from .facts import Facts, Option
@@ -33,8 +32,8 @@ class Block:
     classes: list[int] = field(default_factory=list)
     counters: list[tuple[PoolDevice, tuple[Hashable, str, str]]] = field(default_factory=list)
     tokens: list[tuple[Values, Token]] = field(default_factory=list)
-    shared: list[list[tuple[int, DeviceID]]] = field(default_factory=list)
-    """The shared devices of each class that has some, each as bit and name."""
+    shared: list[list[tuple[int, PoolDevice]]] = field(default_factory=list)
+    """The shared devices of each class that has some, each with its bit."""
 
 
 class Shapes:
@@ -86,13 +85,15 @@ class Shapes:
         return tokens if values.constraint.lists or not tokens else None
 
     def _share(self, serves: list[Option], device: PoolDevice) -> Hashable:
-        """Of a shared device: what each request would take of it, and what it has given already."""
+        """Of a shared device: what each request would take of it. `Facts.left` tells what is left of it."""
         taker = self._facts.taker
         if not taker.is_shared(device):
             return None
-        persisted = tuple(sorted(taker.state.aggregate.get(device.id, {}).items()))
-        demands = tuple(taker.demand(option.want, device).portions for option in serves)
-        return demands, persisted, taker.capacity_in_use(device)
+        demands = tuple(
+            tuple((portion.name, portion.amount) for portion in taker.demand(option.want, device).portions)
+            for option in serves
+        )
+        return demands, device.id in taker.state.aggregate, device.id in taker.state.shared
 
     def _tied(self, position: int) -> list[tuple[Tie, Hashable]]:
         """The device's ties, each with what it does there: amounts for a counter set, nothing for a value."""
@@ -188,9 +189,9 @@ class Shapes:
             [found for mask in classes.values() if (found := self._shared_in(mask))],
         )
 
-    def _shared_in(self, mask: int) -> list[tuple[int, DeviceID]]:
+    def _shared_in(self, mask: int) -> list[tuple[int, PoolDevice]]:
         mask &= self._facts.shared
-        return [(1 << p, device.id) for device, p in self._facts.position.items() if mask >> p & 1]
+        return [(1 << p, device) for device, p in self._facts.position.items() if mask >> p & 1]
 
 
 def depends_on_order(option: Option, facts: Facts) -> bool:

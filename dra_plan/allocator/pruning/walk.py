@@ -16,7 +16,7 @@ from dra_plan.allocator.requests import Want
 from dra_plan.allocator.taking import Taker
 from dra_plan.allocator.walk import NO, YES, Course, Limits, Walk, reached_invalid
 
-from .facts import Facts, Option
+from .facts import Facts, Left, Option
 from .horizon import Horizon
 from .memory import Memory
 from .outlook import Moment
@@ -210,9 +210,10 @@ class PrunedWalk(Walk):
             mask ^= bit
             yield bit.bit_length() - 1
 
-    def _shares(self, position: int) -> dict[str, int] | None:
+    def _shares(self, position: int) -> Left:
         device = self._facts.devices[position]
-        return self._ledger.shares.get(device.id) if isinstance(device, PoolDevice) else None
+        assert isinstance(device, PoolDevice)
+        return self._facts.left(device, self._ledger)
 
     def _bar(self, alike: int) -> None:
         """Keeps devices from deeper slots until a share is kept for good, which can only make things easier (Q5)."""
