@@ -100,10 +100,11 @@ class Search:
         return Course(self._claims, _scan_list(self.pools, self._rules), self._all, self._rules, self._quirks)
 
     def _walk(self, course: Course) -> bool:
-        if self._pruning != "always" or self._unprunable:
+        pruning = False if self._unprunable else self._pruning
+        if pruning != "always":
             walk = Walk(course, self._taker, self._limits, self._probe)
             try:
-                return self._follow(walk, ESCALATE_AFTER if self._pruning and not self._unprunable else 0)
+                return self._follow(walk, ESCALATE_AFTER if pruning else 0)
             except Paused:
                 self._taker.restart()
                 if self._probe is not None:

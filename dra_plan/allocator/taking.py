@@ -115,11 +115,13 @@ class Taker:
 
     def judged(self, slot: int, device: PoolDevice) -> PoolDevice:
         """The device whose capacity decides whether one is tried: itself, or the slot's own in the slice (C1)."""
+        if not self.quirks.capacity_of_wrong_device:
+            return device
         devices = device.slice.devices
         if slot >= len(devices) or devices[slot] is device:
             return device
         self.sighted.add("capacity_of_wrong_device")
-        return devices[slot] if self.quirks.capacity_of_wrong_device else device
+        return devices[slot]
 
     def is_shared(self, device: PoolDevice) -> bool:
         """Whether the device is given in shares, so that taking it does not take it away."""
