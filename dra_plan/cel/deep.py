@@ -1,14 +1,13 @@
-"""Runs recursive functions over deeply nested expressions; the only place that touches the interpreter's limit."""
+"""Runs recursive functions over deeply nested expressions."""
 
-import sys
 from collections.abc import Callable
-from threading import Lock
 from typing import TypeVar
+
+from dra_plan.recursion import more_frames
 
 _T = TypeVar("_T")
 _FRAMES = 40_000
 """Enough for cel-go's 250 levels, a dozen frames each, and the levels that macros add."""
-_lock = Lock()
 
 
 def with_room(function: Callable[[], _T]) -> _T:
@@ -21,10 +20,5 @@ def with_room(function: Callable[[], _T]) -> _T:
         return function()
     except RecursionError:
         pass
-    with _lock:
-        usual = sys.getrecursionlimit()
-        sys.setrecursionlimit(max(usual, _FRAMES))
-        try:
-            return function()
-        finally:
-            sys.setrecursionlimit(usual)
+    with more_frames(_FRAMES):
+        return function()

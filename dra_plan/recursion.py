@@ -1,0 +1,30 @@
+"""Room for deep recursion: the only place that touches the interpreter's recursion limit.
+
+The limit belongs to the whole process. So each user adds the frames that it needs and takes them off again, however
+users in other threads begin and end in between, and whatever the limit was.
+"""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+
+_lock = Lock()
+
+
+@contextmanager
+def more_frames(frames: int) -> Iterator[None]:
+    """Within the block Python functions may be nested this much deeper than before; afterwards the limit is as it was.
+
+    Only for functions in Python: their frames take no C stack from Python 3.11 on.
+    """
+    _shift(frames)
+    try:
+        yield
+    finally:
+        _shift(-frames)
+
+
+def _shift(frames: int) -> None:
+    with _lock:
+        sys.setrecursionlimit(sys.getrecursionlimit() + frames)
