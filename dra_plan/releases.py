@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -117,6 +117,37 @@ class Rules(Struct, frozen=True, kw_only=True):
     """The chosen alternatives of claims, and extended resources that devices serve, count in the scheduler's scores."""
 
 
+Quirk = Literal[
+    "counters_by_pool_name",
+    "distinct_remembers_last",
+    "rejection_leaks_counters",
+    "shared_undo_keeps_counters",
+    "duplicate_claim_config",
+    "negative_counter_blocks_pool",
+    "admin_pays",
+    "admin_take_blocks",
+    "all_drops_exhausted",
+    "all_with_constraint_fatal",
+    "all_with_broken_pool_fatal",
+    "one_term_selectors_only",
+    "counter_slices_everywhere",
+    "first_slice_counts",
+    "local_generation_only",
+    "literal_capacity_names",
+    "share_without_capacity_pays_twice",
+    "late_all_failure_leaks",
+    "default_compared_by_form",
+    "whole_steps",
+    "all_alternative_loses_index",
+    "capacity_of_wrong_device",
+    "losing_class_loses_implicit_name",
+    "absent_device_selector_matches_all",
+    "taint_rule_crashes",
+    "list_constraints_as_scalars",
+]
+"""The names of the known defects: the fields of `Quirks`, written out so that the type checker knows them."""
+
+
 class Quirks(Struct, frozen=True, kw_only=True):
     """Known defects: True reproduces the release, False does what the API promises. `DEFECTS` describes each."""
 
@@ -147,7 +178,7 @@ class Quirks(Struct, frozen=True, kw_only=True):
     taint_rule_crashes: bool = True
     list_constraints_as_scalars: bool = True
 
-    def without(self, *names: str) -> Quirks:
+    def without(self, *names: Quirk) -> Quirks:
         """The same quirks with the named ones repaired."""
         return replace(self, **dict.fromkeys(names, False))
 
@@ -160,7 +191,7 @@ class Defect(NamedTuple):
     """A defect of upstream: its id here, the field of `Quirks`, the upstream issue (0: none filed) and what happens."""
 
     id: str
-    quirk: str
+    quirk: Quirk
     issue: int
     title: str
 
@@ -313,7 +344,7 @@ class Target(Struct, frozen=True, kw_only=True):
         """The same target with other quirks."""
         return replace(self, quirks=quirks)
 
-    def repaired(self, *quirks: str) -> Target:
+    def repaired(self, *quirks: Quirk) -> Target:
         """The same target without the named quirks; without any name, without all of them."""
         return self.with_quirks(self.quirks.without(*quirks) if quirks else FIXED)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from dra_plan.api.core import Node
 from dra_plan.api.resource import AllocationResult, DeviceClass, ResourceClaim
-from dra_plan.releases import Target
+from dra_plan.releases import Quirk, Target
 
 from .counters import Counters
 from .errors import AllocationError, NodeAllocationError, StepsExhaustedError
@@ -49,7 +49,7 @@ class NodeOutcome:
     allocations: Sequence[AllocationResult] = ()
     message: str = ""
     steps: int = 0
-    sighted: frozenset[str] = field(default_factory=frozenset)
+    sighted: frozenset[Quirk] = field(default_factory=frozenset)
     error: AllocationError | None = None
 
 
@@ -89,7 +89,7 @@ class Allocator:
         probe wants to see the search.
         """
         name = node.metadata.name
-        sighted: set[str] = set()
+        sighted: set[Quirk] = set()
         try:
             pools = self._gatherer.gather(node, sighted=sighted)
         except AllocationError as error:
@@ -100,7 +100,7 @@ class Allocator:
             return self._recalled(answer, view, name, sighted)
         return self._searched(self._search(node, pools, probe), view, name, sighted)
 
-    def _searched(self, search: Search, view: View | None, name: str, sighted: set[str]) -> NodeOutcome:
+    def _searched(self, search: Search, view: View | None, name: str, sighted: set[Quirk]) -> NodeOutcome:
         maker = self._maker(name)
         outcome, allocations, message, fatal = Outcome.DOES_NOT_FIT, [], "", None
         try:
@@ -122,7 +122,7 @@ class Allocator:
         sighted |= search.sighted | maker.sighted
         return NodeOutcome(name, outcome, allocations, message, search.steps, frozenset(sighted), fatal)
 
-    def _recalled(self, answer: Answer, view: View, name: str, sighted: set[str]) -> NodeOutcome:
+    def _recalled(self, answer: Answer, view: View, name: str, sighted: set[Quirk]) -> NodeOutcome:
         """The answer of another node's search, told of this node."""
         if answer.takes is None:
             outcome = Outcome.UNDECIDED if answer.gave_up else Outcome.DOES_NOT_FIT

@@ -12,7 +12,7 @@ from dra_plan.api import quantity
 from dra_plan.api.base import QuantityText
 from dra_plan.api.quantity import Quantity
 from dra_plan.api.resource import CapacityRequestPolicy, CapacityRequestPolicyRange, DeviceCapacity
-from dra_plan.releases import Quirks
+from dra_plan.releases import Quirk, Quirks
 
 from .identity import DeviceID
 from .pools import PoolDevice
@@ -35,14 +35,14 @@ class Demand(NamedTuple):
 
     portions: tuple[Portion, ...]
     refusal: CapacityMissing | PolicyViolated | None = None
-    sighted: tuple[str, ...] = ()
+    sighted: tuple[Quirk, ...] = ()
 
 
 def demand(requests: Mapping[str, QuantityText] | None, device: PoolDevice, quirks: Quirks) -> Demand:
     """What a request with these capacity requests takes of the device: every capacity, requested or not."""
     capacities = device.device.capacity
     wanted: dict[str, QuantityText] = {}
-    sighted: list[str] = []
+    sighted: list[Quirk] = []
     for name, written in (requests or {}).items():
         found = name if name in capacities else _qualified(name, device.id, capacities)
         if found is not None and found != name and quirks.literal_capacity_names:
@@ -77,7 +77,9 @@ def _qualified(name: str, device: DeviceID, capacities: Mapping[str, DeviceCapac
     return other if other in capacities else None
 
 
-def consumed(requested: QuantityText | None, capacity: DeviceCapacity, quirks: Quirks, sighted: list[str]) -> Quantity:
+def consumed(
+    requested: QuantityText | None, capacity: DeviceCapacity, quirks: Quirks, sighted: list[Quirk]
+) -> Quantity:
     """What a request consumes of a capacity after the policy's rounding; without a request, the default or all."""
     policy = capacity.request_policy
     if requested is None:
@@ -95,7 +97,7 @@ def consumed(requested: QuantityText | None, capacity: DeviceCapacity, quirks: Q
 
 
 def _rounded_to_range(
-    amount: Quantity, valid: CapacityRequestPolicyRange, quirks: Quirks, sighted: list[str]
+    amount: Quantity, valid: CapacityRequestPolicyRange, quirks: Quirks, sighted: list[Quirk]
 ) -> Quantity:
     """The least allowed amount that is enough; upstream steps in whole units and prints them in binary form (Q23)."""
     least = quantity.parse(valid.min if valid.min is not None else 0)
@@ -113,7 +115,7 @@ def _rounded_to_range(
     return quantity.make(whole, 0, "BinarySI")
 
 
-def violates(amount: Quantity, policy: CapacityRequestPolicy | None, quirks: Quirks, sighted: list[str]) -> bool:
+def violates(amount: Quantity, policy: CapacityRequestPolicy | None, quirks: Quirks, sighted: list[Quirk]) -> bool:
     """Whether the amount is neither the default nor what the range or the values allow."""
     if policy is None:
         return False

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 from dra_plan.api import quantity
-from dra_plan.releases import Quirks, Rules
+from dra_plan.releases import Quirk, Quirks, Rules
 
 from .identity import PoolID
 from .ledger import Ledger
@@ -54,7 +54,7 @@ class Counters:
             return device.slice.name
         return device.id.pool if self._quirks.counters_by_pool_name else device.id.pool_id
 
-    def table(self, device: PoolDevice, pool: Pool, sighted: set[str]) -> CounterTable:
+    def table(self, device: PoolDevice, pool: Pool, sighted: set[Quirk]) -> CounterTable:
         """The device's table; with Q1 it may have been made for another driver's pool."""
         key = self.key(device)
         table = self._tables.get(key)
@@ -111,7 +111,7 @@ class Counters:
                         left[counter_set, name] -= amount
         return left
 
-    def refuses(self, ledger: Ledger, device: PoolDevice, pool: Pool, sighted: set[str]) -> CounterShort | None:
+    def refuses(self, ledger: Ledger, device: PoolDevice, pool: Pool, sighted: set[Quirk]) -> CounterShort | None:
         """The first counter that the device's consumption would overdraw, or None.
 
         Upstream compares every counter of the pool with its running total. All totals passed that comparison when they

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
-from dra_plan.releases import Target
+from dra_plan.releases import Quirk, Target
 
 from .counters import Counters
 from .pools import Pool
@@ -32,7 +32,7 @@ class Answer(NamedTuple):
     takes: list[list[tuple[Take, int]]] | None
     chosen: list[dict[int, int]]
     steps: int
-    sighted: frozenset[str]
+    sighted: frozenset[Quirk]
     gave_up: str = ""
 
     def takes_at(self, view: View) -> list[list[Take]]:

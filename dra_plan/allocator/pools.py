@@ -13,7 +13,7 @@ from dra_plan.api import quantity
 from dra_plan.api.core import Node
 from dra_plan.api.resource import Device, DeviceTaint, DeviceTaintRule, ResourceSlice, ResourceSliceSpec
 from dra_plan.api.selectors import as_go, node_matches, selector_problem
-from dra_plan.releases import Features, Quirks, Rules
+from dra_plan.releases import Features, Quirk, Quirks, Rules
 
 from .errors import AllocationError
 from .identity import DeviceID, PoolID
@@ -189,7 +189,9 @@ class PoolGatherer:
         spec = slice_.spec
         return spec.per_device_node_selection is None and not (self._rules.counter_slices and spec.shared_counters)
 
-    def gather(self, node: Node, *, sighted: set[str] | None = None, obsolete: list[Pool] | None = None) -> list[Pool]:
+    def gather(
+        self, node: Node, *, sighted: set[Quirk] | None = None, obsolete: list[Pool] | None = None
+    ) -> list[Pool]:
         """The node's pools in the order in which they are searched.
 
         The quirks that shaped the answer are added to `sighted`, and pools that vanish because a newer generation
@@ -248,7 +250,7 @@ class PoolGatherer:
             return True
         return targets(slice_, node)
 
-    def _is_reachable(self, pool: Pool, slices: Sequence[PoolSlice], node: Node, sighted: set[str]) -> bool:
+    def _is_reachable(self, pool: Pool, slices: Sequence[PoolSlice], node: Node, sighted: set[Quirk]) -> bool:
         """Upstream keeps a pool with counter slices on every node (Q15); repaired, only where a slice reaches."""
         if any(not slice_.object.spec.shared_counters for slice_ in slices):
             return True
@@ -260,7 +262,7 @@ class PoolGatherer:
             return True
         return False
 
-    def _pool(self, pool_id: PoolID, gathered: list[PoolSlice], sighted: set[str]) -> Pool:
+    def _pool(self, pool_id: PoolID, gathered: list[PoolSlice], sighted: set[Quirk]) -> Pool:
         first = gathered[0]
         expected = first.object.spec.pool.resource_slice_count
         pool = Pool(pool_id, first.generation, expected, len(gathered), slices=gathered)
@@ -276,7 +278,7 @@ class PoolGatherer:
         self._check(pool)
         return pool
 
-    def _compare(self, pool: Pool, gathered: list[PoolSlice], sighted: set[str]) -> bool:
+    def _compare(self, pool: Pool, gathered: list[PoolSlice], sighted: set[Quirk]) -> bool:
         """Whether the pool is complete, seen beside those of its slices that the node does not see."""
         everything = self._by_pool[pool.id]
         complete = pool.seen == pool.expected

@@ -13,7 +13,7 @@ from dra_plan.api.resource import (
     DeviceAllocationResult,
     DeviceRequestAllocationResult,
 )
-from dra_plan.releases import Features, Quirks, Rules
+from dra_plan.releases import Features, Quirk, Quirks, Rules
 
 from .capacity import Portion
 from .errors import AllocationError
@@ -35,7 +35,7 @@ class ResultMaker:
     def __init__(self, node: str, features: Features, rules: Rules, quirks: Quirks) -> None:
         self._node, self._features, self._rules, self._quirks = node, features, rules, quirks
         self._shares = 0
-        self.sighted: set[str] = set()
+        self.sighted: set[Quirk] = set()
 
     def result(self, ready: ClaimRequests, takes: list[Take], chosen: dict[int, int]) -> AllocationResult:
         """The AllocationResult of one claim; `chosen` is the alternative that each firstAvailable request got."""

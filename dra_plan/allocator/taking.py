@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dra_plan.api.core import Node
-from dra_plan.releases import Features, Quirks, Rules
+from dra_plan.releases import Features, Quirk, Quirks, Rules
 
 from . import capacity, taints
 from .capacity import Demand
@@ -44,7 +44,7 @@ class Taker:
         self._matches: dict[Want, dict[DeviceID, DeviceReason | None]] = {}
         self._portions: dict[tuple[Want, DeviceID], Demand] = {}
         self.ledger = Ledger(claims)
-        self.sighted: set[str] = set()
+        self.sighted: set[Quirk] = set()
 
     def restart(self) -> None:
         """Nothing is taken any more, and nothing leaked."""
@@ -195,7 +195,7 @@ class Taker:
             return self.quirks.admin_pays
         return True
 
-    def _leak_counters(self, device: PoolDevice, pays: bool, quirk: str) -> None:
+    def _leak_counters(self, device: PoolDevice, pays: bool, quirk: Quirk) -> None:
         """Upstream has charged the counters by now and does not give them back (Q4, Q21)."""
         if pays:
             self.sighted.add(quirk)

@@ -27,7 +27,7 @@ from dra_plan.allocator.requests import ClaimRequests, RequestReader, Selector
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice
-from dra_plan.releases import Target
+from dra_plan.releases import Quirk, Target
 
 
 class World(Protocol):
@@ -60,7 +60,7 @@ class World(Protocol):
     def compile(self, expression: str) -> Selector:
         """The selector as the scheduler compiles it."""
 
-    def repaired(self, *quirks: str) -> World:
+    def repaired(self, *quirks: Quirk) -> World:
         """The same cluster without the named defects; without any name, without all."""
 
     def retargeted(self, target: Target) -> World:
@@ -188,7 +188,7 @@ class Scene:
         gatherer = PoolGatherer(slices, target.features, target.rules, target.quirks, self.world.taint_rules)
         return self._changed(gatherer=gatherer)
 
-    def repaired(self, *quirks: str) -> Scene:
+    def repaired(self, *quirks: Quirk) -> Scene:
         """The same without the named defects; without any name, without all."""
         world = self.world.repaired(*quirks)
         gatherer = PoolGatherer(

@@ -13,7 +13,7 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
 from dra_plan.api.resource import DeviceTaintRule, ResourceClaim
 from dra_plan.errors import InputError, UsageError
-from dra_plan.releases import Target
+from dra_plan.releases import Quirk, Target
 
 
 class Cluster:
@@ -26,7 +26,7 @@ class Cluster:
         self.state = AllocatedState.of(inventory.claims, consumable_capacity=consumable)
         self.taint_rules = _taint_rules(inventory, target)
         self.gatherer = PoolGatherer(inventory.slices, target.features, target.rules, target.quirks, self.taint_rules)
-        self._repaired: dict[tuple[str, ...], Cluster] = {}
+        self._repaired: dict[tuple[Quirk, ...], Cluster] = {}
 
     def allocator(
         self, claims: Iterable[ResourceClaim], *, max_steps: int | None = None, deadline: float | None = None
@@ -55,7 +55,7 @@ class Cluster:
         """The same input as another target sees it."""
         return Cluster(self.inventory, target)
 
-    def repaired(self, *quirks: str) -> Cluster:
+    def repaired(self, *quirks: Quirk) -> Cluster:
         """The cluster as the target would see it without the named defects; without any name, without all."""
         if quirks not in self._repaired:
             self._repaired[quirks] = Cluster(self.inventory, self.target.repaired(*quirks))

@@ -11,7 +11,7 @@ from dra_plan.api.notice import Notice
 from dra_plan.claimsets.sets import ClaimSet
 from dra_plan.planner import documents
 from dra_plan.planner.cluster import Cluster
-from dra_plan.releases import DEFECTS, Defect
+from dra_plan.releases import DEFECTS, Defect, Quirk
 
 STEPS_EACH, STEPS_IN_ALL = 1_500, 30_000
 """Steps of one search without a defect, and of all for a claim set: a warning must not cost more than the plan."""
@@ -25,8 +25,8 @@ class Watch:
 
     def __init__(self, cluster: Cluster, claim_set: ClaimSet, max_steps: int | None, deadline: float | None) -> None:
         self._cluster, self._claim_set, self._max_steps, self._deadline = cluster, claim_set, max_steps, deadline
-        self._allocators: dict[tuple[str, ...], Allocator] = {}
-        self._proven: dict[tuple[str, ...], tuple[NodeOutcome, NodeOutcome]] = {}
+        self._allocators: dict[tuple[Quirk, ...], Allocator] = {}
+        self._proven: dict[tuple[Quirk, ...], tuple[NodeOutcome, NodeOutcome]] = {}
         self._left = STEPS_IN_ALL
 
     def saw(self, node: Node, answer: NodeOutcome) -> None:
@@ -42,7 +42,7 @@ class Watch:
         if not found and len(active) > 1 and not any(names in self._proven for names in alone):
             self._differs(active, node, answer)
 
-    def _differs(self, names: tuple[str, ...], node: Node, answer: NodeOutcome) -> bool:
+    def _differs(self, names: tuple[Quirk, ...], node: Node, answer: NodeOutcome) -> bool:
         if self._left <= 0:
             return False
         if names not in self._allocators:
@@ -72,7 +72,7 @@ class Watch:
         ]
 
 
-def describe(names: tuple[str, ...]) -> str:
+def describe(names: tuple[Quirk, ...]) -> str:
     """`Q4 (kubernetes#140436), a device ...`, for each named quirk."""
     return "; ".join(_describe(defect) for defect in DEFECTS if defect.quirk in names)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -22,6 +22,10 @@ def outcome(objects: list[dict[str, Any]], **options: Any) -> tuple[str, list[st
 def told(objects: list[dict[str, Any]], **options: Any) -> list[str]:
     warnings = allocate(objects, together=True, **options).to_dict()["warnings"]
     return [w["message"].split(" ")[0].rstrip(",:") for w in warnings if w["code"] == "upstream-defect"]
+
+
+def test_the_names_that_the_type_checker_knows_are_the_fields() -> None:
+    assert get_args(releases.Quirk) == releases.Quirks.__struct_fields__
 
 
 Q5 = [
