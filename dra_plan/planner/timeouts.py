@@ -23,6 +23,8 @@ NODES_JUDGED = 16
 """Long searches of one claim set of which the length is estimated, each at the cost of a tenth of a second."""
 
 _NAMED = 3
+_MOST_STEPS = 10**15
+"""Beyond this, which would take the real allocator 300 years, a number of steps says no more."""
 
 
 class TimeoutWatch:
@@ -57,7 +59,7 @@ class TimeoutWatch:
         rest = f"; {self._passed_over} more nodes with long searches were not judged" if self._passed_over else ""
         message = (
             f"kube-scheduler {self._target.release} would probably pass its {FILTER_SECONDS} s for a node on {named}"
-            f" (about {_about(max(self._late.values()))} search steps), which ends {follows} without an answer{rest}"
+            f" ({_about(max(self._late.values()))} search steps), which ends {follows} without an answer{rest}"
         )
         return [Notice("upstream-may-time-out", message, *documents.about(self._claim_set))]
 
@@ -68,7 +70,9 @@ def _was_long(answer: NodeOutcome) -> bool:
 
 
 def _about(steps: float) -> str:
-    """One digit: the estimate is no better."""
+    """One digit: the estimate is no better. An estimate may be infinite."""
+    if steps > _MOST_STEPS:
+        return "more than 10^15"
     power = 10 ** math.floor(math.log10(steps))
     rounded = round(steps / power) * power
-    return f"{rounded // 10**6} million" if rounded < 10**9 else f"{rounded:.0e}".replace("e+", "e")
+    return f"about {rounded // 10**6} million" if rounded < 10**9 else f"about {rounded:.0e}".replace("e+", "e")

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from dra_plan import allocate, releases
+from tests.allocator import build
 from tests.conformance.recorded import cases, gates, version
 
 ALL_135 = dict.fromkeys(releases.gate_defaults("1.35"), True)
@@ -59,6 +60,18 @@ def test_no_limit_no_warning() -> None:
 
 def test_an_undecided_answer_is_judged_too() -> None:
     assert warned(SLOW["adv-match_two_claims"], max_steps=600)
+
+
+@pytest.mark.parametrize("claims", [4, 10], ids=["finite", "infinite"])
+def test_an_estimate_beyond_all_measure(claims: int) -> None:
+    """One device is missing; no solution among so many combinations that the estimate may pass what a float holds."""
+    devices = [build.device(f"d{number:03}") for number in range(claims * 32 - 1)]
+    pool = build.pool(*devices)
+    wanted = [build.claim(*(build.exactly(f"r{n}", 4) for n in range(8)), name=f"c{m:02}") for m in range(claims)]
+    plan = allocate([build.node(), build.device_class(), *pool, *wanted], together=True).to_dict()
+    assert plan["claimSets"][0]["outcome"] == "DoesNotFit"
+    [message] = [warning["message"] for warning in plan["warnings"] if warning["code"] == CODE]
+    assert "a node on n1 (more than 10^15 search steps), which ends" in message
 
 
 def test_many_nodes_cost_no_more_than_some() -> None:
