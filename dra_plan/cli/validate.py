@@ -13,7 +13,7 @@ from dra_plan.cli.reporting import Reporting
 
 if TYPE_CHECKING:
     from dra_plan.cli.settings import Settings
-    from dra_plan.validation.choice import Choice
+    from dra_plan.validation.selection import RuleSelection
 
 Codes = list[str] | None
 
@@ -51,6 +51,7 @@ def validate(
     ] = None,
     kubernetes_version: options.KubernetesVersion = None,
     feature_gates: options.FeatureGates = None,
+    quirks: options.Quirks = "upstream",
     output: options.Output = "table",
     report: options.Reports = None,
 ) -> Exit:
@@ -73,19 +74,20 @@ def validate(
             raise UsageError("no manifests: name files or directories, or - for standard input (see --help)")
         from dra_plan.cli import settings
         from dra_plan.output.reports.findings import content
-        from dra_plan.planner.validation import validate_paths
+        from dra_plan.planner import validation
+        from dra_plan.validation.reading import read
         from dra_plan.validation.rule import Severity
 
         found = _settings(config)
         threshold = found.fail_on or Severity.ERROR
         if fail_on is not None:
             threshold = settings.severity(fail_on, "--fail-on")
-        judged = validate_paths(
-            sources,
-            _choice(found, select, ignore),
-            recursive=recursive,
+        judged = validation.report(
+            read(sources, recursive=recursive),
+            _selection(found, select, ignore),
             kubernetes_version=kubernetes_version,
             feature_gates=gates,
+            quirks=quirks,
             ignore_unknown=bool(found.ignore_unknown) if ignore_unknown is None else ignore_unknown,
         )
         document = judged.to_dict()
@@ -102,13 +104,13 @@ def _settings(config: Path | None) -> Settings:
     return settings.read(config) or settings.Settings(source=str(config))
 
 
-def _choice(found: Settings, select: Codes, ignore: Codes) -> Choice:
+def _selection(found: Settings, select: Codes, ignore: Codes) -> RuleSelection:
     """What the command line says goes before what the project's settings say."""
-    from dra_plan.validation.choice import ALL, Choice
+    from dra_plan.validation.selection import ALL, RuleSelection
 
     selected = _codes(select) if select else found.select
     ignored = _codes(ignore) if ignore else found.ignore
-    return Choice((ALL,) if selected is None else selected, ignored or (), found.per_file)
+    return RuleSelection((ALL,) if selected is None else selected, ignored or (), found.per_file)
 
 
 def _codes(given: list[str]) -> tuple[str, ...]:

@@ -45,12 +45,10 @@ class Document:
 
     def place_of_fields(self) -> Place:
         """The place, able to find the lines of fields in JSON too."""
-        return self.place if self.data is None else self.place._replace(find_lines=self._lines_of_json)
-
-    def _lines_of_json(self, paths: list[FieldPath]) -> list[int]:
-        assert self.data is not None
-        found = lines.of_json(self.data[self.begin : self.end].decode(), self.place.line)
-        return [lines.find(found, path) for path in paths]
+        if self.data is None:
+            return self.place
+        text = memoryview(self.data)[self.begin : self.end]
+        return self.place._replace(find_lines=lines.JsonLines(text, self.place.line))
 
 
 def read_documents(source: Source, faults: list[Fault]) -> list[Document]:

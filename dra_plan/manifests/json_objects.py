@@ -118,7 +118,7 @@ class JsonObject:
     @property
     def place(self) -> Place:
         """The place of the object, with the lines of all its fields."""
-        finder = _JsonLines(self._text, self._line, len(self._steps))
+        finder = lines.JsonLines(self._text, self._line, len(self._steps))
         return self.origin_place._replace(prefix=self._steps, find_lines=finder)
 
 
@@ -174,20 +174,3 @@ class JsonObjects:
             if _AFTER_BRACKET.search(self._data, max(self._begin, start - _LONGEST_GAP), start):
                 return start
         return self._begin
-
-
-class _JsonLines:
-    """Finds lines in the text of one object, reading it a second time when first asked."""
-
-    __slots__ = ("_depth", "_first_line", "_lines", "_text")
-
-    def __init__(self, text: Any, first_line: int, depth: int) -> None:
-        self._text = text
-        self._first_line = first_line
-        self._depth = depth
-        self._lines: lines.Lines | None = None
-
-    def __call__(self, paths: list[FieldPath]) -> list[int]:
-        if self._lines is None:
-            self._lines = lines.of_json(bytes(self._text).decode(), self._first_line)
-        return [lines.find(self._lines, path[self._depth :]) for path in paths]

@@ -89,3 +89,22 @@ def find(lines: Lines, path: FieldPath) -> int:
         if line := lines.get(path[:length]):
             return line
     return 0
+
+
+class JsonLines:
+    """Finds the lines of fields in the text of one JSON value, which is read a second time when first asked.
+
+    `depth` is how many steps of the paths lead to the value.
+    """
+
+    __slots__ = ("_depth", "_first_line", "_lines", "_text")
+
+    def __init__(self, text: bytes | memoryview, first_line: int, depth: int = 0) -> None:
+        self._text, self._first_line, self._depth = text, first_line, depth
+        self._lines: Lines | None = None
+
+    def __call__(self, paths: list[FieldPath]) -> list[int]:
+        """The lines of the fields, or of the nearest outer ones; 0 where unknown."""
+        if self._lines is None:
+            self._lines = of_json(bytes(self._text).decode(), self._first_line)
+        return [find(self._lines, path[self._depth :]) for path in paths]

@@ -26,7 +26,7 @@ def wide(document: dict[str, Any], _screen: Screen | None) -> list[Table | str]:
         made.add(place(finding), *about, finding["suggestion"])
     rules = Table(("CODE", "ABOUT", "WHY", "WHAT TO DO"), flexible=(1, 2, 3))
     for rule in document["rules"]:
-        rules.add(rule["code"], rule["title"], rule["why"], rule["mend"])
+        rules.add(rule["code"], rule["title"], rule["why"], rule["fix"])
     return [*(part for part in (made, rules) if part.rows), summary(document)]
 
 

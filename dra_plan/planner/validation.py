@@ -12,11 +12,11 @@ from typing import Any
 from dra_plan import releases
 from dra_plan.planner import documents
 from dra_plan.releases import Target
-from dra_plan.validation.choice import ALL, Choice
 from dra_plan.validation.finding import Finding
 from dra_plan.validation.reading import Reading, of_objects, read
 from dra_plan.validation.rule import Severity
 from dra_plan.validation.run import Judgement, judge
+from dra_plan.validation.selection import ALL, RuleSelection
 
 Given = str | os.PathLike[str] | Mapping[str, Any]
 """A path, or an object as a plain dict."""
@@ -75,7 +75,7 @@ def validate(
     """What is wrong with objects (plain dicts) or with the manifests of paths, or both together.
 
     Raises InputError (`ManifestErrors`, with every fault) for what can't be read as documents, UsageError for an
-    unknown version, gate or code. What a document says is never an error: it becomes findings.
+    unknown version, gate, quirks or code. What a document says is never an error: it becomes findings.
     """
     given = [objects] if isinstance(objects, str | os.PathLike | Mapping) else list(objects)
     paths = [one for one in given if isinstance(one, str | os.PathLike)]
@@ -83,10 +83,10 @@ def validate(
     if paths:
         reading = read(paths, recursive=recursive)
     reading.subjects += of_objects([one for one in given if isinstance(one, Mapping)])
-    choice = Choice(tuple(select), tuple(ignore))
+    selection = RuleSelection(tuple(select), tuple(ignore))
     return report(
         reading,
-        choice,
+        selection,
         kubernetes_version=kubernetes_version,
         feature_gates=feature_gates,
         quirks=quirks,
@@ -94,35 +94,15 @@ def validate(
     )
 
 
-def validate_paths(
-    paths: Sequence[str],
-    choice: Choice,
-    *,
-    recursive: bool,
-    kubernetes_version: str | None,
-    feature_gates: Mapping[str, bool] | None,
-    ignore_unknown: bool,
-) -> ValidationReport:
-    """As `validate`, for the command line."""
-    return report(
-        read(paths, recursive=recursive),
-        choice,
-        kubernetes_version=kubernetes_version,
-        feature_gates=feature_gates,
-        quirks="upstream",
-        ignore_unknown=ignore_unknown,
-    )
-
-
 def report(
     reading: Reading,
-    choice: Choice,
+    selection: RuleSelection,
     *,
     kubernetes_version: str | None,
     feature_gates: Mapping[str, bool] | None,
     quirks: str,
     ignore_unknown: bool,
 ) -> ValidationReport:
-    """The judgement of what was read."""
+    """The judgement of what was read. Raises UsageError for an unknown version, gate or mode of quirks."""
     target = releases.target(kubernetes_version or releases.NEWEST, feature_gates, quirks)
-    return ValidationReport(target, judge(reading, target, choice, ignore_unknown=ignore_unknown))
+    return ValidationReport(target, judge(reading, target, selection, ignore_unknown=ignore_unknown))

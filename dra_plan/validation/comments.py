@@ -15,7 +15,7 @@ _COMMENT = re.compile(r"(?:^|\s)#\s*dra-plan:\s*ignore(?:\s*=\s*(?P<codes>[A-Za-
 _SEPARATOR = re.compile(r"(?:---|\.\.\.)(?:\s|$)")
 
 
-class Span(NamedTuple):
+class SparedLines(NamedTuple):
     """Lines, from 1 and both included, in which rules with these beginnings of codes do not count."""
 
     first: int
@@ -31,14 +31,14 @@ class Comments:
     """The comments of all sources."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
-        self._spans = {name: spans_of(text) for name, text in texts.items()}
+        self._spared = {name: spared_by(text) for name, text in texts.items()}
 
     def spare(self, finding: Finding) -> bool:
         """Whether a comment says that the finding does not count."""
-        return any(span.spares(finding) for span in self._spans.get(finding.file, ()))
+        return any(lines.spares(finding) for lines in self._spared.get(finding.file, ()))
 
 
-def spans_of(text: str) -> list[Span]:
+def spared_by(text: str) -> list[SparedLines]:
     """What the comments of a text spare."""
     lines = text.split("\n")
     found = []
@@ -49,7 +49,7 @@ def spans_of(text: str) -> list[Span]:
         codes = tuple(code.strip() for code in match["codes"].split(",")) if match["codes"] else ("",)
         alone = not line[: match.start()].strip()
         first = _next(lines, number) if alone else number
-        found.append(Span(first, _last(lines, first) if alone else number, codes))
+        found.append(SparedLines(first, _last(lines, first) if alone else number, codes))
     return found
 
 

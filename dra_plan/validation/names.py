@@ -66,12 +66,12 @@ def pool(path: FieldPath, text: str) -> Iterator[Problem]:
 
 
 def _formatted(
-    path: FieldPath, text: str, noun: str, correct: Callable[[str], bool], words: str, mend: str
+    path: FieldPath, text: str, noun: str, correct: Callable[[str], bool], words: str, fix: str
 ) -> Iterator[Problem]:
     if not text:
         yield from required(path, text)
     elif not correct(text):
-        yield BAD_NAME.at(path, f"{shown(text)} is no {noun}: {words}", mend)
+        yield BAD_NAME.at(path, f"{shown(text)} is no {noun}: {words}", fix)
 
 
 def required(path: FieldPath, text: str) -> Iterator[Problem]:

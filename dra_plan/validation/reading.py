@@ -9,14 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 from dra_plan.api.base import Object
-from dra_plan.manifests import defaults, kinds, lines
+from dra_plan.manifests import defaults, kinds
 from dra_plan.manifests.diagnose import diagnose
-from dra_plan.manifests.documents import Document, read_documents
+from dra_plan.manifests.documents import read_documents
 from dra_plan.manifests.faults import Fault, ManifestErrors
 from dra_plan.manifests.kinds import Kind
 from dra_plan.manifests.objects import NOT_DECODED, typed
 from dra_plan.manifests.opaque import MAX_DEPTH, is_too_deep
-from dra_plan.manifests.paths import FieldPath
 from dra_plan.manifests.places import Item, Place, label, label_of
 from dra_plan.manifests.quantities import are_readable
 from dra_plan.manifests.report import Report
@@ -53,8 +52,7 @@ def read(
         if b"dra-plan:" in source.data:
             reading.texts[source.name] = source.data.decode()
         for document in read_documents(source, report.faults):
-            value, place = _opened(document)
-            items = unwrap(value, place, report)
+            items = unwrap(document.plain(), document.place_of_fields(), report)
             reading.subjects.extend(_subject(item, namespace) for item in items)
     if not report.faults and not reading.subjects:
         report.faults.append(Fault("", f"no Kubernetes object found in {', '.join(names)}"))
@@ -70,28 +68,6 @@ def of_objects(values: Iterable[Mapping[str, Any]], *, namespace: str = "default
     if report.faults:
         raise ManifestErrors(report.faults)
     return subjects
-
-
-def _opened(document: Document) -> tuple[Any, Place]:
-    """The document's value; JSON documents get lines of their fields too."""
-    if document.data is None:
-        return document.value, document.place
-    return document.plain(), document.place._replace(find_lines=_JsonLines(document))
-
-
-class _JsonLines:
-    """Finds lines in a JSON document, reading it a second time when first asked."""
-
-    def __init__(self, document: Document) -> None:
-        self._document = document
-        self._lines: lines.Lines | None = None
-
-    def __call__(self, paths: list[FieldPath]) -> list[int]:
-        if self._lines is None:
-            document = self._document
-            text = (document.data or b"")[document.begin : document.end].decode()
-            self._lines = lines.of_json(text, document.place.line)
-        return [lines.find(self._lines, path) for path in paths]
 
 
 def _subject(item: Item, namespace: str) -> Subject:

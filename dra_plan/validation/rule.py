@@ -21,13 +21,13 @@ class Severity(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule: its stable code, what it is about, why it matters and how to mend what breaks it."""
+    """One rule: its stable code, what it is about, why it matters and how to fix what breaks it."""
 
     code: str
     severity: Severity
     title: str
     why: str
-    mend: str
+    fix: str
 
     def to_dict(self) -> dict[str, str]:
         """As documents have it."""
@@ -36,7 +36,7 @@ class Rule:
             "severity": str(self.severity),
             "title": self.title,
             "why": self.why,
-            "mend": self.mend,
+            "fix": self.fix,
         }
 
     def at(self, path: FieldPath, message: str, suggestion: str = "") -> Problem:
@@ -56,16 +56,16 @@ class Problem:
     """Whether the path is as written in the manifest already."""
 
 
-def error(code: str, title: str, why: str, mend: str) -> Rule:
+def error(code: str, title: str, why: str, fix: str) -> Rule:
     """A rule that the API server or the scheduler enforces."""
-    return Rule(code, Severity.ERROR, title, why, mend)
+    return Rule(code, Severity.ERROR, title, why, fix)
 
 
-def warning(code: str, title: str, why: str, mend: str) -> Rule:
+def warning(code: str, title: str, why: str, fix: str) -> Rule:
     """A rule whose breaking is probably a mistake."""
-    return Rule(code, Severity.WARNING, title, why, mend)
+    return Rule(code, Severity.WARNING, title, why, fix)
 
 
-def info(code: str, title: str, why: str, mend: str) -> Rule:
+def info(code: str, title: str, why: str, fix: str) -> Rule:
     """A rule whose breaking is worth knowing."""
-    return Rule(code, Severity.INFO, title, why, mend)
+    return Rule(code, Severity.INFO, title, why, fix)

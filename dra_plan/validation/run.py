@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from dra_plan.releases import Target
 
 from . import fitness, matching, objects, pools, references, schema, taintrules
-from .choice import Choice
 from .comments import Comments
 from .finding import Finding
 from .reading import Reading
+from .selection import RuleSelection
 from .subject import Subject
 from .world import World
 
@@ -28,13 +28,15 @@ class Judgement:
     objects: int
 
 
-def judge(reading: Reading, target: Target, choice: Choice, *, ignore_unknown: bool = False) -> Judgement:
+def judge(reading: Reading, target: Target, selection: RuleSelection, *, ignore_unknown: bool = False) -> Judgement:
     """Every finding that counts, in the order of the input. `ignore_unknown` spares fields that no schema has."""
     comments = Comments(reading.texts)
     told = list(_findings(reading.subjects, target))
     if ignore_unknown:
         told = [(subject, finding) for subject, finding in told if finding.rule is not schema.UNKNOWN_FIELD]
-    kept = [(subject, finding) for subject, finding in told if choice.counts(finding) and not comments.spare(finding)]
+    kept = [
+        (subject, finding) for subject, finding in told if selection.counts(finding) and not comments.spare(finding)
+    ]
     order = {subject: position for position, subject in enumerate(reading.subjects)}
     kept.sort(key=lambda item: (order[item[0]], item[1].line, item[1].column, item[1].code))
     findings = tuple(finding for _, finding in kept)

@@ -50,7 +50,7 @@ def page() -> str:
         parts.append(f"\n## {title}\n{about}\n\n| Code | Severity | What | Why | What to do |\n|---|---|---|---|---|\n")
         for code, rule in RULES.items():
             if code[3] == digit:
-                cells = (f"`{code}`", str(rule.severity), rule.title, rule.why, rule.mend)
+                cells = (f"`{code}`", str(rule.severity), rule.title, rule.why, rule.fix)
                 parts.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n")
     return "".join(parts)
 

@@ -68,6 +68,7 @@ def test_status_is_the_same_for_every_output(
         ("{}", ("--fail-on", "never")),
         ("{}", ("--kubernetes-version", "1.20")),
         ("{}", ("--feature-gates", "Nope=true")),
+        ("{}", ("--quirks", "some")),
         ("{}", ("--config", "missing.toml")),
         ("{}", ("missing.yaml",)),
     ],

@@ -17,8 +17,8 @@ from dra_plan.errors import DraPlanError
 from dra_plan.manifests.load import load
 from dra_plan.output.findings import FORMATS
 from dra_plan.planner.validation import ValidationReport, report
-from dra_plan.validation.choice import Choice
 from dra_plan.validation.reading import read
+from dra_plan.validation.selection import RuleSelection
 
 from .mutations import mutated, samples
 
@@ -51,7 +51,12 @@ def judge(text: str) -> ValidationReport | None:
         except DraPlanError:
             return None
         judged = report(
-            reading, Choice(), kubernetes_version=None, feature_gates=None, quirks="upstream", ignore_unknown=False
+            reading,
+            RuleSelection(),
+            kubernetes_version=None,
+            feature_gates=None,
+            quirks="upstream",
+            ignore_unknown=False,
         )
         document = judged.to_dict()
         for form in (FORMATS.table, FORMATS.wide):

@@ -15,4 +15,4 @@ def test_every_rule_is_in_a_group_and_says_everything() -> None:
         assert code[3] in GROUPS
         assert not rule.title.endswith(".")
         assert rule.why.endswith(".")
-        assert rule.mend.endswith(".")
+        assert rule.fix.endswith(".")

@@ -16,7 +16,7 @@ def content(document: dict[str, Any], *, fail_on: str, anchor: str) -> Content:
     failed = [finding for finding in document["findings"] if finding["severity"] in counting]
     others = [finding for finding in document["findings"] if finding["severity"] not in counting]
     checks = [Check(_name(finding), Result.FAILED, _entry(finding)) for finding in failed]
-    rules = {rule["code"]: RuleText(rule["title"], f"{rule['why']} {rule['mend']}") for rule in document["rules"]}
+    rules = {rule["code"]: RuleText(rule["title"], f"{rule['why']} {rule['fix']}") for rule in document["rules"]}
     notes = [*map(_entry, others), *of_plain_warnings(document)]
     return Content("validate", tuple(checks or [Check("manifests")]), tuple(notes), rules, anchor)
 

@@ -7,10 +7,10 @@ import pytest
 from dra_plan.cli import settings
 from dra_plan.cli.settings import Settings
 from dra_plan.errors import UsageError
-from dra_plan.validation.choice import Choice
 from dra_plan.validation.finding import Finding
 from dra_plan.validation.registry import RULES
 from dra_plan.validation.rule import Severity
+from dra_plan.validation.selection import RuleSelection
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ from dra_plan.validation.rule import Severity
     ],
 )
 def test_the_longer_code_wins(select: tuple[str, ...], ignore: tuple[str, ...], kept: bool) -> None:
-    assert Choice(select, ignore).counts(Finding(RULES["DRA101"], "a message")) is kept
+    assert RuleSelection(select, ignore).counts(Finding(RULES["DRA101"], "a message")) is kept
 
 
 @pytest.mark.parametrize(
@@ -37,14 +37,14 @@ def test_the_longer_code_wins(select: tuple[str, ...], ignore: tuple[str, ...], 
 )
 def test_files_of_their_own(pattern: str, kept: bool) -> None:
     finding = Finding(RULES["DRA101"], "a message", file="cluster/dumps/a.yaml")
-    assert Choice(per_file={pattern: ["DRA1"]}).counts(finding) is kept
-    assert Choice(per_file={pattern: ["DRA2"]}).counts(finding)
+    assert RuleSelection(per_file={pattern: ["DRA1"]}).counts(finding) is kept
+    assert RuleSelection(per_file={pattern: ["DRA2"]}).counts(finding)
 
 
 @pytest.mark.parametrize("code", ["", "XYZ", "DRA999", "DRA1011", "dra101"])
 def test_codes_that_no_rule_has(code: str) -> None:
     with pytest.raises(UsageError, match="no rule"):
-        Choice(ignore=(code,))
+        RuleSelection(ignore=(code,))
 
 
 OWN = """

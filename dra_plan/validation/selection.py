@@ -16,7 +16,7 @@ ALL = "DRA"
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class RuleSelection:
     """The rules that count, and for files that match a pattern (as of the shell) those that don't."""
 
     select: tuple[str, ...] = (ALL,)
