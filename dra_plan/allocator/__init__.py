@@ -4,7 +4,7 @@ Pure computation on `api` objects. It makes no sentence except upstream's own er
 """
 
 from .allocator import Allocator, NodeOutcome, Outcome
-from .errors import AllocationError, NodeAllocationError, SelectorError, StepsExhaustedError
+from .errors import AllocationError, Cause, NodeAllocationError, SelectorError, StepsExhaustedError
 from .identity import DeviceID, PoolID
 from .pools import Pool, PoolDevice, PoolGatherer, PoolState
 from .probe import Probe
@@ -14,6 +14,7 @@ __all__ = [
     "AllocatedState",
     "AllocationError",
     "Allocator",
+    "Cause",
     "DeviceID",
     "NodeAllocationError",
     "NodeOutcome",

@@ -11,7 +11,7 @@ from dra_plan.api.resource import AllocationResult, DeviceClass, ResourceClaim
 from dra_plan.releases import Quirk, Target
 
 from .counters import Counters
-from .errors import AllocationError, NodeAllocationError, StepsExhaustedError
+from .errors import AllocationError, Cause, NodeAllocationError, StepsExhaustedError
 from .likeness import Answer, Likeness
 from .pools import Pool, PoolGatherer
 from .probe import Probe
@@ -24,7 +24,7 @@ from .views import View
 DEFAULT_MAX_STEPS = 250_000
 """Steps of one search before it is given up as undecided; fixed, so that answers do not depend on the machine."""
 
-INVALID_POOLS = "invalid resource pools were encountered"
+INVALID_POOLS = Cause("invalid-pools", "invalid resource pools were encountered")
 
 
 class Outcome(enum.Enum):
@@ -50,7 +50,7 @@ class NodeOutcome:
     message: str = ""
     steps: int = 0
     sighted: frozenset[Quirk] = field(default_factory=frozenset)
-    error: AllocationError | None = None
+    error: AllocationError | NodeAllocationError | None = None
 
 
 class Allocator:
@@ -102,7 +102,8 @@ class Allocator:
 
     def _searched(self, search: Search, view: View | None, name: str, sighted: set[Quirk]) -> NodeOutcome:
         maker = self._maker(name)
-        outcome, allocations, message, fatal = Outcome.DOES_NOT_FIT, [], "", None
+        outcome, allocations, message = Outcome.DOES_NOT_FIT, [], ""
+        ended: AllocationError | NodeAllocationError | None = None
         try:
             found = search.run()
             self._remember(view, search, found=found)
@@ -112,15 +113,15 @@ class Allocator:
             else:
                 _check_pools(search.pools, skips=self._target.rules.skips_unusable_pools)
         except AllocationError as error:
-            outcome, message, fatal = Outcome.ERROR, str(error), error
+            outcome, message, ended = Outcome.ERROR, str(error), error
         except NodeAllocationError as error:
-            outcome, message = Outcome.NODE_ERROR, str(error)
+            outcome, message, ended = Outcome.NODE_ERROR, str(error), error
         except StepsExhaustedError as error:
             outcome, message = Outcome.UNDECIDED, str(error)
             if self._limits.deadline is None:
                 self._remember(view, search, found=False, gave_up=message)
         sighted |= search.sighted | maker.sighted
-        return NodeOutcome(name, outcome, allocations, message, search.steps, frozenset(sighted), fatal)
+        return NodeOutcome(name, outcome, allocations, message, search.steps, frozenset(sighted), ended)
 
     def _recalled(self, answer: Answer, view: View, name: str, sighted: set[Quirk]) -> NodeOutcome:
         """The answer of another node's search, told of this node."""

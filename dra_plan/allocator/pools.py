@@ -15,7 +15,7 @@ from dra_plan.api.resource import Device, DeviceTaint, DeviceTaintRule, Resource
 from dra_plan.api.selectors import as_go, node_matches, selector_problem
 from dra_plan.releases import Features, Quirk, Quirks, Rules
 
-from .errors import AllocationError
+from .errors import AllocationError, Cause
 from .identity import DeviceID, PoolID
 from .taints import tainted
 
@@ -344,7 +344,8 @@ def _selects(fields: ResourceSliceSpec | Device, node: Node, where: str) -> bool
     problem = selector_problem(fields.node_selector)
     if problem is not None:
         place = f"gather pool information: failed to perform node selection for {where}: " if where else ""
-        raise AllocationError(f"{place}failed to parse node selector {as_go(fields.node_selector)}: {problem}")
+        text = f"{place}failed to parse node selector {as_go(fields.node_selector)}: {problem}"
+        raise AllocationError(Cause("node-selector-invalid", text))
     return node_matches(fields.node_selector, node.metadata.name, node.metadata.labels)
 
 

@@ -20,11 +20,13 @@ from dra_plan.api.resource import (
     ExactDeviceRequest,
     ResourceClaim,
 )
+from dra_plan.cel.errors import CelDeviceError
 from dra_plan.releases import Features, Quirks, Rules
 
 from . import constraints
 from .constraints import Constraint
-from .errors import SelectorError
+from .errors import Cause, ErrorCode, SelectorError
+from .identity import PoolID
 from .pools import PoolDevice
 from .reasons import SelectorRefused
 
@@ -49,9 +51,9 @@ Compile = Callable[[str], Selector]
 
 @dataclass(slots=True, eq=False)
 class Condition:
-    """A selector of a class (`class_name`) or of a request (None), at its index, compiled when first needed."""
+    """A selector of a class (`class_name`), or of a request of the claim, at its index; compiled when first needed."""
 
-    owner: str
+    claim: str
     class_name: str | None
     index: int
     expression: str
@@ -64,8 +66,7 @@ class Condition:
         try:
             return selector.matches(device.device, device.id.driver)
         except ValueError as error:
-            text = f"{self.owner}: selector #{self.index}: CEL runtime error: {error}"
-            raise SelectorError(text, self.expression, device) from error
+            raise self._failed(error, device) from error
 
     def compiled(self) -> Selector:
         """The selector, compiled once. Raises SelectorError."""
@@ -73,16 +74,24 @@ class Condition:
             try:
                 self.selector = self.compile(self.expression)
             except ValueError as error:
-                text = f"{self.owner}: selector #{self.index}: CEL compile error: {error}"
-                raise SelectorError(text, self.expression) from error
+                raise self._failed(error) from error
         return self.selector
+
+    def _failed(self, error: ValueError, device: PoolDevice | None = None) -> SelectorError:
+        code: ErrorCode
+        code, kind = ("selector-compile", "compile") if device is None else ("selector-runtime", "runtime")
+        owner = f"claim {self.claim}" if self.class_name is None else f"class {self.class_name}"
+        text = f"{owner}: selector #{self.index}: CEL {kind} error: {error}"
+        cause = Cause(code, text, claim=self.claim, device_class=self.class_name or "")
+        of_device = isinstance(error, CelDeviceError)
+        return SelectorError(cause, self.index, self.expression, str(error), device, of_device)
 
 
 @dataclass(slots=True, eq=False)
 class Want:
     """A request, or one alternative of a firstAvailable request, of one claim.
 
-    `problem` is upstream's error text when the request can't even be tried. `count` is the number of devices of an
+    `problem` is why the request can't even be tried, in upstream's words. `count` is the number of devices of an
     ExactCount request; with `takes_all` the node decides it.
     """
 
@@ -99,7 +108,7 @@ class Want:
     admin: bool
     tolerations: Sequence[DeviceToleration]
     capacity: Mapping[str, QuantityText] | None
-    problem: str | None = None
+    problem: Cause | None = None
     constraints: tuple[Constraint, ...] = ()
 
     @property
@@ -111,6 +120,11 @@ class Want:
     def request_name(self) -> str:
         """The name of the request, also for an alternative."""
         return self.parent or self.name
+
+    def cause(self, code: ErrorCode, text: str, *, pool: PoolID | None = None) -> Cause:
+        """An error about this request; the text follows upstream's words for the place."""
+        place = f"claim {self.claim.key}, request {self.name}"
+        return Cause(code, f"{place}: {text}", claim=self.claim.key, request=self.full_name, pool=pool)
 
     def selector_refusal(self, device: PoolDevice) -> SelectorRefused | None:
         """The first selector that is false for the device: those of the class, then those of the request."""
@@ -128,8 +142,8 @@ class ClaimRequests:
     requests: list[list[Want]] = field(default_factory=list)
     alternatives: list[bool] = field(default_factory=list)
     constraints: list[Constraint] = field(default_factory=list)
-    problem: str | None = None
-    """Upstream's text for a constraint that can't be used; it is met after the requests."""
+    problem: Cause | None = None
+    """A constraint that can't be used; it is met after the requests."""
 
 
 class RequestReader:
@@ -161,9 +175,9 @@ class RequestReader:
             )
             made = constraints.make(claim_index, index, constraint, self._features, self._quirks) if known else None
             if made is None:
-                ready.problem = (
-                    f"claim {ready.claim.key}, constraint #{index}: empty constraint (unsupported constraint type?)"
-                )
+                key = ready.claim.key
+                text = f"claim {key}, constraint #{index}: empty constraint (unsupported constraint type?)"
+                ready.problem = Cause("constraint-unknown", text, claim=key)
                 return
             ready.constraints.append(made)
 
@@ -174,14 +188,18 @@ class RequestReader:
                 for position, alternative in enumerate(request.first_available)
             ]
             if not self._features.prioritized_list:
-                wants[0].problem = (
-                    f"claim {claim.key}, request {request.name}: has subrequests, "
-                    "but the DRAPrioritizedList feature is disabled"
+                text = "has subrequests, but the DRAPrioritizedList feature is disabled"
+                wants[0].problem = Cause(
+                    "feature-off",
+                    f"claim {claim.key}, request {request.name}: {text}",
+                    claim=claim.key,
+                    request=wants[0].full_name,
+                    gate="DRAPrioritizedList",
                 )
             return wants
         if request.exactly is None:
             want = self._want(claim_index, index, 0, claim, ExactDeviceRequest(), "", request.name)
-            want.problem = f"claim {claim.key}, request {request.name}: unknown request type"
+            want.problem = want.cause("request-empty", "unknown request type")
             return [want]
         return [self._want(claim_index, index, 0, claim, request.exactly, "", request.name)]
 
@@ -219,44 +237,48 @@ class RequestReader:
             return ()
         name = device_class.metadata.name
         if name not in self._conditions:
-            self._conditions[name] = self._make_conditions(f"class {name}", name, device_class.spec.selectors)
+            self._conditions[name] = self._make_conditions("", name, device_class.spec.selectors)
         return self._conditions[name]
 
     def _conditions_of(self, claim: ResourceClaim, selectors: Sequence[DeviceSelector]) -> tuple[Condition, ...]:
-        return self._make_conditions(f"claim {claim.key}", None, selectors)
+        return self._make_conditions(claim.key, None, selectors)
 
     def _make_conditions(
-        self, owner: str, class_name: str | None, selectors: Sequence[DeviceSelector]
+        self, claim: str, class_name: str | None, selectors: Sequence[DeviceSelector]
     ) -> tuple[Condition, ...]:
         """A class selector without CEL is passed over here; in a request it is the request's problem."""
         return tuple(
-            Condition(owner, class_name, index, selector.cel.expression, self._compile)
+            Condition(claim, class_name, index, selector.cel.expression, self._compile)
             for index, selector in enumerate(selectors)
             if selector.cel is not None
         )
 
     def _problem(
         self, claim: ResourceClaim, asked: ExactDeviceRequest | DeviceSubRequest, name: str, parent: str
-    ) -> str | None:
+    ) -> Cause | None:
         """The first thing that upstream refuses about the request itself, in its order."""
-        place = f"claim {claim.key}, request {name}"
+
+        def cause(code: ErrorCode, text: str, *, kind: str = "request", gate: str = "") -> Cause:
+            full_name = f"{parent}/{name}" if parent else name
+            text = f"claim {claim.key}, {kind} {name}{text}"
+            return Cause(code, text, claim=claim.key, request=full_name, device_class=wanted, gate=gate)
+
+        wanted = asked.device_class_name
         if asked.capacity is not None and not self._features.consumable_capacity:
+            text = ": has capacity requests, but the DRAConsumableCapacity feature is disabled"
             kind = "subrequest" if parent else "request"
-            return (
-                f"claim {claim.key}, {kind} {name}: has capacity requests, "
-                "but the DRAConsumableCapacity feature is disabled"
-            )
+            return cause("feature-off", text, kind=kind, gate="DRAConsumableCapacity")
         for index, selector in enumerate(asked.selectors):
             if selector.cel is None:
-                return f"{place}, selector #{index}: CEL expression empty (unsupported selector type?)"
+                return cause("request-empty", f", selector #{index}: CEL expression empty (unsupported selector type?)")
         if getattr(asked, "admin_access", None) is not None and not self._features.admin_access:
-            return f"{place}: admin access is requested, but the feature is disabled"
-        wanted = asked.device_class_name
+            text = ": admin access is requested, but the feature is disabled"
+            return cause("feature-off", text, gate="DRAAdminAccess")
         if not wanted:
-            return f"{place}: missing device class name (unsupported request type?)"
+            return cause("class-not-named", ": missing device class name (unsupported request type?)")
         if wanted not in self._classes:
             missing = f'deviceclass.resource.k8s.io "{wanted}" not found'
-            return f"{place}: could not retrieve device class {wanted}: {missing}"
+            return cause("class-missing", f": could not retrieve device class {wanted}: {missing}")
         if asked.allocation_mode not in ("ExactCount", "All"):
-            return f"{place}: unsupported count mode {asked.allocation_mode}"
+            return cause("count-mode", f": unsupported count mode {asked.allocation_mode}")
         return None

@@ -16,7 +16,7 @@ from dra_plan.api.resource import (
 from dra_plan.releases import Features, Quirk, Quirks, Rules
 
 from .capacity import Portion
-from .errors import AllocationError
+from .errors import AllocationError, Cause
 from .pools import PoolDevice
 from .requests import ClaimRequests, Want
 
@@ -94,10 +94,12 @@ class ResultMaker:
             if len(terms) > 1:
                 self.sighted.add("one_term_selectors_only")
                 if self._quirks.one_term_selectors_only:
-                    raise AllocationError(
-                        f"create NodeSelector for claim {ready.claim.metadata.name}: "
+                    claim = ready.claim
+                    text = (
+                        f"create NodeSelector for claim {claim.metadata.name}: "
                         f"unsupported ResourceSlice.NodeSelector with {len(terms)} terms"
                     )
+                    raise AllocationError(Cause("node-selector-terms", text, claim=claim.key))
             if terms:
                 alternatives = [_merged(base, term) for base, term in product(alternatives, terms)]
         filled = [term for term in alternatives if term.match_fields or term.match_expressions]

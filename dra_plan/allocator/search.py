@@ -17,7 +17,7 @@ from dra_plan.releases import Features, Quirks, Rules
 from . import capacity
 from .counters import Counters
 from .effort import estimate
-from .errors import AllocationError
+from .errors import AllocationError, Cause
 from .ledger import Ledger
 from .pools import Pool, PoolDevice
 from .probe import Probe
@@ -140,10 +140,9 @@ class Search:
             least += min(counts)
             deepest += 3 + min(max(counts), RESULTS_LIMIT)
         if least > RESULTS_LIMIT:
-            raise AllocationError(
-                f"claim {ready.claim.key}: number of requested devices {least} "
-                f"exceeds the claim limit of {RESULTS_LIMIT}"
-            )
+            asks = f"number of requested devices {least} exceeds the claim limit of {RESULTS_LIMIT}"
+            key = ready.claim.key
+            raise AllocationError(Cause("too-many-devices", f"claim {key}: {asks}", claim=key))
         if ready.problem is not None:
             raise AllocationError(ready.problem)
         return deepest
@@ -157,10 +156,8 @@ class Search:
                 if not self._quirks.all_with_broken_pool_fatal:
                     return []
                 how = "being updated" if pool.incomplete else "invalid"
-                raise AllocationError(
-                    f"claim {want.claim.key}, request {want.name}: asks for all devices, "
-                    f"but resource pool {pool.id} is currently {how}"
-                )
+                text = f"asks for all devices, but resource pool {pool.id} is currently {how}"
+                raise AllocationError(want.cause("all-and-broken-pool", text, pool=pool.id))
             listed += [
                 d for d in pool.devices() if self._taker.match_refusal(want, d) is None and self._all_includes(want, d)
             ]

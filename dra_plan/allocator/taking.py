@@ -212,10 +212,8 @@ class Taker:
             if want.takes_all:
                 self.sighted.add("all_with_constraint_fatal")
                 if self.quirks.all_with_constraint_fatal:
-                    raise AllocationError(
-                        f"claim {want.claim.key}, request {want.name}: cannot add device {device.id} "
-                        "because a claim constraint would not be satisfied"
-                    )
+                    text = f"cannot add device {device.id} because a claim constraint would not be satisfied"
+                    raise AllocationError(want.cause("all-and-constraint", text))
             self._leak_counters(device, pays, "rejection_leaks_counters")
             for earlier in want.constraints[:position]:
                 if earlier.rolled_back(self.ledger, want.request_name):

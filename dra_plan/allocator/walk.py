@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from dra_plan.releases import Quirks, Rules
 
-from .errors import AllocationError, StepsExhaustedError
+from .errors import AllocationError, Cause, StepsExhaustedError
 from .pools import Pool, PoolDevice
 from .probe import Probe
 from .reasons import DeviceReason, NothingMatches, TooManyDevices
@@ -197,7 +197,7 @@ class Walk:
 
 def reached_invalid(pool: Pool) -> AllocationError:
     """What ends the search when it comes to an invalid pool, in releases that don't pass it over."""
-    return AllocationError(f"pool {pool.id.pool} is invalid: {pool.invalid}")
+    return AllocationError(Cause("invalid-pool", f"pool {pool.id.pool} is invalid: {pool.invalid}", pool=pool.id))
 
 
 __all__ = ["EXCEEDED", "NO", "YES", "Course", "Limits", "Paused", "Walk", "reached_invalid"]

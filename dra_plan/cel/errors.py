@@ -13,3 +13,7 @@ class CelCompileError(CelError):
 
 class CelRuntimeError(CelError):
     """An evaluation that ended in an error: no such key, overflow, cost limit passed, a result that is no bool."""
+
+
+class CelDeviceError(CelRuntimeError):
+    """A device on which no selector can be evaluated: one of its attributes or capacities can't be converted."""

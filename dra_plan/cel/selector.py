@@ -17,7 +17,7 @@ from dra_plan.cel.counted import generate_counted
 from dra_plan.cel.deep import with_room
 from dra_plan.cel.device import Inspector, as_device, device_value, named, read_value
 from dra_plan.cel.environment import Environment, environment
-from dra_plan.cel.errors import CelRuntimeError
+from dra_plan.cel.errors import CelDeviceError, CelRuntimeError
 from dra_plan.cel.estimate import estimate
 from dra_plan.cel.generate import QuickFunction, generate
 from dra_plan.cel.interpret import Evaluator
@@ -132,7 +132,7 @@ class Selector:
         return with_room(explained)
 
     def _inspected(self, device: Device | Mapping[str, Any]) -> tuple[Device, bool]:
-        """The decoded device, and whether it is of usual size; raises CelRuntimeError for one that no selector takes.
+        """The decoded device, and whether it is of usual size; raises CelDeviceError for one that no selector takes.
 
         Only what the caller holds decoded is remembered as seen: what was made from a dict is gone after the call.
         """
@@ -143,7 +143,7 @@ class Selector:
             found = as_device(device)
             seen = self._inspector.look(found)
         if seen.problem is not None:
-            raise CelRuntimeError(seen.problem)
+            raise CelDeviceError(seen.problem)
         return found, seen.is_usual
 
     def _remembered(self, device: Device, driver: str, usual: bool) -> bool:

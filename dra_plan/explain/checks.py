@@ -93,7 +93,9 @@ class Checks:
                 if not condition.holds(device):
                     return SelectorRefused(condition.class_name, condition.index, condition.expression)
             except SelectorError as error:
-                return SelectorFailed(condition.class_name, condition.index, condition.expression, str(error))
+                compiles = error.device is not None
+                place = (condition.class_name, condition.index, condition.expression)
+                return SelectorFailed(*place, str(error), compiles, error.of_device)
         return None
 
     def _node(self, _want: Want, device: PoolDevice, _pool: Pool) -> Refusal | None:

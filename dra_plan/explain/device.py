@@ -128,19 +128,16 @@ def _selectors(scene: Scene, want: Want, _pool: Pool, device: PoolDevice) -> lis
 
 def _condition(scene: Scene, condition: Condition, device: PoolDevice) -> Data:
     made: Data = {"class": condition.class_name, "selector": condition.index, "expression": condition.expression}
+    compiles = True
     try:
         made["result"] = condition.holds(device)
     except SelectorError as error:
         made |= {"result": None, "error": str(error)}
-    if made["result"] is False or _compiles(made):
+        compiles = error.device is not None
+    if compiles and not made["result"]:
         found = findings(condition.expression, [device], scene.world.compile, lambda: Publications([device]))
         made["selectors"] = [finding(item) for item in found]
     return made
-
-
-def _compiles(made: Data) -> bool:
-    """Whether an expression that fails compiles, so that its parts can be asked."""
-    return "CEL runtime error" in made.get("error", "")
 
 
 def _capacities(scene: Scene, want: Want, _pool: Pool, device: PoolDevice) -> list[Data]:

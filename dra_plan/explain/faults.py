@@ -1,21 +1,17 @@
-"""Error outcomes: the kind of error, the object at fault and its place, the device that set it off, the remedy.
-
-The allocator's texts are upstream's and fixed, so a table of their words tells the kinds apart.
-"""
+"""Error outcomes: the kind of error, the object at fault and its place, the device that set it off, the remedy."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from dra_plan.allocator import DeviceID, NodeOutcome, PoolDevice, SelectorError
+from dra_plan.allocator import AllocationError, DeviceID, NodeAllocationError, PoolDevice, SelectorError
 from dra_plan.allocator.requests import Condition, Want
 from dra_plan.api.core import PodSpec
 from dra_plan.api.inventory import Inventory, ObjectKey
 from dra_plan.api.notice import Origin
 from dra_plan.api.resource import ResourceClaim
-from dra_plan.claimsets import ClaimSet, Owner
-from dra_plan.claimsets.index import template_spec, workload_owner
+from dra_plan.claimsets import ClaimSet
 
 from . import edits
 from .clauses import references
@@ -23,30 +19,10 @@ from .near import nearest
 from .rewrites import for_driver, guarded
 from .scene import Budget, Scene
 
-_WORDS = (
-    ("could not retrieve device class", "class-missing"),
-    ("missing device class name", "class-not-named"),
-    ("feature is disabled", "feature-off"),
-    ("unsupported count mode", "count-mode"),
-    ("unknown request type", "request-empty"),
-    ("CEL expression empty", "request-empty"),
-    ("exceeds the claim limit", "too-many-devices"),
-    ("empty constraint", "constraint-unknown"),
-    ("asks for all devices, but resource pool", "all-and-broken-pool"),
-    ("because a claim constraint would not be satisfied", "all-and-constraint"),
-    ("invalid resource pools were encountered", "invalid-pools"),
-    ("unsupported ResourceSlice.NodeSelector", "node-selector-terms"),
-    ("failed to parse node selector", "node-selector-invalid"),
-    (" is invalid: ", "invalid-pool"),
-)
-
-_GATES = (
-    ("DRAPrioritizedList", "DRAPrioritizedList"),
-    ("DRAConsumableCapacity", "DRAConsumableCapacity"),
-    ("admin access", "DRAAdminAccess"),
-)
-
 _LISTS_GATE = "DRAListTypeAttributes"
+
+_SET_OFF = ("all-and-broken-pool", "all-and-constraint")
+"""Errors that a request sets off without being wrong itself: a pool or a constraint is at fault."""
 
 _ROUNDS = 6
 """Guards that are added one after the other before a rewrite is given up."""
@@ -101,16 +77,6 @@ def of_set(claim_set: ClaimSet, inventory: Inventory) -> Fault:
     return fault
 
 
-def _pod_spec(owner: Owner, inventory: Inventory) -> PodSpec | None:
-    for pod in inventory.pods:
-        if owner == ("Pod", pod.metadata.namespace, pod.metadata.name):
-            return pod.spec
-    for workload in inventory.workloads:
-        if workload_owner(workload) == owner:
-            return template_spec(workload)
-    return None
-
-
 def _missing(spec: PodSpec, namespace: str, inventory: Inventory) -> Iterator[tuple[str, str, list[str]]]:
     """The claims and templates that a pod names and the input does not have: kind, name, and the names there are."""
     claims = [c.metadata.name for c in inventory.claims if c.metadata.namespace == namespace]
@@ -123,27 +89,20 @@ def _missing(spec: PodSpec, namespace: str, inventory: Inventory) -> Iterator[tu
             yield "ResourceClaimTemplate", template, sorted(templates)
 
 
-def of_answer(scene: Scene, answer: NodeOutcome, claim_set: ClaimSet) -> Fault:
+def of_error(scene: Scene, error: AllocationError | NodeAllocationError, claim_set: ClaimSet) -> Fault:
     """What ended the attempt on this node."""
-    code = next((code for words, code in _WORDS if words in answer.message), "error")
-    fault = Fault(code, answer.message)
-    if isinstance(answer.error, SelectorError):
-        _blame_selector(fault, scene, answer.error, claim_set)
+    cause = error.cause
+    fault = Fault(cause.code, cause.message, gate=cause.gate or None)
+    if isinstance(error, SelectorError):
+        _blame_selector(fault, scene, error, claim_set)
         return fault
-    want = next((w for w in _wants(scene) if w.problem == answer.message), None)
-    if want is not None:
-        fault.request = want.full_name
-        _place(fault, want.claim, scene, claim_set)
-    else:
-        claim = next((c for c in scene.claims if answer.message.startswith(f"claim {c.key}")), None)
-        if claim is not None:
-            _place(fault, claim, scene, claim_set)
-    if code == "class-missing":
-        name = answer.message.rpartition('"')[0].rpartition('"')[2]
-        fault.missing, fault.known = ("DeviceClass", "", name), sorted(scene.classes)
-        fault.hint = nearest(name, fault.known)
-    if code == "feature-off":
-        fault.gate = next((gate for words, gate in _GATES if words in answer.message), None)
+    fault.request = None if cause.code in _SET_OFF else cause.request or None
+    claim = next((claim for claim in scene.claims if claim.key == cause.claim), None)
+    if claim is not None:
+        _place(fault, claim, scene, claim_set)
+    if cause.code == "class-missing":
+        fault.missing, fault.known = ("DeviceClass", "", cause.device_class), sorted(scene.classes)
+        fault.hint = nearest(cause.device_class, fault.known)
     return fault
 
 
@@ -165,10 +124,9 @@ def _place(fault: Fault, claim: ResourceClaim, scene: Scene, claim_set: ClaimSet
 
 def _blame_selector(fault: Fault, scene: Scene, error: SelectorError, claim_set: ClaimSet) -> None:
     device = error.device if isinstance(error.device, PoolDevice) else None
-    fault.code = "selector-compile" if device is None else "selector-runtime"
     fault.expression = error.expression
     fault.device = device.id if device is not None else None
-    if "unsupported attribute value" in str(error) and scene.target.gates.get(_LISTS_GATE) is False:
+    if device is not None and error.of_device and _has_list(device) and scene.target.gates.get(_LISTS_GATE) is False:
         fault.gate = _LISTS_GATE
     want, condition = _failed(scene, error)
     if want is None or condition is None:
@@ -184,12 +142,22 @@ def _blame_selector(fault: Fault, scene: Scene, error: SelectorError, claim_set:
         fault.rewrite = _rewrite(scene, want, condition, device)
 
 
+def _has_list(device: PoolDevice) -> bool:
+    """Whether an attribute of the device is a list."""
+    return any(
+        values is not None
+        for attribute in device.device.attributes.values()
+        for values in (attribute.int_values, attribute.bool_values, attribute.string_values, attribute.version_values)
+    )
+
+
 def _failed(scene: Scene, error: SelectorError) -> tuple[Want | None, Condition | None]:
+    """The first request with the selector that failed."""
+    cause = error.cause
+    place = (cause.claim, cause.device_class or None, error.position, error.expression)
     for want in _wants(scene):
         for condition in want.conditions:
-            if condition.expression == error.expression and str(error).startswith(
-                f"{condition.owner}: selector #{condition.index}: "
-            ):
+            if (condition.claim, condition.class_name, condition.index, condition.expression) == place:
                 return want, condition
     return None, None
 

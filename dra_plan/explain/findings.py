@@ -57,9 +57,7 @@ def _devices(views: Sequence[NodeView], position: int, removal: Removal) -> list
 
 def _is_whole_device(refusal: Refusal) -> bool:
     """Whether a selector fails whatever it says, as one attribute of the device can't be had, or does not compile."""
-    if not isinstance(refusal, SelectorFailed):
-        return False
-    return "unsupported attribute value" in refusal.message or "compile error" in refusal.message
+    return isinstance(refusal, SelectorFailed) and (refusal.of_device or not refusal.compiles)
 
 
 def _is_passed(view: NodeView, told: Funnel, class_name: str) -> bool:

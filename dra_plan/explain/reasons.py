@@ -19,12 +19,17 @@ class PoolUnusable(NamedTuple):
 
 
 class SelectorFailed(NamedTuple):
-    """A selector of the class, or of the request (None), can't be evaluated on the device."""
+    """A selector of the class, or of the request (None), can't be evaluated on the device.
+
+    `compiles` says whether its parts can be asked; `of_device` that no selector can be evaluated on the device.
+    """
 
     class_name: str | None
     position: int
     expression: str
     message: str
+    compiles: bool
+    of_device: bool
 
 
 class TakenAlready(NamedTuple):
@@ -168,7 +173,6 @@ OTHER_CODES = (
     "node-selector-invalid",
     "selector-compile",
     "selector-runtime",
-    "error",
 )
 """Codes of reasons that concern a node, a request, or the whole set."""
 

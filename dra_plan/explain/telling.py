@@ -121,8 +121,8 @@ class _Teller:
         if outcome is Outcome.FITS:
             story.choices = choices.of(scene)
             return
-        if outcome in (Outcome.ERROR, Outcome.NODE_ERROR):
-            story.fault = faults.of_answer(scene, story.answer, self._claim_set)
+        if story.answer.error is not None:
+            story.fault = faults.of_error(scene, story.answer.error, self._claim_set)
         story.findings = findings_of([view for view in story.views if view is not None])
 
 

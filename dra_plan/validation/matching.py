@@ -71,7 +71,7 @@ def check(world: World) -> Found:
 def _class_conditions(world: World, device_class: DeviceClass) -> list[Condition]:
     name = device_class.metadata.name
     return [
-        Condition(f"class {name}", name, index, selector.cel.expression if selector.cel else "", world.compile)
+        Condition("", name, index, selector.cel.expression if selector.cel else "", world.compile)
         for index, selector in enumerate(device_class.spec.selectors)
     ]
 

@@ -29,9 +29,6 @@ from dra_plan.releases import Target
 
 from .subject import Subject
 
-_RUNTIME = "CEL runtime error: "
-"""What stands between the scheduler's words and the language's in the text of a failing selector."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Asked:
@@ -163,7 +160,7 @@ class World:
                     if conditions[-1].holds(device):
                         made.holds.append(device)
                 except SelectorError as failure:
-                    made.fails.append((device, str(failure).partition(_RUNTIME)[2]))
+                    made.fails.append((device, failure.detail))
             self._outcomes[key] = made
         return self._outcomes[key]
 

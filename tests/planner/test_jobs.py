@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import pickle
 from typing import Any
 
 import pytest
 
 from dra_plan import allocate
-from dra_plan.allocator import SelectorError
 from tests.allocator.build import claim, device, device_class, exactly, is_v, pool
 
 
@@ -50,11 +48,6 @@ def test_more_processes_than_claim_sets(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr("dra_plan.planner.parallel.plan_sets", lambda *_, **__: asked.append(1))
     allocate([*cluster()[:-4]], jobs=8)
     assert not asked, "one claim set needs no other process"
-
-
-def test_errors_of_selectors_come_back_whole() -> None:
-    error = pickle.loads(pickle.dumps(SelectorError("failed", "1 == 1", "d")))
-    assert (str(error), error.expression, error.device) == ("failed", "1 == 1", "d")
 
 
 @pytest.mark.long

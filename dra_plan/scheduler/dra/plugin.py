@@ -41,8 +41,8 @@ from .podclaims import PodClaimError, pod_claims, special_claim
 from .state import Allocations, PodState
 
 FINALIZER = "resource.kubernetes.io/delete-protection"
-UNAVAILABLE = "resourceclaim not available on the node"
-_UNAVAILABLE = unresolvable(UNAVAILABLE)
+_UNAVAILABLE = unresolvable("resourceclaim not available on the node").by(names.DYNAMIC_RESOURCES)
+"""Known again as the object that it is."""
 _NO_DEVICES = unresolvable("cannot allocate all claims")
 _LEFTOVER = unresolvable("cannot schedule extended resource claim")
 _CANNOT_FIT = unresolvable("cannot fit resource")
@@ -313,11 +313,7 @@ class DynamicResources(
 
     def _freeable(self, kept: PodState, pod: Pod, statuses: Mapping[str, Status]) -> list[ResourceClaim]:
         """Unavailable claims that nobody but this pod uses. Only nodes on which the allocator succeeded tell (P2)."""
-        blocked = [
-            self._handle.snapshot[name]
-            for name, status in statuses.items()
-            if status.plugin == self.name and status.reasons == (UNAVAILABLE,)
-        ]
+        blocked = [self._handle.snapshot[name] for name, status in statuses.items() if status is _UNAVAILABLE]
         uid = self._handle.cluster.info(pod).uid
         found = []
         for claim in kept.allocated:
