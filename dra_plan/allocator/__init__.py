@@ -9,6 +9,7 @@ from .identity import DeviceID, PoolID
 from .pools import Pool, PoolDevice, PoolGatherer, PoolState
 from .probe import Probe
 from .state import AllocatedState
+from .view import View
 
 __all__ = [
     "AllocatedState",
@@ -27,4 +28,5 @@ __all__ = [
     "Probe",
     "SelectorError",
     "StepsExhaustedError",
+    "View",
 ]

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from dra_plan.api.core import Node
-from dra_plan.api.resource import AllocationResult, DeviceClass, ResourceClaim
-from dra_plan.releases import Quirk, Target
+from dra_plan.api.resource import AllocationResult, ResourceClaim
+from dra_plan.releases import Quirk
 
+from .appearance import Appearance
 from .counters import Counters
 from .errors import AllocationError, Cause, NodeAllocationError, StepsExhaustedError
 from .likeness import Answer, Likeness
-from .pools import Pool, PoolGatherer
+from .pools import Pool
 from .probe import Probe
-from .requests import Compile, RequestReader
 from .results import ResultMaker, Take
 from .search import Limits, Pruning, Search
-from .state import AllocatedState
-from .views import View
+from .view import View
 
 DEFAULT_MAX_STEPS = 250_000
 """Steps of one search before it is given up as undecided; fixed, so that answers do not depend on the machine."""
@@ -54,32 +53,30 @@ class NodeOutcome:
 
 
 class Allocator:
-    """Allocates one set of claims, on each node independently. May be used from several threads."""
+    """Allocates one set of claims, on each node independently. May be used from several threads.
+
+    `max_steps` bounds each search (None: `DEFAULT_MAX_STEPS`); `deadline` is a monotonic time at which searches end.
+    """
 
     def __init__(
         self,
         claims: Iterable[ResourceClaim],
-        gatherer: PoolGatherer,
-        classes: Mapping[str, DeviceClass],
-        state: AllocatedState,
-        target: Target,
-        compile_selector: Compile,
+        view: View,
         *,
-        max_steps: int = DEFAULT_MAX_STEPS,
+        max_steps: int | None = None,
         deadline: float | None = None,
         pruning: Pruning = True,
         shares_answers: bool = True,
     ) -> None:
         self.claims_to_allocate = tuple(claims)
-        self._gatherer, self._state, self._target = gatherer, state, target
-        self._limits = Limits(max_steps, deadline)
+        self._view, self._target = view, view.target
+        self._limits = Limits(DEFAULT_MAX_STEPS if max_steps is None else max_steps, deadline)
         self._pruning = pruning
-        self._counters = Counters(state, target.rules, target.quirks, gatherer.slices)
-        reader = RequestReader(classes, target.features, target.rules, target.quirks, compile_selector)
-        self._claims = [reader.read(index, claim) for index, claim in enumerate(self.claims_to_allocate)]
+        self._counters = Counters(view.state, self._target.rules, self._target.quirks, view.gatherer.slices)
+        self._claims = view.requests(self.claims_to_allocate)
         self._likeness: Likeness | None = None
         if shares_answers:
-            self._likeness = Likeness(self._claims, state, self._counters, target)
+            self._likeness = Likeness(self._claims, view.state, self._counters, self._target)
 
     def allocate(self, node: Node, probe: Probe | None = None) -> NodeOutcome:
         """The answer for a node.
@@ -91,22 +88,22 @@ class Allocator:
         name = node.metadata.name
         sighted: set[Quirk] = set()
         try:
-            pools = self._gatherer.gather(node, sighted=sighted)
+            pools = self._view.gatherer.gather(node, sighted=sighted)
         except AllocationError as error:
             return NodeOutcome(name, Outcome.ERROR, message=str(error), error=error)
-        view = self._likeness.view(pools) if self._likeness is not None and probe is None else None
-        answer = self._likeness.recall(view) if self._likeness is not None and view is not None else None
-        if answer is not None and view is not None:
-            return self._recalled(answer, view, name, sighted)
-        return self._searched(self._search(node, pools, probe), view, name, sighted)
+        appearance = self._likeness.appearance(pools) if self._likeness is not None and probe is None else None
+        answer = self._likeness.recall(appearance) if self._likeness is not None and appearance is not None else None
+        if answer is not None and appearance is not None:
+            return self._recalled(answer, appearance, name, sighted)
+        return self._searched(self._search(node, pools, probe), appearance, name, sighted)
 
-    def _searched(self, search: Search, view: View | None, name: str, sighted: set[Quirk]) -> NodeOutcome:
+    def _searched(self, search: Search, appearance: Appearance | None, name: str, sighted: set[Quirk]) -> NodeOutcome:
         maker = self._maker(name)
         outcome, allocations, message = Outcome.DOES_NOT_FIT, [], ""
         ended: AllocationError | NodeAllocationError | None = None
         try:
             found = search.run()
-            self._remember(view, search, found=found)
+            self._remember(appearance, search, found=found)
             if found:
                 allocations = self._results(maker, search.ledger.results, search.chosen)
                 outcome = Outcome.FITS
@@ -119,27 +116,27 @@ class Allocator:
         except StepsExhaustedError as error:
             outcome, message = Outcome.UNDECIDED, str(error)
             if self._limits.deadline is None:
-                self._remember(view, search, found=False, gave_up=message)
+                self._remember(appearance, search, found=False, gave_up=message)
         sighted |= search.sighted | maker.sighted
         return NodeOutcome(name, outcome, allocations, message, search.steps, frozenset(sighted), ended)
 
-    def _recalled(self, answer: Answer, view: View, name: str, sighted: set[Quirk]) -> NodeOutcome:
+    def _recalled(self, answer: Answer, appearance: Appearance, name: str, sighted: set[Quirk]) -> NodeOutcome:
         """The answer of another node's search, told of this node."""
         if answer.takes is None:
             outcome = Outcome.UNDECIDED if answer.gave_up else Outcome.DOES_NOT_FIT
             return NodeOutcome(name, outcome, [], answer.gave_up, answer.steps, answer.sighted | sighted)
         maker = self._maker(name)
         try:
-            allocations = self._results(maker, answer.takes_at(view), answer.chosen)
+            allocations = self._results(maker, answer.takes_at(appearance), answer.chosen)
         except AllocationError as error:
             sighted |= answer.sighted | maker.sighted
             return NodeOutcome(name, Outcome.ERROR, [], str(error), answer.steps, frozenset(sighted), error)
         sighted |= answer.sighted | maker.sighted
         return NodeOutcome(name, Outcome.FITS, allocations, "", answer.steps, frozenset(sighted))
 
-    def _remember(self, view: View | None, search: Search, *, found: bool, gave_up: str = "") -> None:
-        if self._likeness is not None and view is not None:
-            self._likeness.remember(view, search, found=found, gave_up=gave_up)
+    def _remember(self, appearance: Appearance | None, search: Search, *, found: bool, gave_up: str = "") -> None:
+        if self._likeness is not None and appearance is not None:
+            self._likeness.remember(appearance, search, found=found, gave_up=gave_up)
 
     def _maker(self, node: str) -> ResultMaker:
         target = self._target
@@ -147,7 +144,7 @@ class Allocator:
 
     def effort(self, node: Node, answer: NodeOutcome) -> float:
         """Estimates the steps of the plain search for this answer, to the first solution or to the end."""
-        return self._search(node, self._gatherer.gather(node)).effort(answer.allocations)
+        return self._search(node, self._view.gatherer.gather(node)).effort(answer.allocations)
 
     def _search(self, node: Node, pools: Sequence[Pool], probe: Probe | None = None) -> Search:
         target = self._target
@@ -155,7 +152,7 @@ class Allocator:
             node,
             pools,
             self._claims,
-            self._state,
+            self._view.state,
             self._counters,
             target.features,
             target.rules,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dra_plan.api.resource import Device, DeviceTaint, DeviceTaintRule, DeviceTaintSelector, DeviceToleration
 from dra_plan.api.tolerations import BLOCKING, tolerates
-from dra_plan.releases import Rules
+from dra_plan.releases import Features, Quirks, Rules
 
 from .identity import PoolID
 from .reasons import NotTolerated
@@ -17,6 +17,18 @@ def blocks(taint: DeviceTaint, rules: Rules) -> bool:
     return rules.unknown_effects_block or taint.effect in BLOCKING
 
 
+def effective_rules(rules: Sequence[DeviceTaintRule], features: Features, quirks: Quirks) -> Sequence[DeviceTaintRule]:
+    """The device taint rules that count: none with the gate off.
+
+    A rule without a selector taints every device upstream (E1, kubernetes#141620), and none once that is repaired.
+    """
+    if not features.device_taint_rules:
+        return ()
+    if quirks.absent_device_selector_matches_all:
+        return rules
+    return [rule for rule in rules if rule.spec.device_selector is not None]
+
+
 def tainted(device: Device, pool: PoolID, rules: Sequence[DeviceTaintRule]) -> Sequence[DeviceTaint]:
     """The device's own taints, then those of the rules that mean it, in rule order."""
     if not rules:
@@ -25,7 +37,7 @@ def tainted(device: Device, pool: PoolID, rules: Sequence[DeviceTaintRule]) -> S
 
 
 def _means(selector: DeviceTaintSelector | None, device: Device, pool: PoolID) -> bool:
-    """An absent selector means every device here; the planner leaves such rules out where that is repaired (E1)."""
+    """Whether the selector means the device; rules without one are here only where they mean every device (E1)."""
     if selector is None:
         return True
     return (

@@ -60,17 +60,8 @@ class Known:
         self.found = found
         held = {element for element in found.elements if isinstance(element, SAME_EVERYWHERE)}
         others = [e for e in elements(scene) if isinstance(e, SAME_EVERYWHERE) and e not in held]
-        world = scene.world.repaired()
-        self._allocator = Allocator(
-            without(scene, others).claims,
-            world.gatherer,
-            world.classes,
-            world.state,
-            world.target,
-            world.compile,
-            max_steps=STEPS_EACH,
-            deadline=scene.deadline,
-        )
+        view = scene.world.repaired().view
+        self._allocator = Allocator(without(scene, others).claims, view, max_steps=STEPS_EACH, deadline=scene.deadline)
 
     def is_enough(self, node: Node, budget: Budget) -> bool:
         """Whether the requests and constraints leave no allocation on this node either, defects repaired."""

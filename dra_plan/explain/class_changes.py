@@ -46,7 +46,7 @@ def _other(want: Want, name: str) -> Change:
 
 def _drivers(device_class: DeviceClass, devices: list[PoolDevice], view: NodeView) -> set[str]:
     """The drivers of the devices that pass all selectors of the class."""
-    compile_ = view.scene.world.compile
+    compile_ = view.scene.view.compile
     try:
         selectors = [compile_(s.cel.expression) for s in device_class.spec.selectors if s.cel is not None]
         return {d.id.driver for d in devices if all(s.matches(d.device, d.id.driver) for s in selectors)}

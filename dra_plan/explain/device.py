@@ -34,7 +34,7 @@ def parse(text: str) -> DeviceID | None:
 
 def known_devices(world: World) -> Iterator[DeviceID]:
     """All devices that the input's slices name."""
-    for slices in world.gatherer.slices.values():
+    for slices in world.view.gatherer.slices.values():
         for slice_ in slices:
             yield from (device.id for device in slice_.devices)
 
@@ -47,7 +47,7 @@ def hint(world: World, device: DeviceID) -> str | None:
 def story(world: World, nodes: Sequence[Node], claim_sets: Iterable[ClaimSet], device: DeviceID) -> Data:
     """What became of the device for each claim set, on the first of the nodes that sees it."""
     seen = [(node, found) for node in nodes if (found := _on(world, node, device)) is not None]
-    slices = [s for s in world.gatherer.slices.get(device.pool_id, ()) if any(d.id == device for d in s.devices)]
+    slices = [s for s in world.view.gatherer.slices.get(device.pool_id, ()) if any(d.id == device for d in s.devices)]
     made: Data = {
         "device": device._asdict(),
         "slices": [slice_.name for slice_ in slices],
@@ -59,12 +59,12 @@ def story(world: World, nodes: Sequence[Node], claim_sets: Iterable[ClaimSet], d
     if not seen:
         return made
     node, (pool, member) = seen[0]
-    state = world.state
+    state = world.view.state
     keys = [state.dedicated[device]] if device in state.dedicated else list(dict.fromkeys(state.shared.get(device, ())))
     whole = Stage(world, ()).scene(node)
     made["holders"] = [holder(whole, key) for key in keys]
     if not pool.usable:
-        made["pool"] = pool_document(pool_finding(pool, world.gatherer))
+        made["pool"] = pool_document(pool_finding(pool, world.view.gatherer))
     made["claimSets"] = [_of_set(world, claim_set, node, pool, member) for claim_set in claim_sets]
     return made
 
@@ -72,7 +72,7 @@ def story(world: World, nodes: Sequence[Node], claim_sets: Iterable[ClaimSet], d
 def _on(world: World, node: Node, device: DeviceID) -> tuple[Pool, PoolDevice] | None:
     obsolete: list[Pool] = []
     try:
-        pools = world.gatherer.gather(node, obsolete=obsolete)
+        pools = world.view.gatherer.gather(node, obsolete=obsolete)
     except AllocationError:
         return None
     for pool in (*pools, *obsolete):
@@ -135,7 +135,7 @@ def _condition(scene: Scene, condition: Condition, device: PoolDevice) -> Data:
         made |= {"result": None, "error": str(error)}
         compiles = error.device is not None
     if compiles and not made["result"]:
-        found = findings(condition.expression, [device], scene.world.compile, lambda: Publications([device]))
+        found = findings(condition.expression, [device], scene.view.compile, lambda: Publications([device]))
         made["selectors"] = [finding(item) for item in found]
     return made
 

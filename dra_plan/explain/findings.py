@@ -37,7 +37,7 @@ def findings_of(views: Sequence[NodeView]) -> dict[tuple[int, int], list[Finding
                 _is_passed(view, view.funnels[position], refusal.class_name) for view in views
             ):
                 devices = _devices(views, position, removal)
-                compile_ = views[0].scene.world.compile
+                compile_ = views[0].scene.view.compile
                 found[position, number] = findings(refusal.expression, devices, compile_, publications)
     return found
 

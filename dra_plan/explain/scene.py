@@ -21,17 +21,18 @@ from dra_plan.allocator import (
     PoolGatherer,
     PoolID,
     Probe,
+    View,
 )
 from dra_plan.allocator.allocator import DEFAULT_MAX_STEPS
-from dra_plan.allocator.requests import ClaimRequests, RequestReader, Selector
+from dra_plan.allocator.requests import ClaimRequests
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
-from dra_plan.api.resource import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice
+from dra_plan.api.resource import DeviceClass, ResourceClaim, ResourceSlice
 from dra_plan.releases import Quirk, Target
 
 
 class World(Protocol):
-    """What is needed of a cluster as one target sees it."""
+    """A cluster as one target sees it, with the objects that no allocator looks at."""
 
     @property
     def inventory(self) -> Inventory:
@@ -42,23 +43,8 @@ class World(Protocol):
         """The release and its gates."""
 
     @property
-    def classes(self) -> Mapping[str, DeviceClass]:
-        """The device classes by name."""
-
-    @property
-    def state(self) -> AllocatedState:
-        """What is allocated."""
-
-    @property
-    def gatherer(self) -> PoolGatherer:
-        """Finds the pools of nodes."""
-
-    @property
-    def taint_rules(self) -> Sequence[DeviceTaintRule]:
-        """The device taint rules that count."""
-
-    def compile(self, expression: str) -> Selector:
-        """The selector as the scheduler compiles it."""
+    def view(self) -> View:
+        """What the allocator looks at."""
 
     def repaired(self, *quirks: Quirk) -> World:
         """The same cluster without the named defects; without any name, without all."""
@@ -93,10 +79,8 @@ class Scene:
     """The allocated claims that matter here: those that have devices in a pool of this node."""
     own: frozenset[str]
     """Those of them, by NAMESPACE/NAME, that belong to the claim set itself: releasing them is no remedy."""
-    classes: Mapping[str, DeviceClass]
-    gatherer: PoolGatherer
-    target: Target
-    state: AllocatedState
+    view: View
+    """The world, with what has been changed."""
     max_steps: int = DEFAULT_MAX_STEPS
     deadline: float | None = None
     """Monotonic time at which searches end as Undecided."""
@@ -104,19 +88,30 @@ class Scene:
     """Filled when first asked for; shared by scenes that differ in the node alone."""
     _pools: tuple[list[Pool], list[Pool]] | None = None
 
+    @property
+    def classes(self) -> Mapping[str, DeviceClass]:
+        """The device classes by name."""
+        return self.view.classes
+
+    @property
+    def gatherer(self) -> PoolGatherer:
+        """Finds the pools of nodes."""
+        return self.view.gatherer
+
+    @property
+    def target(self) -> Target:
+        """The release and its gates."""
+        return self.view.target
+
+    @property
+    def state(self) -> AllocatedState:
+        """The devices in use."""
+        return self.view.state
+
     def ask(self, budget: Budget | None = None, probe: Probe | None = None) -> NodeOutcome:
         """The allocator's answer. With a budget, its steps are paid from it and it may end as Undecided sooner."""
         steps = self.max_steps if budget is None else max(1, min(self.max_steps, budget.each, budget.left))
-        allocator = Allocator(
-            self.claims,
-            self.gatherer,
-            self.classes,
-            self.state,
-            self.target,
-            self.world.compile,
-            max_steps=steps,
-            deadline=self.deadline,
-        )
+        allocator = Allocator(self.claims, self.view, max_steps=steps, deadline=self.deadline)
         answer = allocator.allocate(self.node, probe)
         if budget is not None:
             budget.left -= answer.steps + 1
@@ -132,9 +127,7 @@ class Scene:
     def ready(self) -> list[ClaimRequests]:
         """The claims as the search sees them."""
         if not self._ready:
-            target = self.target
-            reader = RequestReader(self.classes, target.features, target.rules, target.quirks, self.world.compile)
-            self._ready += [reader.read(index, claim) for index, claim in enumerate(self.claims)]
+            self._ready += self.view.requests(self.claims)
         return self._ready
 
     def gathered(self) -> tuple[list[Pool], list[Pool]]:
@@ -166,7 +159,7 @@ class Scene:
 
     def with_classes(self, classes: Mapping[str, DeviceClass]) -> Scene:
         """Other device classes."""
-        return self._changed(classes=classes)
+        return self._changed(view=self.view.with_classes(classes))
 
     def with_node(self, node: Node) -> Scene:
         """The node with other labels; its name must be the same."""
@@ -180,35 +173,25 @@ class Scene:
         """The claims of those names (NAMESPACE/NAME) give their devices back."""
         gone = set(keys)
         kept = tuple(claim for claim in self.allocated if claim.key not in gone)
-        return self._changed(allocated=kept, state=self._state_of(kept))
+        return self._changed(allocated=kept, view=self.view.with_claims(kept))
 
     def with_slices(self, slices: Iterable[ResourceSlice]) -> Scene:
         """Other slices: these are all that exist."""
-        target = self.target
-        gatherer = PoolGatherer(slices, target.features, target.rules, target.quirks, self.world.taint_rules)
-        return self._changed(gatherer=gatherer)
+        return self._changed(view=self.view.with_slices(tuple(slices)))
 
     def repaired(self, *quirks: Quirk) -> Scene:
         """The same without the named defects; without any name, without all."""
-        world = self.world.repaired(*quirks)
-        gatherer = PoolGatherer(
-            self.slices(), world.target.features, world.target.rules, world.target.quirks, world.taint_rules
-        )
-        return self._changed(world=world, target=world.target, gatherer=gatherer)
+        view = self.view.with_slices(self.slices()).repaired(*quirks)
+        return self._changed(world=self.world.repaired(*quirks), view=view)
 
     def with_gate(self, gate: str) -> Scene:
         """The same release with a feature gate switched on."""
         old = self.target
         target = releases.target(old.version, {**old.gates, gate: True}, old.quirk_mode).with_quirks(old.quirks)
-        world = self.world.retargeted(target)
-        state = AllocatedState.of(self.allocated, consumable_capacity=target.features.consumable_capacity)
-        return self._changed(world=world, target=target, gatherer=world.gatherer, state=state)
-
-    def _state_of(self, claims: Iterable[ResourceClaim]) -> AllocatedState:
-        return AllocatedState.of(claims, consumable_capacity=self.target.features.consumable_capacity)
+        return self._changed(world=self.world.retargeted(target), view=self.view.at(target))
 
 
-_PARTS = ("node", "claims", "world", "allocated", "own", "classes", "gatherer", "target", "state")
+_PARTS = ("node", "claims", "world", "allocated", "own", "view")
 
 
 class Stage:
@@ -227,7 +210,6 @@ class Stage:
         self._own = frozenset(claim.key for claim in own)
         self._max_steps = DEFAULT_MAX_STEPS if max_steps is None else max_steps
         self._ready: list[ClaimRequests] = []
-        self._holders: dict[PoolID, dict[str, ResourceClaim]] | None = None
 
     def scene(self, node: Node) -> Scene:
         """The claims on this node, in the world as it is."""
@@ -238,10 +220,7 @@ class Stage:
             world=world,
             allocated=(),
             own=self._own,
-            classes=world.classes,
-            gatherer=world.gatherer,
-            target=world.target,
-            state=world.state,
+            view=world.view,
             max_steps=self._max_steps,
             deadline=self._deadline,
             _ready=self._ready,
@@ -254,12 +233,4 @@ class Stage:
 
     def holders(self, pool: PoolID) -> Mapping[str, ResourceClaim]:
         """The allocated claims that have devices in a pool, by NAMESPACE/NAME."""
-        if self._holders is None:
-            self._holders = {}
-            for claim in self.world.inventory.claims:
-                if claim.status is None or claim.status.allocation is None:
-                    continue
-                for result in claim.status.allocation.devices.results:
-                    of_pool = self._holders.setdefault(PoolID(result.driver, result.pool), {})
-                    of_pool[claim.key] = claim
-        return self._holders.get(pool, {})
+        return self.world.view.holders.get(pool, {})

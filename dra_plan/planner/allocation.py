@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from dra_plan import claimsets, releases
-from dra_plan.allocator import NodeOutcome, Outcome
+from dra_plan.allocator import Allocator, NodeOutcome, Outcome
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
@@ -200,7 +200,7 @@ class SetPlanner:
             names = [node.metadata.name for node in self._nodes]
             refused = [NodeOutcome(name, Outcome.ERROR, message=claim_set.error) for name in names]
             return PlannedSet(ClaimSetPlan(claim_set, tuple(refused)))
-        allocator = self._cluster.allocator(claim_set.claims, max_steps=self._max_steps, deadline=self._deadline)
+        allocator = Allocator(claim_set.claims, self._cluster.view, max_steps=self._max_steps, deadline=self._deadline)
         watch = defects.Watch(self._cluster, claim_set, self._max_steps, self._deadline)
         clock = TimeoutWatch(self._cluster.target, claim_set, allocator, self._deadline)
         outcomes = []

@@ -2,64 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from dra_plan.allocator import AllocatedState, Allocator, PoolGatherer
-from dra_plan.allocator.allocator import DEFAULT_MAX_STEPS
-from dra_plan.allocator.requests import Selector
+from dra_plan.allocator import AllocatedState, PoolGatherer, View
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
-from dra_plan.api.resource import DeviceTaintRule, ResourceClaim
+from dra_plan.api.resource import DeviceTaintRule
 from dra_plan.errors import InputError, UsageError
 from dra_plan.releases import Quirk, Target
 
 
 class Cluster:
-    """An inventory as one target sees it. `repaired` gives the same cluster without some of the target's defects."""
+    """An inventory and its view under one target, for explanations, which also read what no allocator looks at."""
 
-    def __init__(self, inventory: Inventory, target: Target) -> None:
+    def __init__(self, inventory: Inventory, target: Target, view: View | None = None) -> None:
         self.inventory, self.target = inventory, target
-        self.classes = {device_class.metadata.name: device_class for device_class in inventory.classes}
-        consumable = target.features.consumable_capacity
-        self.state = AllocatedState.of(inventory.claims, consumable_capacity=consumable)
-        self.taint_rules = _taint_rules(inventory, target)
-        self.gatherer = PoolGatherer(inventory.slices, target.features, target.rules, target.quirks, self.taint_rules)
-        self._repaired: dict[tuple[Quirk, ...], Cluster] = {}
+        self.view = View.of(inventory, target) if view is None else view
 
-    def allocator(
-        self, claims: Iterable[ResourceClaim], *, max_steps: int | None = None, deadline: float | None = None
-    ) -> Allocator:
-        """An allocator for one set of claims."""
-        return Allocator(
-            claims,
-            self.gatherer,
-            self.classes,
-            self.state,
-            self.target,
-            self.compile,
-            max_steps=DEFAULT_MAX_STEPS if max_steps is None else max_steps,
-            deadline=deadline,
-        )
+    @property
+    def state(self) -> AllocatedState:
+        """The devices in use."""
+        return self.view.state
 
-    def compile(self, expression: str) -> Selector:
-        """The selector as the scheduler compiles it: by the rules for stored expressions."""
-        from dra_plan.cel import compile_selector
+    @property
+    def taint_rules(self) -> Sequence[DeviceTaintRule]:
+        """The device taint rules that count."""
+        return self.view.taint_rules
 
-        return compile_selector(
-            expression, kubernetes_version=self.target.version, feature_gates=self.target.gates, rules="stored"
-        )
+    @property
+    def gatherer(self) -> PoolGatherer:
+        """Finds the pools of nodes."""
+        return self.view.gatherer
 
     def retargeted(self, target: Target) -> Cluster:
         """The same input as another target sees it."""
-        return Cluster(self.inventory, target)
+        return Cluster(self.inventory, target, self.view.at(target))
 
     def repaired(self, *quirks: Quirk) -> Cluster:
         """The cluster as the target would see it without the named defects; without any name, without all."""
-        if quirks not in self._repaired:
-            self._repaired[quirks] = Cluster(self.inventory, self.target.repaired(*quirks))
-        return self._repaired[quirks]
+        return self.retargeted(self.target.repaired(*quirks))
 
 
 NO_NODES = (
@@ -99,15 +82,6 @@ def choose_nodes(nodes: Sequence[Node], names: Sequence[str] | None) -> list[Nod
         raise UsageError(f"unknown node {unknown[0]!r}{hint}: the input has {len(known)} nodes")
     wanted = set(names)
     return [node for node in nodes if node.metadata.name in wanted]
-
-
-def _taint_rules(inventory: Inventory, target: Target) -> list[DeviceTaintRule]:
-    """The rules that count. One without a selector taints everything upstream, and nothing once repaired (E1)."""
-    if not target.features.device_taint_rules:
-        return []
-    if target.quirks.absent_device_selector_matches_all:
-        return inventory.taint_rules
-    return [rule for rule in inventory.taint_rules if rule.spec.device_selector is not None]
 
 
 def taint_rule_notices(inventory: Inventory, target: Target) -> list[Notice]:

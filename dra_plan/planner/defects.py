@@ -47,8 +47,11 @@ class Watch:
             return False
         if names not in self._allocators:
             steps = STEPS_EACH if self._max_steps is None else min(STEPS_EACH, self._max_steps)
-            self._allocators[names] = self._cluster.repaired(*names).allocator(
-                self._claim_set.claims, max_steps=steps, deadline=self._deadline
+            self._allocators[names] = Allocator(
+                self._claim_set.claims,
+                self._cluster.view.repaired(*names),
+                max_steps=steps,
+                deadline=self._deadline,
             )
         other = self._allocators[names].allocate(node)
         if other.steps > _FEW_STEPS:

@@ -7,17 +7,17 @@ from collections.abc import Iterable, Iterator
 from dra_plan.allocator.counters import Counters
 from dra_plan.allocator.ledger import Ledger
 from dra_plan.allocator.pools import PoolDevice
+from dra_plan.allocator.view import View
 from dra_plan.manifests.load import load
-from dra_plan.planner.cluster import Cluster
 from dra_plan.releases import target
 
 
 def possible_sets(paths: Iterable[str], driver: str) -> Iterator[tuple[str, ...]]:
     """Names of devices of the only pool of `driver` on the first node: each set once, in pool order, none empty."""
     inventory = load([str(path) for path in paths])
-    cluster = Cluster(inventory, target("1.36"))
-    [pool] = [pool for pool in cluster.gatherer.gather(inventory.nodes[0]) if pool.id.driver == driver]
-    counters = Counters(cluster.state, cluster.target.rules, cluster.target.quirks, cluster.gatherer.slices)
+    view = View.of(inventory, target("1.36"))
+    [pool] = [pool for pool in view.gatherer.gather(inventory.nodes[0]) if pool.id.driver == driver]
+    counters = Counters(view.state, view.target.rules, view.target.quirks, view.gatherer.slices)
     ledger, devices = Ledger(1), [device for device in pool.devices() if device.device.consumes_counters]
 
     def extend(taken: tuple[str, ...], rest: list[PoolDevice]) -> Iterator[tuple[str, ...]]:

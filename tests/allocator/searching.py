@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from dra_plan import releases
-from dra_plan.allocator import AllocatedState, Allocator, NodeOutcome, PoolGatherer, Probe
+from dra_plan.allocator import Allocator, NodeOutcome, Probe, View
 from dra_plan.allocator.search import Pruning
 from dra_plan.api.core import Node
 from dra_plan.api.resource import Device, DeviceClass, ResourceClaim, ResourceSlice
@@ -46,6 +46,13 @@ class Equals:
         return str(value) == self._value
 
 
+class SimpleView(View):
+    """A view whose selectors need no engine."""
+
+    def compile(self, expression: str) -> Equals:
+        return Equals(expression)
+
+
 class Cluster(NamedTuple):
     """Objects by kind."""
 
@@ -67,19 +74,8 @@ def allocator(
     cluster: Cluster, target: releases.Target, *, pruning: Pruning, max_steps: int, shares_answers: bool = False
 ) -> Allocator:
     pending = [claim for claim in cluster.claims if claim.status is None or claim.status.allocation is None]
-    state = AllocatedState.of(cluster.claims, consumable_capacity=target.features.consumable_capacity)
-    gatherer = PoolGatherer(cluster.slices, target.features, target.rules, target.quirks)
-    return Allocator(
-        pending,
-        gatherer,
-        cluster.classes,
-        state,
-        target,
-        Equals,
-        max_steps=max_steps,
-        pruning=pruning,
-        shares_answers=shares_answers,
-    )
+    view = SimpleView(target, classes=cluster.classes, slices=cluster.slices, claims=cluster.claims)
+    return Allocator(pending, view, max_steps=max_steps, pruning=pruning, shares_answers=shares_answers)
 
 
 def answers(

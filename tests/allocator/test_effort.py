@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from dra_plan import claimsets, releases
-from dra_plan.allocator import Allocator, NodeOutcome, Outcome
+from dra_plan.allocator import Allocator, NodeOutcome, Outcome, View
 from dra_plan.allocator.search import ESCALATE_AFTER
 from dra_plan.api.core import Node
 from dra_plan.manifests.decode import from_dicts
-from dra_plan.planner.cluster import Cluster
 from tests.conformance.recorded import cases, gates
 
 from .build import claim, device, device_class, exactly, is_v, node, pool
@@ -21,9 +20,9 @@ from .build import claim, device, device_class, exactly, is_v, node, pool
 
 def asked(objects: list[dict[str, Any]], **feature_gates: bool) -> tuple[Allocator, list[Node]]:
     inventory = from_dicts(objects)
-    cluster = Cluster(inventory, releases.target(feature_gates=feature_gates))
+    view = View.of(inventory, releases.target(feature_gates=feature_gates))
     [claim_set] = claimsets.expand(inventory, namespace=None, selector=None, together=True).sets
-    return cluster.allocator(claim_set.claims), list(inventory.nodes)
+    return Allocator(claim_set.claims, view), list(inventory.nodes)
 
 
 def long_searches() -> Iterator[tuple[float, int]]:
@@ -81,16 +80,8 @@ def test_a_search_through_alternatives_to_a_late_solution(version: str) -> None:
     rest = exactly("rest", 5)
     objects = [node(), device_class(), *pool(*devices), claim(alternatives, rest)]
     inventory = from_dicts(objects)
-    cluster = Cluster(inventory, releases.target(version, dict.fromkeys(releases.gate_defaults(version), True)))
-    plain = Allocator(
-        inventory.claims,
-        cluster.gatherer,
-        cluster.classes,
-        cluster.state,
-        cluster.target,
-        cluster.compile,
-        pruning=False,
-    )
+    view = View.of(inventory, releases.target(version, dict.fromkeys(releases.gate_defaults(version), True)))
+    plain = Allocator(inventory.claims, view, pruning=False)
     [only] = inventory.nodes
     answer = plain.allocate(only)
     assert answer.outcome is Outcome.FITS

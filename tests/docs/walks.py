@@ -12,11 +12,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from dra_plan import claimsets, releases
-from dra_plan.allocator import Allocator, Probe
+from dra_plan.allocator import Allocator, Probe, View
 from dra_plan.allocator.pools import PoolDevice
 from dra_plan.allocator.requests import Want
 from dra_plan.manifests.decode import from_dicts
-from dra_plan.planner.cluster import Cluster
 from tests.allocator.build import DRIVER, claim, device, device_class, node, pool
 
 
@@ -61,15 +60,11 @@ class Walked(NamedTuple):
 def walk(description: str, *, pruned: bool, quirks: str = "upstream") -> Walked:
     """The walk for a description."""
     inventory = from_dicts(objects(description))
-    cluster = Cluster(inventory, releases.target(quirks=quirks))
+    view = View.of(inventory, releases.target(quirks=quirks))
     [claim_set] = claimsets.expand(inventory, namespace=None, selector=None, together=True).sets
     allocator = Allocator(
         claim_set.claims,
-        cluster.gatherer,
-        cluster.classes,
-        cluster.state,
-        cluster.target,
-        cluster.compile,
+        view,
         pruning="always" if pruned else False,
     )
     recorder = Recorder()

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from dra_plan import releases
-from dra_plan.allocator import Probe
+from dra_plan.allocator import Allocator, Probe
 from dra_plan.claimsets import expand
 from dra_plan.explain import checks
 from dra_plan.explain.reasons import DEVICE_CODES, OTHER_CODES
@@ -93,8 +93,8 @@ def test_the_walk_is_the_same_when_watched() -> None:
     heard = 0
     for name, cluster, claims, node in scenes(3):
         probe = Listening()
-        watched = cluster.allocator(claims, max_steps=20_000).allocate(node, probe)
-        alone = cluster.allocator(claims, max_steps=20_000).allocate(node)
+        watched = Allocator(claims, cluster.view, max_steps=20_000).allocate(node, probe)
+        alone = Allocator(claims, cluster.view, max_steps=20_000).allocate(node)
         assert watched == alone or str(watched.error) == str(alone.error), name
         assert (watched.steps, watched.allocations, watched.outcome) == (alone.steps, alone.allocations, alone.outcome)
         heard += probe.heard

@@ -94,7 +94,7 @@ def test_other_values_are_the_nearest_and_the_commonest() -> None:
     view = explanation.stories[0].view
     assert view is not None
     devices = [found for pool in view.pools for found in pool.devices()]
-    compile_ = view.scene.world.compile
+    compile_ = view.scene.view.compile
 
     def rewritten(text: str) -> list[str]:
         return list(other_values(cel(text), findings(cel(text), devices, compile_, lambda: Publications(devices))))

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from dra_plan.allocator import Allocator, NodeOutcome, Outcome, PoolGatherer
+from dra_plan.allocator import Allocator, NodeOutcome, Outcome, PoolGatherer, View
 from dra_plan.allocator.requests import Compile
 from dra_plan.api.core import NodeSelector, Pod
 from dra_plan.api.resource import AllocationResult, DeviceRequest, ResourceClaim, ResourceClaimStatus
@@ -88,13 +88,10 @@ class DynamicResources(
 
     def refresh(self) -> None:
         """Slices, classes or rules have changed."""
-        target, cluster = self._target, self._handle.cluster
-        rules = cluster.taint_rules if target.features.device_taint_rules else []
-        if not target.quirks.absent_device_selector_matches_all:
-            rules = [rule for rule in rules if rule.spec.device_selector is not None]
-        self._gatherer = PoolGatherer(cluster.slices, target.features, target.rules, target.quirks, rules)
+        cluster = self._handle.cluster
+        self._view = View(self._target, classes=cluster.classes, slices=cluster.slices, given_rules=cluster.taint_rules)
         self._memo = Memo()
-        self._shares_counters = _counters_cross_drivers(self._gatherer)
+        self._shares_counters = _counters_cross_drivers(self._view.gatherer)
 
     @property
     def lost_reservations(self) -> list[tuple[str, str]]:
@@ -251,15 +248,8 @@ class DynamicResources(
             if kept.special is not None:
                 requests, _ = special_requests(pod, served, self._handle.cluster.extended_names())
                 claims = [*claims, replace(kept.special, spec=special_spec(requests))]
-            found = kept.allocators[served] = Allocator(
-                claims,
-                self._gatherer,
-                self._handle.cluster.classes,
-                self._handle.cluster.claims.state,
-                self._target,
-                self._compile,
-                max_steps=self._max_steps,
-            )
+            view = self._view.with_state(self._handle.cluster.claims.state)
+            found = kept.allocators[served] = Allocator(claims, view, max_steps=self._max_steps)
         return found
 
     def _status(self, outcome: NodeOutcome, pod: Pod, node: NodeInfo) -> Status | None:

@@ -1,8 +1,8 @@
-"""What the search sees of a node: equal views get equal answers, and equal numbers of steps.
+"""What the search sees of a node: equal appearances get equal answers, and equal numbers of steps.
 
-Of a fleet's nodes most look the same to a claim: as many free devices of the same kinds, in the same order. A view
-leaves out what no request can take and all that no request reads, so that many nodes have one. Where it is not certain
-that the view tells everything, there is none, and the node is searched on its own.
+Of a fleet's nodes most look the same to a claim: as many free devices of the same kinds, in the same order. An
+appearance leaves out what no request can take and all that no request reads, so that many nodes have the same. Where
+it is not certain that it tells everything, there is none, and the node is searched on its own.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _encode = msgspec.json.Encoder(decimal_format="string").encode
 _END_OF_SLICE, _NO_VALUE, _UNKNOWN_VALUE = -1, -2, -3
 
 
-class View(NamedTuple):
+class Appearance(NamedTuple):
     """What a search can tell of a node, and the devices that it can take there, in search order."""
 
     key: Hashable
@@ -53,8 +53,8 @@ class _Reads(NamedTuple):
     names: tuple[tuple[str, str | None], ...]
 
 
-class Viewer:
-    """Views nodes for one set of claims. `is_able` is false if these claims can't be answered by views."""
+class Observer:
+    """Looks at nodes for one set of claims. `is_able` is false if appearances can't answer these claims."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class Viewer:
         self.is_able = not (
             any(want.problem for want in self._wants)
             or any(ready.problem for ready in claims)
-            # C1 looks at devices by their place in the slice, also at those that views leave out.
+            # C1 looks at devices by their place in the slice, also at those that appearances leave out.
             or (target.quirks.capacity_of_wrong_device and target.features.consumable_capacity)
         )
         self._reads_all = False
@@ -105,8 +105,8 @@ class Viewer:
             )
         self._read = list(found)
 
-    def view(self, pools: Sequence[Pool]) -> View | None:
-        """The view of a node with these pools; None where only a search of its own can tell."""
+    def appearance(self, pools: Sequence[Pool]) -> Appearance | None:
+        """The appearance of a node with these pools; None where only a search of its own can tell."""
         key: list[Hashable] = []
         places: list[Place] = []
         values: dict[Hashable, int] = {}
@@ -128,7 +128,7 @@ class Viewer:
                     places.append((slice_, index))
                 if rows:
                     key.append(_END_OF_SLICE)
-        return View(tuple(key), places)
+        return Appearance(tuple(key), places)
 
     def _value(self, constraint: int, value: Value | None, seen: dict[Hashable, int]) -> Hashable:
         """Values only agree or differ, so they are numbered as they come; lists overlap, and stay as they are."""
@@ -191,7 +191,7 @@ class Viewer:
                     return None
                 if row.number is not None:
                     found.append((row, index))
-        except TypeError:  # a list among the values that are read: not to be compared by views
+        except TypeError:  # a list among the values that are read: not to be compared by appearances
             return None
         return found
 
@@ -271,4 +271,4 @@ def _conditions(wants: Sequence[Want]) -> list[Condition]:
     return list(dict.fromkeys(condition for want in wants for condition in want.conditions))
 
 
-__all__ = ["Place", "View", "Viewer"]
+__all__ = ["Appearance", "Observer", "Place"]

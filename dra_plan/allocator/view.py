@@ -1,0 +1,173 @@
+"""A cluster as one target sees it: everything that the allocator's answers depend on, as one immutable value.
+
+Whoever asks the allocator holds a View. What is planned, and the words for it, do not belong here; nor does any rule
+that an answer follows: those have files of their own, and the view puts them together once for all questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.resource import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice
+from dra_plan.releases import Quirk, Target
+
+from .identity import PoolID
+from .pools import PoolGatherer
+from .requests import ClaimRequests, RequestReader, Selector
+from .state import AllocatedState
+from .taints import effective_rules
+
+
+class View:
+    """The classes, slices, claims and taint rules of a cluster under one target. Never changed: edits give new views.
+
+    `claims` are all claims of the cluster; the allocated ones make `state`. `given_rules` are all device taint rules,
+    `taint_rules` those that count under the target. What is gathered, compiled or allocated is found when first needed
+    and shared by the views that differ in nothing it depends on.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        *,
+        classes: Mapping[str, DeviceClass],
+        slices: Sequence[ResourceSlice] = (),
+        claims: Sequence[ResourceClaim] = (),
+        given_rules: Sequence[DeviceTaintRule] = (),
+    ) -> None:
+        self.target = target
+        self.classes = classes
+        self.slices = slices
+        self.claims = claims
+        self.given_rules = given_rules
+        self._compiled: dict[str, Selector] = {}
+        self._retargeted: dict[Hashable, View] = {}
+
+    @classmethod
+    def of(cls, inventory: Inventory, target: Target) -> View:
+        """The input as the target sees it. Of several classes of one name the last counts."""
+        return cls(
+            target,
+            classes={device_class.metadata.name: device_class for device_class in inventory.classes},
+            slices=inventory.slices,
+            claims=inventory.claims,
+            given_rules=inventory.taint_rules,
+        )
+
+    # What follows from the objects
+
+    @cached_property
+    def taint_rules(self) -> Sequence[DeviceTaintRule]:
+        """The device taint rules that count under the target."""
+        return effective_rules(self.given_rules, self.target.features, self.target.quirks)
+
+    @cached_property
+    def gatherer(self) -> PoolGatherer:
+        """Finds the pools of nodes."""
+        target = self.target
+        return PoolGatherer(self.slices, target.features, target.rules, target.quirks, self.taint_rules)
+
+    @cached_property
+    def state(self) -> AllocatedState:
+        """The devices in use."""
+        return AllocatedState.of(self.claims, consumable_capacity=self.target.features.consumable_capacity)
+
+    @cached_property
+    def holders(self) -> Mapping[PoolID, Mapping[str, ResourceClaim]]:
+        """The allocated claims that have devices in a pool, by NAMESPACE/NAME, in the order of `claims`."""
+        found: dict[PoolID, dict[str, ResourceClaim]] = {}
+        for claim in self.claims:
+            if claim.status is not None and claim.status.allocation is not None:
+                for result in claim.status.allocation.devices.results:
+                    found.setdefault(PoolID(result.driver, result.pool), {})[claim.key] = claim
+        return found
+
+    # Questions
+
+    def compile(self, expression: str) -> Selector:
+        """The selector as the scheduler compiles it, by the rules for stored expressions. Raises ValueError."""
+        if expression not in self._compiled:
+            from dra_plan.cel import compile_selector
+
+            target = self.target
+            self._compiled[expression] = compile_selector(
+                expression, kubernetes_version=target.version, feature_gates=target.gates, rules="stored"
+            )
+        return self._compiled[expression]
+
+    def requests(self, claims: Iterable[ResourceClaim]) -> list[ClaimRequests]:
+        """The claims as the search sees them."""
+        target = self.target
+        reader = RequestReader(self.classes, target.features, target.rules, target.quirks, self.compile)
+        return [reader.read(index, claim) for index, claim in enumerate(claims)]
+
+    # Other views
+
+    def at(self, target: Target) -> View:
+        """The same objects as another target sees them; the same view each time."""
+        if target == self.target:
+            return self
+        key = (target.version, target.release, tuple(target.gates.items()), target.quirks)
+        if key not in self._retargeted:
+            self._retargeted[key] = self._edited(target=target)
+        return self._retargeted[key]
+
+    def repaired(self, *quirks: Quirk) -> View:
+        """The same cluster without the named defects; without any name, without all."""
+        return self.at(self.target.repaired(*quirks))
+
+    def with_slices(self, slices: Sequence[ResourceSlice]) -> View:
+        """Other slices: these are all that exist."""
+        return self._edited(slices=slices)
+
+    def with_classes(self, classes: Mapping[str, DeviceClass]) -> View:
+        """Other device classes, by name."""
+        return self._edited(classes=classes)
+
+    def with_claims(self, claims: Sequence[ResourceClaim]) -> View:
+        """Other claims: these are all that exist, so the devices of the allocated ones are in use."""
+        return self._edited(claims=claims)
+
+    def with_state(self, state: AllocatedState) -> View:
+        """Other devices in use, kept by the caller; `claims` and `holders` say nothing of them."""
+        other = self._edited(claims=())
+        other.__dict__["state"] = state
+        return other
+
+    def _edited(self, **parts: object) -> View:
+        """A view with other parts; whatever depends only on parts that stay is taken along if it has been made."""
+        whole: dict[str, Any] = {name: parts.get(name, getattr(self, name)) for name in _PARTS}
+        other = type(self)(**whole)
+        changed = {name for name in parts if name != "target"} | _changes(self.target, other.target)
+        for made, needs in _DEPENDS.items():
+            if made in self.__dict__ and not needs & changed:
+                other.__dict__[made] = self.__dict__[made]
+        if "gates" not in changed:
+            other._compiled = self._compiled
+        return other
+
+
+def _changes(old: Target, new: Target) -> set[str]:
+    """What of a target the derived parts depend on, as far as it differs."""
+    found = set()
+    if (old.version, old.gates) != (new.version, new.gates):
+        found.add("gates")
+    if (old.features, old.rules, old.quirks) != (new.features, new.rules, new.quirks):
+        found.add("rules")
+    if old.features.consumable_capacity != new.features.consumable_capacity:
+        found.add("shares")
+    return found
+
+
+_PARTS = ("target", "classes", "slices", "claims", "given_rules")
+
+_DEPENDS = {
+    "taint_rules": {"rules", "given_rules"},
+    "gatherer": {"rules", "given_rules", "slices"},
+    "state": {"shares", "claims"},
+    "holders": {"claims"},
+}
+"""What each derived part is made of: parts of the view, and what `_changes` tells of the target."""

@@ -1,0 +1,90 @@
+"""The view of a cluster: a value, whose edits share what did not change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dra_plan import releases
+from dra_plan.allocator import Allocator, Outcome, PoolID, View
+from dra_plan.manifests.decode import from_dicts
+
+from .build import DRIVER, claim, device, device_class, exactly, node, pool
+
+TAINT = {"key": "k", "effect": "NoSchedule"}
+
+
+def allocated(name: str, device_name: str) -> dict[str, Any]:
+    made = claim(exactly("r"), name=name)
+    result = {"request": "r", "driver": DRIVER, "pool": "p", "device": device_name}
+    made["status"] = {"allocation": {"devices": {"results": [result]}}}
+    return made
+
+
+def taint_rule(name: str, **spec: Any) -> dict[str, Any]:
+    kind = {"apiVersion": "resource.k8s.io/v1beta2", "kind": "DeviceTaintRule"}
+    return {**kind, "metadata": {"name": name}, "spec": {"taint": TAINT, **spec}}
+
+
+@pytest.fixture
+def view() -> View:
+    objects = [node(), device_class(), *pool(device("d1"), device("d2")), allocated("old", "d1"), claim(exactly("r"))]
+    return View.of(from_dicts(objects), releases.target())
+
+
+def outcome(view: View) -> Outcome:
+    wanted = from_dicts([claim(exactly("r"), name="new")]).claims
+    return Allocator(wanted, view).allocate(from_dicts([node()]).nodes[0]).outcome
+
+
+def test_an_edit_leaves_the_view_as_it_was(view: View) -> None:
+    before = {name: getattr(view, name) for name in ("target", "classes", "slices", "claims", "gatherer", "state")}
+    assert outcome(view.with_slices([])) is Outcome.DOES_NOT_FIT
+    assert outcome(view.with_classes({})) is Outcome.ERROR
+    both = from_dicts([allocated("one", "d1"), allocated("two", "d2")]).claims
+    assert outcome(view.with_claims(both)) is Outcome.DOES_NOT_FIT
+    assert outcome(view.with_state(view.with_claims(both).state)) is Outcome.DOES_NOT_FIT
+    assert outcome(view) is Outcome.FITS
+    assert all(getattr(view, name) is part for name, part in before.items())
+
+
+def test_an_edit_shares_what_it_does_not_touch(view: View) -> None:
+    gatherer, state, holders = view.gatherer, view.state, view.holders
+    compiled = view.compile("true")
+    other = view.with_claims(())
+    assert other.gatherer is gatherer
+    assert other.state is not state
+    assert other.compile("true") is compiled
+    assert view.with_slices(()).state is state
+    assert view.with_slices(()).holders is holders
+    repaired = view.repaired("counters_by_pool_name")
+    assert repaired.state is state
+    assert repaired.gatherer is not gatherer
+    assert repaired.compile("true") is compiled
+    without_shares = view.at(releases.target(feature_gates={"DRAConsumableCapacity": False}))
+    assert without_shares.state is not state
+
+
+def test_a_target_has_one_view(view: View) -> None:
+    assert view.at(view.target) is view
+    assert view.repaired("admin_pays") is view.repaired("admin_pays")
+    assert view.repaired("admin_pays") is not view.repaired()
+
+
+def test_holders_are_the_claims_with_devices_in_a_pool(view: View) -> None:
+    assert list(view.holders) == [PoolID(DRIVER, "p")]
+    assert list(view.holders[PoolID(DRIVER, "p")]) == ["default/old"]
+
+
+@pytest.mark.parametrize(
+    ("gate", "quirks", "count"),
+    [(False, "upstream", 0), (True, "upstream", 2), (True, "fixed", 1)],
+)
+def test_which_taint_rules_count(gate: bool, quirks: str, count: int) -> None:
+    """Rule E.1: none with the gate off; one without a selector counts only where that defect is not repaired."""
+    rules = [taint_rule("all"), taint_rule("one", deviceSelector={"device": "d1"})]
+    target = releases.target(feature_gates={"DRADeviceTaintRules": gate}, quirks=quirks)
+    view = View.of(from_dicts(rules), target)
+    assert len(view.taint_rules) == count
+    assert len(view.given_rules) == 2
