@@ -17,7 +17,7 @@ from .likeness import Answer, Likeness
 from .pools import Pool
 from .probe import Probe
 from .results import ResultMaker, Take
-from .search import Limits, Pruning, Search
+from .search import Pruning, Search, SearchLimits
 from .view import View
 
 DEFAULT_MAX_STEPS = 250_000
@@ -70,7 +70,7 @@ class Allocator:
     ) -> None:
         self.claims_to_allocate = tuple(claims)
         self._view, self._target = view, view.target
-        self._limits = Limits(DEFAULT_MAX_STEPS if max_steps is None else max_steps, deadline)
+        self._limits = SearchLimits(DEFAULT_MAX_STEPS if max_steps is None else max_steps, deadline)
         self._pruning = pruning
         self._counters = Counters(view.state, self._target.rules, self._target.quirks, view.gatherer.slices)
         self._claims = view.requests(self.claims_to_allocate)

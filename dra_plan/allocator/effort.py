@@ -20,17 +20,17 @@ from .identity import DeviceID
 from .pools import PoolDevice
 from .requests import ClaimRequests, Want
 from .taking import Taker
-from .walk import NO, YES, Course, Limits, Walk, reached_invalid
+from .walk import NO, YES, SearchLimits, SearchSpace, Walk, reached_invalid
 
 DIVES = 200
 LOOKS = 50_000
 """An estimate ends after so many dives, or looks at a device in them."""
 
-Path = Mapping[tuple[int, int], tuple[int, Sequence[DeviceID]]]
+SolutionPath = Mapping[tuple[int, int], tuple[int, Sequence[DeviceID]]]
 """What each request, by claim and position, got: the alternative, and the devices slot by slot."""
 
 
-def path_of(claims: Sequence[ClaimRequests], allocations: Sequence[AllocationResult]) -> Path:
+def path_of(claims: Sequence[ClaimRequests], allocations: Sequence[AllocationResult]) -> SolutionPath:
     """The way to the solution that the allocations are."""
     path: dict[tuple[int, int], tuple[int, list[DeviceID]]] = {}
     for claim, (ready, allocation) in enumerate(zip(claims, allocations, strict=True)):
@@ -42,12 +42,12 @@ def path_of(claims: Sequence[ClaimRequests], allocations: Sequence[AllocationRes
     return path
 
 
-def estimate(course: Course, taker: Taker, allocations: Sequence[AllocationResult] = ()) -> float:
+def estimate(space: SearchSpace, taker: Taker, allocations: Sequence[AllocationResult] = ()) -> float:
     """The steps of the plain walk to the first solution, which the allocations are; to the end without any.
 
     The same on every run. The taker's ledger is left in no particular state.
     """
-    dives = _Dives(course, taker, path_of(course.claims, allocations) if allocations else {})
+    dives = _Dives(space, taker, path_of(space.claims, allocations) if allocations else {})
     for _ in range(DIVES):
         dives.once()
         if dives.looked > LOOKS:
@@ -58,8 +58,8 @@ def estimate(course: Course, taker: Taker, allocations: Sequence[AllocationResul
 class _Dives(Walk):
     """Walks that try one device a slot, chosen by lot among those that can be taken and lie before the solution."""
 
-    def __init__(self, course: Course, taker: Taker, path: Path) -> None:
-        super().__init__(course, taker, Limits(sys.maxsize))
+    def __init__(self, space: SearchSpace, taker: Taker, path: SolutionPath) -> None:
+        super().__init__(space, taker, SearchLimits(sys.maxsize))
         self._path = path
         self._lot = random.Random(1975)
         self._weight, self._on_path = 1.0, False
@@ -94,7 +94,7 @@ class _Dives(Walk):
         return self._one(claim, request, option, 0, True, 0)
 
     def _take_any(self, want: Want, option: int, slot: int, in_option: bool, start: int) -> int:
-        scan = self._course.scan
+        scan = self._space.scan
         goal = self._path[want.claim_index, want.request_index][1][slot] if self._on_path else None
         open_: list[int] = []
         for position in range(start, len(scan)):
@@ -111,7 +111,7 @@ class _Dives(Walk):
                 break
         if not open_:
             return NO
-        below = self._course.count(want) - slot - 1 if self._course.rules.resumes_scan else 0
+        below = self._space.count(want) - slot - 1 if self._space.rules.resumes_scan else 0
         position = open_[self._draw_ahead(len(open_), below)]
         device = scan[position]
         assert isinstance(device, PoolDevice)  # only devices were gathered

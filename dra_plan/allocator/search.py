@@ -6,12 +6,13 @@ Most searches end within a few steps; for those nothing is prepared that only pr
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Literal
 
 from dra_plan.api.core import Node
 from dra_plan.api.resource import AllocationResult
+from dra_plan.recursion import more_frames
 from dra_plan.releases import Features, Quirks, Rules
 
 from . import capacity
@@ -24,7 +25,7 @@ from .probe import Probe
 from .requests import RESULTS_LIMIT, ClaimRequests, Want
 from .state import AllocatedState
 from .taking import Taker
-from .walk import Course, Limits, Paused, Walk
+from .walk import Paused, SearchLimits, SearchSpace, Walk
 
 ESCALATE_AFTER = 500
 """Steps of the plain walk before pruning is prepared."""
@@ -33,7 +34,7 @@ Pruning = bool | Literal["always"]
 """Whether long searches are pruned; `always` prunes from the first step, for tests."""
 
 _FRAMES_PER_STEP = 5
-_SPARE_FRAMES = 500
+"""Python functions that one step of any walk enters before the next."""
 
 
 class Search:
@@ -53,7 +54,7 @@ class Search:
         features: Features,
         rules: Rules,
         quirks: Quirks,
-        limits: Limits,
+        limits: SearchLimits,
         probe: Probe | None = None,
         pruning: Pruning = True,
     ) -> None:
@@ -78,31 +79,29 @@ class Search:
         Raises AllocationError (fatal for the pod) and StepsExhaustedError. Pools that were passed over are the
         caller's to report.
         """
-        course = self._course()
-        found = self._walk(course)
+        space = self._space()
+        with _room_for(space):
+            found = self._walk(space)
         if found and self._probe is not None:
             self._probe.solved()
         return found
 
     def effort(self, allocations: Sequence[AllocationResult]) -> float:
         """Estimates the steps of the plain walk to the solution that the allocations are, or to the end without any."""
-        return estimate(self._course(), self._taker, allocations)
+        space = self._space()
+        with _room_for(space):
+            return estimate(space, self._taker, allocations)
 
-    def _course(self) -> Course:
+    def _space(self) -> SearchSpace:
         """What the walk goes through, once all claims are checked."""
-        depth = 0
         for ready in self._claims:
-            depth += 2 + self._prepare(ready)
-        # Pure Python frames cost no C stack from 3.11 on, so a deep search only needs the limit raised.
-        needed = _FRAMES_PER_STEP * depth + _SPARE_FRAMES
-        if sys.getrecursionlimit() < needed:
-            sys.setrecursionlimit(needed)
-        return Course(self._claims, _scan_list(self.pools, self._rules), self._all, self._rules, self._quirks)
+            self._prepare(ready)
+        return SearchSpace(self._claims, _scan_list(self.pools, self._rules), self._all, self._rules, self._quirks)
 
-    def _walk(self, course: Course) -> bool:
+    def _walk(self, space: SearchSpace) -> bool:
         pruning = False if self._unprunable else self._pruning
         if pruning != "always":
-            walk = Walk(course, self._taker, self._limits, self._probe)
+            walk = Walk(space, self._taker, self._limits, self._probe)
             try:
                 return self._follow(walk, ESCALATE_AFTER if pruning else 0)
             except Paused:
@@ -111,7 +110,7 @@ class Search:
                     self._probe.restarted()
         from .pruning import PrunedWalk
 
-        return self._follow(PrunedWalk(course, self._taker, self._limits, self._probe, steps=self.steps))
+        return self._follow(PrunedWalk(space, self._taker, self._limits, self._probe, steps=self.steps))
 
     @property
     def _unprunable(self) -> bool:
@@ -126,9 +125,9 @@ class Search:
 
     # -- before the walk -----------------------------------------------------------------------------------------
 
-    def _prepare(self, ready: ClaimRequests) -> int:
-        """Checks a claim's requests and lists the devices of All; returns how deep its part of the search can get."""
-        least = deepest = 0
+    def _prepare(self, ready: ClaimRequests) -> None:
+        """Checks a claim's requests and lists the devices of All."""
+        least = 0
         for wants in ready.requests:
             counts = []
             for want in wants:
@@ -138,14 +137,12 @@ class Search:
                     self._all[want] = self._list_all(want)
                 counts.append(len(self._all[want]) if want.takes_all else want.count)
             least += min(counts)
-            deepest += 3 + min(max(counts), RESULTS_LIMIT)
         if least > RESULTS_LIMIT:
             asks = f"number of requested devices {least} exceeds the claim limit of {RESULTS_LIMIT}"
             key = ready.claim.key
             raise AllocationError(Cause("too-many-devices", f"claim {key}: {asks}", claim=key))
         if ready.problem is not None:
             raise AllocationError(ready.problem)
-        return deepest
 
     def _list_all(self, want: Want) -> list[PoolDevice]:
         """The devices that All means on this node; a broken pool of any driver is fatal upstream (Q12)."""
@@ -177,6 +174,11 @@ class Search:
         return not self._quirks.all_drops_exhausted
 
 
+def _room_for(space: SearchSpace) -> AbstractContextManager[None]:
+    """Walks nest as deep as the claims have devices, and may be deeper than Python's limit."""
+    return more_frames(_FRAMES_PER_STEP * space.depth())
+
+
 def _scan_list(pools: Sequence[Pool], rules: Rules) -> list[PoolDevice | Pool]:
     """All devices in search order. An invalid pool stands for itself where reaching it is fatal."""
     scan: list[PoolDevice | Pool] = []
@@ -191,4 +193,4 @@ def _scan_list(pools: Sequence[Pool], rules: Rules) -> list[PoolDevice | Pool]:
     return scan
 
 
-__all__ = ["ESCALATE_AFTER", "Limits", "Pruning", "Search"]
+__all__ = ["ESCALATE_AFTER", "Pruning", "Search", "SearchLimits"]

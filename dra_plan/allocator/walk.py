@@ -24,7 +24,7 @@ NO, YES, EXCEEDED = 0, 1, 2
 _STEPS_PER_CLOCK = 512
 
 
-class Limits:
+class SearchLimits:
     """When to give up: `steps` of one search, and a `deadline` by `time.monotonic` (None: never)."""
 
     __slots__ = ("deadline", "steps")
@@ -38,7 +38,7 @@ class Paused(Exception):  # noqa: N818 - no error: the caller asked for it
     """The walk has taken as many steps as it was given before it should look up."""
 
 
-class Course:
+class SearchSpace:
     """What a walk goes through: the claims, the devices in search order, and the devices that All means.
 
     An invalid pool stands for itself in `scan` where reaching it is fatal.
@@ -61,16 +61,24 @@ class Course:
         """How many devices the want is for."""
         return len(self.listed[want]) if want.takes_all else want.count
 
+    def depth(self) -> int:
+        """How many steps can be nested at most: one for each device, and one for what ends or begins beside them."""
+        depth = 2 * len(self.claims)
+        for ready in self.claims:
+            for wants in ready.requests:
+                depth += 3 + min(max(self.count(want) for want in wants), RESULTS_LIMIT)
+        return depth
+
 
 class Walk:
     """One walk from the start. Call `run` once."""
 
-    def __init__(self, course: Course, taker: Taker, limits: Limits, probe: Probe | None = None) -> None:
-        self._course, self._taker, self._limits, self._probe = course, taker, limits, probe
-        self._claims, self._listed = course.claims, course.listed
+    def __init__(self, space: SearchSpace, taker: Taker, limits: SearchLimits, probe: Probe | None = None) -> None:
+        self._space, self._taker, self._limits, self._probe = space, taker, limits, probe
+        self._claims, self._listed = space.claims, space.listed
         self._ledger = taker.ledger
         self._look_up_at = self._pause_at = 0
-        self.chosen: list[dict[int, int]] = [{} for _ in course.claims]
+        self.chosen: list[dict[int, int]] = [{} for _ in space.claims]
         self.steps = 0
 
     def run(self, pause_at: int = 0) -> bool:
@@ -108,7 +116,7 @@ class Walk:
         if ready.alternatives[request] and not in_option:
             return self._first_available(claim, request)
         want = ready.requests[request][option]
-        count = self._course.count(want)
+        count = self._space.count(want)
         if want.takes_all and count == 0:
             if self._probe is not None:
                 self._probe.refused(want, slot, NothingMatches())
@@ -124,7 +132,7 @@ class Walk:
             self._probe.entered(want, slot)
         if want.takes_all:
             return self._take_listed(want, option, slot, in_option)
-        return self._take_any(want, option, slot, in_option, start if self._course.rules.resumes_scan else 0)
+        return self._take_any(want, option, slot, in_option, start if self._space.rules.resumes_scan else 0)
 
     def _first_available(self, claim: int, request: int) -> int:
         """The alternatives in order; the first that leads to a complete solution is chosen."""
@@ -146,14 +154,14 @@ class Walk:
         if refusal is not None:
             self._tell_rejected(want, slot, device, refusal)
             return NO
-        if want.option_index and self._course.quirks.all_alternative_loses_index:
+        if want.option_index and self._space.quirks.all_alternative_loses_index:
             self._taker.sighted.add("all_alternative_loses_index")
             option = 0
         return self._below(want, option, slot, in_option, device, mark, 0)
 
     def _take_any(self, want: Want, option: int, slot: int, in_option: bool, start: int) -> int:
         """ExactCount: every device from the start position on, until one leads to a solution."""
-        scan = self._course.scan
+        scan = self._space.scan
         for position in range(start, len(scan)):
             device = scan[position]
             if not isinstance(device, PoolDevice):
@@ -200,4 +208,4 @@ def reached_invalid(pool: Pool) -> AllocationError:
     return AllocationError(Cause("invalid-pool", f"pool {pool.id.pool} is invalid: {pool.invalid}", pool=pool.id))
 
 
-__all__ = ["EXCEEDED", "NO", "YES", "Course", "Limits", "Paused", "Walk", "reached_invalid"]
+__all__ = ["EXCEEDED", "NO", "YES", "Paused", "SearchLimits", "SearchSpace", "Walk", "reached_invalid"]

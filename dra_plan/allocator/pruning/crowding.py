@@ -13,7 +13,7 @@ from dra_plan.allocator.ledger import Ledger
 from dra_plan.allocator.requests import Want
 
 from .facts import Facts
-from .hall import Demand, overdrawn
+from .hall import DeviceDemand, overdrawn
 from .offers import Outlook
 from .outlook import Observer
 from .values import Token, Values
@@ -23,7 +23,7 @@ class _Wish(NamedTuple):
     """What one constraint needs, by request; of alternatives the smallest need and the devices of all."""
 
     values: Values
-    demands: list[Demand]
+    demands: list[DeviceDemand]
 
 
 class Crowding:

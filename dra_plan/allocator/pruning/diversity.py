@@ -8,7 +8,7 @@ from dra_plan.allocator.ledger import Ledger
 from dra_plan.allocator.requests import RESULTS_LIMIT
 
 from .facts import Facts
-from .hall import Demand, overdrawn
+from .hall import DeviceDemand, overdrawn
 from .offers import Offer, Outlook, union
 from .values import Values
 
@@ -41,7 +41,7 @@ class Diversity:
                 return True
         return False
 
-    def _demand(self, values: Values, offers: Sequence[Offer], most: int = RESULTS_LIMIT) -> Demand:
+    def _demand(self, values: Values, offers: Sequence[Offer], most: int = RESULTS_LIMIT) -> DeviceDemand:
         return min(most, *(offer.need for offer in offers)), self._values_of(values, union(offers))
 
     def _is_cramped(
@@ -55,7 +55,7 @@ class Diversity:
         by a later constraint.
         """
         gone = values.offering(values.remembered(ledger, but=outlook[0][0].option.want.request_name))
-        earlier: list[Demand] = []
+        earlier: list[DeviceDemand] = []
         for number in under:
             demand = self._demand(values, outlook[number], 1)
             if all(offer.need > 1 for offer in outlook[number]):

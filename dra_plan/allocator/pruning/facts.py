@@ -15,7 +15,7 @@ from dra_plan.allocator.ledger import Ledger
 from dra_plan.allocator.pools import PoolDevice
 from dra_plan.allocator.requests import RESULTS_LIMIT, Want
 from dra_plan.allocator.taking import Taker
-from dra_plan.allocator.walk import Course
+from dra_plan.allocator.walk import SearchSpace
 from dra_plan.api import quantity
 
 from .values import Values
@@ -58,23 +58,23 @@ Left = tuple[bool, tuple[tuple[str, int], ...]]
 class Facts:
     """The masks of one search. The ledger must be empty when they are made."""
 
-    def __init__(self, course: Course, taker: Taker) -> None:
-        self.course, self.taker = course, taker
-        self.devices = course.scan
-        self.position = {d: p for p, d in enumerate(course.scan) if isinstance(d, PoolDevice)}
-        self.everything = (1 << len(course.scan)) - 1
+    def __init__(self, space: SearchSpace, taker: Taker) -> None:
+        self.space, self.taker = space, taker
+        self.devices = space.scan
+        self.position = {d: p for p, d in enumerate(space.scan) if isinstance(d, PoolDevice)}
+        self.everything = (1 << len(space.scan)) - 1
         self.shared = self._mask_of_shared()
         self._whole: dict[PoolDevice, tuple[tuple[str, int], ...]] = {}
         self.requests: list[Request] = []
         self.first: list[int] = []
         """The number of each claim's first request."""
-        for claim, ready in enumerate(course.claims):
+        for claim, ready in enumerate(space.claims):
             self.first.append(len(self.requests))
             for index, wants in enumerate(ready.requests):
                 options = [self._option(want) for want in wants]
                 self.requests.append(Request(claim, index, options, ready.alternatives[index]))
         self.values: dict[Constraint, Values] = {
-            constraint: Values(constraint, self.position) for ready in course.claims for constraint in ready.constraints
+            constraint: Values(constraint, self.position) for ready in space.claims for constraint in ready.constraints
         }
 
     def number(self, want: Want) -> int:
@@ -98,7 +98,7 @@ class Facts:
         return sum(1 << p for d, p in self.position.items() if self.taker.is_shared(d))
 
     def _option(self, want: Want) -> Option:
-        option = Option(want, self.course.count(want))
+        option = Option(want, self.space.count(want))
         if want.takes_all:
             self._list(option)
             return option
@@ -120,7 +120,7 @@ class Facts:
     def _list(self, option: Option) -> None:
         """All can take what is listed for it, as far as that is possible at all."""
         left = 0
-        for device in reversed(self.course.listed[option.want]):
+        for device in reversed(self.space.listed[option.want]):
             bit = 1 << self.position[device]
             left |= bit
             option.listed.append(left)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-Demand = tuple[int, int]
+DeviceDemand = tuple[int, int]
 """How many devices, and of which (a bit mask)."""
 
 
-def overdrawn(demands: Iterable[Demand]) -> bool:
+def overdrawn(demands: Iterable[DeviceDemand]) -> bool:
     """Whether the demands can't all be served with different devices.
 
     Safe as a reason to give up wherever each of the demands must be served before anything else can happen.
@@ -28,7 +28,7 @@ def overdrawn(demands: Iterable[Demand]) -> bool:
     return len(rows) > 1 and not _matched([(needs[row], row) for row in rows])
 
 
-def _matched(demands: list[Demand]) -> bool:
+def _matched(demands: list[DeviceDemand]) -> bool:
     """Whether a matching serves all demands; scarce ones go first, later ones may make earlier ones move."""
     held = [0] * len(demands)
     free = 0
@@ -49,7 +49,7 @@ def _matched(demands: list[Demand]) -> bool:
     return True
 
 
-def _moved(demands: list[Demand], held: list[int], asking: int, free: int) -> int:
+def _moved(demands: list[DeviceDemand], held: list[int], asking: int, free: int) -> int:
     """What is free after earlier demands have moved over for one device that `asking` can use, if any can."""
     came_from: dict[int, int] = {asking: asking}
     queue = [asking]
@@ -65,7 +65,7 @@ def _moved(demands: list[Demand], held: list[int], asking: int, free: int) -> in
     return free
 
 
-def _handed_down(demands: list[Demand], held: list[int], came_from: dict[int, int], last: int, free: int) -> int:
+def _handed_down(demands: list[DeviceDemand], held: list[int], came_from: dict[int, int], last: int, free: int) -> int:
     """The last demand of the chain takes a free device; each gives one on, and the first one's becomes free."""
     bit = demands[last][1] & free
     bit &= -bit

@@ -33,8 +33,8 @@ class Memory:
         self._failed: set[Hashable] = set()
         self._shapes: dict[tuple[int, int], Shapes] = {}
         self._numbers: dict[Hashable, int] = {}
-        self._admin = [any(want.admin for wants in ready.requests for want in wants) for ready in facts.course.claims]
-        self._counts_results = [facts.most(claim) > RESULTS_LIMIT for claim in range(len(facts.course.claims))]
+        self._admin = [any(want.admin for wants in ready.requests for want in wants) for ready in facts.space.claims]
+        self._counts_results = [facts.most(claim) > RESULTS_LIMIT for claim in range(len(facts.space.claims))]
 
     def shapes(self, start: int, end: int) -> Shapes:
         """The shapes of the devices for the requests from `start` up to `end`."""

@@ -12,7 +12,7 @@ from dra_plan.allocator.ledger import Ledger
 from dra_plan.allocator.requests import Want
 
 from .facts import Facts, Option
-from .hall import Demand
+from .hall import DeviceDemand
 from .offers import Offer, Outlook, union
 from .resources import Resources
 
@@ -45,7 +45,7 @@ class Observer:
 
     def __init__(self, facts: Facts, resources: Resources) -> None:
         self._facts, self._resources = facts, resources
-        self._once = facts.course.rules.resumes_scan
+        self._once = facts.space.rules.resumes_scan
 
     def outlook(self, moment: Moment, horizon: int) -> Outlook | None:
         """The outlook for the requests before the horizon, or None if one of them can't be served (R1).
@@ -101,7 +101,7 @@ class Observer:
             return 1 << 30
         return row.bit_count()
 
-    def demands(self, outlook: Outlook) -> list[Demand]:
+    def demands(self, outlook: Outlook) -> list[DeviceDemand]:
         """What the requests need of devices that only one request can have.
 
         A shared device serves every request; admin access takes nothing away from others; of alternatives, the

@@ -17,7 +17,7 @@ from dra_plan.allocator.requests import Want
 from .facts import Facts
 
 
-class Kind(NamedTuple):
+class Consumers(NamedTuple):
     """Devices that consume the same from the same table; `device` stands for all."""
 
     device: PoolDevice
@@ -30,27 +30,27 @@ class Resources:
 
     def __init__(self, facts: Facts) -> None:
         self._facts, self._taker = facts, facts.taker
-        self.kinds = self._gather()
+        self.consumers = self._gather()
         """The devices that may pay counters, by counter table; those of which a share is allocated never pay again."""
         self._counted = {
-            table: sorted({(s, name) for kind in kinds for s, name, _ in kind.consumption})
-            for table, kinds in self.kinds.items()
+            table: sorted({(s, name) for each in consumers for s, name, _ in each.consumption})
+            for table, consumers in self.consumers.items()
         }
         self._failing: dict[tuple[Hashable, tuple[int, ...]], int] = {}
         self._out = 0
         self._shared = [(p, d) for d, p in facts.position.items() if facts.shared >> p & 1]
         self._short: dict[tuple[Want, int, tuple[tuple[str, int], ...]], bool] = {}
 
-    def _gather(self) -> dict[Hashable, list[Kind]]:
-        groups: dict[Hashable, dict[Consumption, Kind]] = {}
+    def _gather(self) -> dict[Hashable, list[Consumers]]:
+        groups: dict[Hashable, dict[Consumption, Consumers]] = {}
         for device, position in self._facts.position.items():
             consumption = summed(device.consumption)
             if not consumption or (self._taker.is_shared(device) and self._taker.capacity_in_use(device)):
                 continue
-            kinds = groups.setdefault(self._taker.counters.key(device), {})
-            before = kinds.get(consumption) or Kind(device, consumption, 0)
-            kinds[consumption] = before._replace(mask=before.mask | 1 << position)
-        return {table: list(kinds.values()) for table, kinds in groups.items()}
+            consumers = groups.setdefault(self._taker.counters.key(device), {})
+            before = consumers.get(consumption) or Consumers(device, consumption, 0)
+            consumers[consumption] = before._replace(mask=before.mask | 1 << position)
+        return {table: list(consumers.values()) for table, consumers in groups.items()}
 
     # -- what is out by now --------------------------------------------------------------------------------------
 
@@ -74,12 +74,12 @@ class Resources:
     def _find_failing(self, table: Hashable, ledger: Ledger) -> int | None:
         """The devices that the counters refuse, or None while the table is not certain."""
         out = 0
-        for kind in self.kinds[table]:
-            known = self._taker.foreseen(kind.device)
+        for each in self.consumers[table]:
+            known = self._taker.foreseen(each.device)
             if known is None:
                 return None
-            if self._taker.counters.short(kind.device, known, ledger.counters) is not None:
-                out |= kind.mask
+            if self._taker.counters.short(each.device, known, ledger.counters) is not None:
+                out |= each.mask
         return out
 
     def blocked(self, want: Want, ledger: Ledger) -> int:

@@ -119,7 +119,9 @@ def _least(levels: Levels, row: int) -> int:
 
 def find_stocks(facts: Facts, resources: Resources) -> list[Stock]:
     """All counters whose tables are certain by now, and all capacities of shared devices."""
-    names = sorted({name for kinds in resources.kinds.values() for kind in kinds for _, name, _ in kind.consumption})
+    names = sorted(
+        {name for groups in resources.consumers.values() for group in groups for _, name, _ in group.consumption}
+    )
     capacities = sorted({name for device in _shared(facts) for name in device.device.capacity})
     return [
         *(CounterStock(name, facts, resources) for name in names),
@@ -136,13 +138,13 @@ class CounterStock:
         """By counter: what was left before the search, and the devices that take of it."""
         sums: dict[int, int] = {}
         peaks: dict[int, int] = {}
-        for table, kinds in resources.kinds.items():
-            known = facts.taker.foreseen(kinds[0].device)
+        for table, groups in resources.consumers.items():
+            known = facts.taker.foreseen(groups[0].device)
             if known is None:
                 continue
-            for kind in kinds:
-                amounts = [(s, amount) for s, n, amount in kind.consumption if n == name and (s, n) in known.left]
-                mask = kind.mask & ~facts.shared
+            for group in groups:
+                amounts = [(s, amount) for s, n, amount in group.consumption if n == name and (s, n) in known.left]
+                mask = group.mask & ~facts.shared
                 for s, _ in amounts:
                     left, takers = self._places.get((table, s, name), (known.left[s, name], 0))
                     self._places[table, s, name] = (left, takers | mask)

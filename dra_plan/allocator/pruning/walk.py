@@ -14,7 +14,7 @@ from dra_plan.allocator.pools import PoolDevice
 from dra_plan.allocator.probe import Probe
 from dra_plan.allocator.requests import Want
 from dra_plan.allocator.taking import Taker
-from dra_plan.allocator.walk import NO, YES, Course, Limits, Walk, reached_invalid
+from dra_plan.allocator.walk import NO, YES, SearchLimits, SearchSpace, Walk, reached_invalid
 
 from .facts import Facts, Left, Option
 from .horizon import Horizon
@@ -40,11 +40,11 @@ class PrunedWalk(Walk):
     """One pruned walk. The taker must have taken nothing; `steps` are those of walks before."""
 
     def __init__(
-        self, course: Course, taker: Taker, limits: Limits, probe: Probe | None = None, *, steps: int = 0
+        self, space: SearchSpace, taker: Taker, limits: SearchLimits, probe: Probe | None = None, *, steps: int = 0
     ) -> None:
-        super().__init__(course, taker, limits, probe)
+        super().__init__(space, taker, limits, probe)
         self.steps = steps
-        self._facts = Facts(course, taker)
+        self._facts = Facts(space, taker)
         self._horizon = Horizon(self._facts)
         self._refuter = Refuter(self._facts)
         self._memory = Memory(self._facts)
@@ -52,7 +52,7 @@ class PrunedWalk(Walk):
         """The furthest request that was entered, or had a say in leaving it out, since somebody last looked."""
         self._leaks_seen = self._leaked = 0
         self._taken = 0
-        self._mine = [0] * len(course.claims)
+        self._mine = [0] * len(space.claims)
         self._barred = 0
         """Devices that deeper slots of the current request need not try (R3)."""
         self._kept = 0
@@ -137,7 +137,7 @@ class PrunedWalk(Walk):
         bit = 1 << self._facts.position[device]
         if not bit & self._facts.shared:
             self._mine[want.claim_index] |= bit
-            if not want.admin or self._course.quirks.admin_take_blocks:
+            if not want.admin or self._space.quirks.admin_take_blocks:
                 self._taken |= bit
         found = super()._below(want, option, slot, in_option, device, mark, start)
         self._taken, self._mine[want.claim_index] = taken, mine
@@ -168,7 +168,7 @@ class PrunedWalk(Walk):
             bit = candidates & -candidates
             candidates ^= bit
             position = bit.bit_length() - 1
-            device = self._course.scan[position]
+            device = self._space.scan[position]
             if not isinstance(device, PoolDevice):
                 raise reached_invalid(device)
             mark = self._ledger.mark()
