@@ -64,7 +64,7 @@ class List(Struct, frozen=True, eq=False):
     optional_indices: tuple[int, ...] = ()
 
 
-class Entry(Struct, frozen=True, eq=False):
+class MapEntry(Struct, frozen=True, eq=False):
     """One `key: value` (or `?key: value`) of a map literal."""
 
     id: int
@@ -79,10 +79,10 @@ class Map(Struct, frozen=True, eq=False):
 
     id: int
     offset: int
-    entries: tuple[Entry, ...]
+    entries: tuple[MapEntry, ...]
 
 
-class Field(Struct, frozen=True, eq=False):
+class MessageField(Struct, frozen=True, eq=False):
     """One `field: value` (or `?field: value`) of a message literal."""
 
     id: int
@@ -98,7 +98,7 @@ class Message(Struct, frozen=True, eq=False):
     id: int
     offset: int
     name: str
-    fields: tuple[Field, ...]
+    fields: tuple[MessageField, ...]
 
 
 class Comprehension(Struct, frozen=True, eq=False):

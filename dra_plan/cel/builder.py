@@ -6,13 +6,13 @@ from dra_plan.cel.ast import (
     Comprehension,
     Const,
     ConstKind,
-    Entry,
     Expr,
-    Field,
     Ident,
     List,
     Map,
+    MapEntry,
     Message,
+    MessageField,
     Select,
 )
 
@@ -24,7 +24,7 @@ class TooManyNodesError(Exception):
     """Raised when macro expansion makes more than MOST_NODES nodes."""
 
 
-class Builder:
+class NodeFactory:
     """Hands out ids, unique within one expression, from 1."""
 
     def __init__(self) -> None:
@@ -59,11 +59,11 @@ class Builder:
             case Comprehension():
                 return self._comprehension(new, expr)
 
-    def _entry(self, entry: Entry) -> Entry:
-        return Entry(self.id(), entry.offset, self.copy(entry.key), self.copy(entry.value), entry.optional)
+    def _entry(self, entry: MapEntry) -> MapEntry:
+        return MapEntry(self.id(), entry.offset, self.copy(entry.key), self.copy(entry.value), entry.optional)
 
-    def _field(self, field: Field) -> Field:
-        return Field(self.id(), field.offset, field.field, self.copy(field.value), field.optional)
+    def _field(self, field: MessageField) -> MessageField:
+        return MessageField(self.id(), field.offset, field.field, self.copy(field.value), field.optional)
 
     def _comprehension(self, new: int, fold: Comprehension) -> Comprehension:
         return Comprehension(
@@ -83,21 +83,21 @@ class Builder:
 class MacroBuilder:
     """Makes the nodes of one macro's expansion; all of them stand at the macro's place."""
 
-    def __init__(self, builder: Builder, offset: int) -> None:
-        self._builder = builder
+    def __init__(self, factory: NodeFactory, offset: int) -> None:
+        self._factory = factory
         self._offset = offset
 
     def copy(self, expr: Expr) -> Expr:
         """Return the same expression with new ids."""
-        return self._builder.copy(expr)
+        return self._factory.copy(expr)
 
     def const(self, value: bool | int, kind: ConstKind) -> Const:
         """Return a literal."""
-        return Const(self._builder.id(), self._offset, value, kind)
+        return Const(self._factory.id(), self._offset, value, kind)
 
     def ident(self, name: str) -> Ident:
         """Return an identifier."""
-        return Ident(self._builder.id(), self._offset, name)
+        return Ident(self._factory.id(), self._offset, name)
 
     def accumulator(self) -> Ident:
         """Return a reference to the fold's accumulator."""
@@ -105,29 +105,29 @@ class MacroBuilder:
 
     def call(self, function: str, *args: Expr, target: Expr | None = None) -> Call:
         """Return a call; with a target, of a member function."""
-        return Call(self._builder.id(), self._offset, target, function, args)
+        return Call(self._factory.id(), self._offset, target, function, args)
 
     def list(self, *elements: Expr) -> List:
         """Return a list literal."""
-        return List(self._builder.id(), self._offset, elements)
+        return List(self._factory.id(), self._offset, elements)
 
     def map(self) -> Map:
         """Return an empty map literal."""
-        return Map(self._builder.id(), self._offset, ())
+        return Map(self._factory.id(), self._offset, ())
 
     def has(self, operand: Expr, field: str) -> Select:
         """Return a presence test."""
-        return Select(self._builder.id(), self._offset, operand, field, test_only=True)
+        return Select(self._factory.id(), self._offset, operand, field, test_only=True)
 
     def fold(  # every part of a fold is needed, and all are named at the call
         self, over: Expr, variables: tuple[str, str], *, init: Expr, condition: Expr, step: Expr, result: Expr
     ) -> Comprehension:
         """Return a fold that counts in the accumulator."""
         return Comprehension(
-            self._builder.id(), self._offset, over, *variables, ACCUMULATOR, init, condition, step, result
+            self._factory.id(), self._offset, over, *variables, ACCUMULATOR, init, condition, step, result
         )
 
     def bind(self, name: str, value: Expr, result: Expr) -> Comprehension:
         """Return the fold over nothing that stands for a local variable."""
         nothing, never, step = self.list(), self.const(value=False, kind="bool"), self.ident(name)
-        return Comprehension(self._builder.id(), self._offset, nothing, "#unused", "", name, value, never, step, result)
+        return Comprehension(self._factory.id(), self._offset, nothing, "#unused", "", name, value, never, step, result)

@@ -7,7 +7,7 @@ from dra_plan.cel.errors import CelCompileError
 from dra_plan.cel.infer import Inferred, infer
 from dra_plan.cel.parse import parse
 from dra_plan.cel.planning import planning_error
-from dra_plan.cel.source import Fault, Source
+from dra_plan.cel.source import ExpressionText, Issue
 from dra_plan.cel.types import BOOL
 from dra_plan.cel.validators import validate
 
@@ -28,7 +28,7 @@ def check(expression: str, environment: Environment) -> Checked:
 def _check(expression: str, environment: Environment) -> Checked:
     root = _parsed(expression, environment)
     inferred = infer(root, environment)
-    _refuse(expression, inferred.faults)
+    _refuse(expression, inferred.issues)
     checked = _checked(expression, inferred)
     _refuse(expression, validate(checked))
     result = checked.result_type
@@ -41,15 +41,15 @@ def _check(expression: str, environment: Environment) -> Checked:
 
 
 def _parsed(expression: str, environment: Environment) -> Expr:
-    root, faults = parse(expression, environment.macros)
-    _refuse(expression, faults)
-    assert root is not None  # without faults there is an expression
+    root, issues = parse(expression, environment.macros)
+    _refuse(expression, issues)
+    assert root is not None  # without issues there is an expression
     return root
 
 
-def _refuse(expression: str, faults: list[Fault]) -> None:
-    if faults:
-        raise CelCompileError(f"compilation failed: {Source(expression).display(faults)}")
+def _refuse(expression: str, issues: list[Issue]) -> None:
+    if issues:
+        raise CelCompileError(f"compilation failed: {ExpressionText(expression).display(issues)}")
 
 
 def _checked(expression: str, inferred: Inferred) -> Checked:

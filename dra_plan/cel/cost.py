@@ -31,7 +31,7 @@ _PER_CHARACTER = 0.1
 _PER_PATTERN_CHARACTER = 0.25
 
 Cost = Callable[[list[Value], Value], int]
-"""The cost of one call by arguments and result; a Fault among them has size 1."""
+"""The cost of one call by arguments and result; an EvaluationError among them has size 1."""
 
 _UNIT_EQUALITY = frozenset((Quantity, QuantityCell, Ip, Cidr, NamedFormat, Url, Semver))
 

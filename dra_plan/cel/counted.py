@@ -25,7 +25,7 @@ from dra_plan.cel.generate import (
     constant_value,
 )
 from dra_plan.cel.library.conversions import CONVERSIONS
-from dra_plan.cel.reads import Place, bound_place, is_bind
+from dra_plan.cel.reads import DevicePath, bound_place, is_bind
 from dra_plan.cel.values import Fatal
 from dra_plan.cel.walk import children
 
@@ -48,7 +48,7 @@ def generate_counted(checked: Checked) -> QuickFunction | None:
     return compiled(writer.finished(result), writer.constants)
 
 
-class _Bound(Place, frozen=True):
+class _Bound(DevicePath, frozen=True):
     """A domain that a cel.bind gives a name to. Looking it up is charged once, on its first use, from `debt`."""
 
     debt: str = ""
@@ -111,7 +111,7 @@ class _CountingWriter(Writer):
         return count
 
     def _bind(self, expr: ast.Comprehension, scope: Scope, depth: int) -> str:
-        places = {name: value if isinstance(value, Place) else None for name, value in scope.items()}
+        places = {name: value if isinstance(value, DevicePath) else None for name, value in scope.items()}
         place = bound_place(expr, self.checked, places)
         if place is None or _begins_with_variable(expr.accu_init, scope):
             raise NotGenerated

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from dra_plan.cel.lexer import END, Token
-from dra_plan.cel.source import Fault
+from dra_plan.cel.source import Issue
 
 MOST_DEPTH = 250
 
@@ -15,12 +15,12 @@ STARTS = (
 _EXPECTED = "{" + ", ".join(word if word[0].isupper() else f"'{word}'" for word in STARTS) + "}"
 
 
-class SyntaxFaultError(Exception):
+class SyntaxIssueError(Exception):
     """Ends parsing at the first place that the grammar does not allow."""
 
     def __init__(self, offset: int | None, message: str) -> None:
         super().__init__(message)
-        self.fault = Fault(offset, message)
+        self.issue = Issue(offset, message)
 
 
 class Depth:
@@ -34,16 +34,16 @@ class Depth:
         """Count one more open rule for the time of the block."""
         self._open[rule] += 1
         if self._open[rule] > MOST_DEPTH:
-            raise SyntaxFaultError(None, f"expression recursion limit exceeded: {MOST_DEPTH}")
+            raise SyntaxIssueError(None, f"expression recursion limit exceeded: {MOST_DEPTH}")
         yield
         self._open[rule] -= 1
 
 
 class Cursor:
-    """Goes through tokens; `faults` are those that did not end parsing."""
+    """Goes through tokens; `issues` are those that did not end parsing."""
 
     def __init__(self, tokens: list[Token]) -> None:
-        self.faults: list[Fault] = []
+        self.issues: list[Issue] = []
         self._tokens = tokens
         self._at = 0
 
@@ -77,11 +77,11 @@ class Cursor:
         """Go past one token that can't begin an operand, if the next one can: cel-go recovers in this way."""
         if self._peek(1) not in STARTS or self._next.kind is END:
             raise self._unexpected("mismatched")
-        self.faults.append(self._unexpected("extraneous").fault)
+        self.issues.append(self._unexpected("extraneous").issue)
         self._take()
 
-    def _unexpected(self, how: str) -> SyntaxFaultError:
+    def _unexpected(self, how: str) -> SyntaxIssueError:
         return self._syntax(f"{how} input '{self._next.text}' expecting {_EXPECTED}")
 
-    def _syntax(self, message: str) -> SyntaxFaultError:
-        return SyntaxFaultError(self._next.offset, f"Syntax error: {message}")
+    def _syntax(self, message: str) -> SyntaxIssueError:
+        return SyntaxIssueError(self._next.offset, f"Syntax error: {message}")

@@ -15,7 +15,7 @@ from dra_plan.api.resource import Device, DeviceAttribute
 from dra_plan.api.semver import SemverError
 from dra_plan.cel.library.quantities import cell
 from dra_plan.cel.reads import Read
-from dra_plan.cel.values import DefaultMap, Fault, Value
+from dra_plan.cel.values import DefaultMap, EvaluationError, Value
 from dra_plan.errors import InputError
 
 QUICK_TEXT, QUICK_WEIGHT = 256, 8192
@@ -40,7 +40,7 @@ def as_device(device: Device | Mapping[str, Any]) -> Device:
 
 
 def attribute_value(attribute: DeviceAttribute, *, lists: bool) -> Value:
-    """The one value that is set; raises Fault when there is none that can be used."""
+    """The one value that is set; raises EvaluationError when there is none that can be used."""
     if attribute.int_value is not None:
         return attribute.int_value
     if attribute.bool_value is not None:
@@ -55,22 +55,22 @@ def attribute_value(attribute: DeviceAttribute, *, lists: bool) -> Value:
                 return list(values)
         if attribute.version_values is not None:
             return [_version(text) for text in attribute.version_values]
-    raise Fault("unsupported attribute value")
+    raise EvaluationError("unsupported attribute value")
 
 
 def _version(text: str) -> Value:
     try:
         return semver.parse(text)
     except SemverError as error:
-        raise Fault(f"parse semantic version: {error}") from None
+        raise EvaluationError(f"parse semantic version: {error}") from None
 
 
 def capacity_value(text: QuantityText) -> Quantity:
-    """The amount; raises Fault for text that is none."""
+    """The amount; raises EvaluationError for text that is none."""
     try:
         return quantity.parse(text)
     except QuantityError as error:
-        raise Fault(str(error)) from None
+        raise EvaluationError(str(error)) from None
 
 
 def split_name(name: str, driver: str) -> tuple[str, str, bool]:
@@ -177,7 +177,7 @@ class Inspector:
             else:
                 try:
                     value = attribute_value(attribute, lists=self._lists)
-                except Fault as fault:
+                except EvaluationError as fault:
                     return Checked(device, f"attribute {name}: {fault}", is_usual=False)
                 size = 1
                 if type(value) is list:
@@ -188,7 +188,7 @@ class Inspector:
         for name, amount in device.capacity.items():
             try:
                 capacity_value(amount.value)
-            except Fault as fault:
+            except EvaluationError as fault:
                 return Checked(device, str(fault), is_usual=False)
             weight += len(name) + 2
         return Checked(device, None, is_usual=longest <= QUICK_TEXT and weight <= QUICK_WEIGHT)

@@ -12,7 +12,7 @@ from dra_plan.cel.declarations.messages import MESSAGES, WellKnown
 from dra_plan.cel.macros import Expander, MacroKey
 from dra_plan.cel.types import Type
 
-Rules: TypeAlias = Literal["stored", "new"]
+ExpressionRules: TypeAlias = Literal["stored", "new"]
 
 _CONSUMABLE, _LISTS = "DRAConsumableCapacity", "DRAListTypeAttributes"
 _CONSUMABLE_SINCE, _LISTS_SINCE = (1, 34), (1, 36)
@@ -40,7 +40,7 @@ class Environment(Struct, frozen=True, eq=False):
 
 
 def environment(
-    kubernetes_version: str, feature_gates: Mapping[str, bool] | None = None, rules: Rules = "stored"
+    kubernetes_version: str, feature_gates: Mapping[str, bool] | None = None, rules: ExpressionRules = "stored"
 ) -> Environment:
     """Return the environment of a Kubernetes minor version such as "1.36"; the same object for the same question.
 
@@ -58,7 +58,7 @@ def environment(
 
 
 @cache
-def _environment(version: tuple[int, int], on: frozenset[str], rules: Rules) -> Environment:
+def _environment(version: tuple[int, int], on: frozenset[str], rules: ExpressionRules) -> Environment:
     """Return the environment for a version and the gates that are on and that it knows."""
     libraries = [library for library in LIBRARIES if _applies(library, version, on, rules)]
     multiple = version >= _CONSUMABLE_SINCE and (rules == "stored" or _CONSUMABLE in on)
@@ -74,7 +74,7 @@ def _environment(version: tuple[int, int], on: frozenset[str], rules: Rules) -> 
     )
 
 
-def _applies(library: Library, version: tuple[int, int], on: frozenset[str], rules: Rules) -> bool:
+def _applies(library: Library, version: tuple[int, int], on: frozenset[str], rules: ExpressionRules) -> bool:
     if rules == "stored":
         return version >= library.known_since
     if library.gate is not None:

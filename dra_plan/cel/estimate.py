@@ -16,13 +16,13 @@ from dra_plan.cel.declarations.device import Sized
 from dra_plan.cel.deep import with_room
 from dra_plan.cel.environment import Environment
 from dra_plan.cel.estimate_calls import CallEstimate, call_estimate
-from dra_plan.cel.ranges import FREE, MOST, ONE, UNKNOWN, Entries, Range, fixed
+from dra_plan.cel.ranges import FREE, MOST, ONE, UNKNOWN, Entries, Interval, fixed
 from dra_plan.cel.types import Type
 
 _LIST_COST, _MAP_COST, _MESSAGE_COST = fixed(10), fixed(30), fixed(40)
 _SCALARS = frozenset({"bool", "double", "duration", "int", "timestamp", "uint"})
 
-Path: TypeAlias = tuple[str, ...]
+ValuePath: TypeAlias = tuple[str, ...]
 """How a value is reached: a variable, then field names, "@keys", "@values", "@items" or "@indices"."""
 
 
@@ -34,8 +34,8 @@ def estimate(checked: Checked, environment: Environment) -> int:
 class _Local(Struct, frozen=True):
     """A local variable: how its value is reached, and its sizes as far as they are known."""
 
-    path: Path
-    size: Range | None
+    path: ValuePath
+    size: Interval | None
     entries: Entries | None
 
 
@@ -44,20 +44,20 @@ class _Node(Struct, frozen=True):
 
     type: Type
     expr: Expr
-    size: Range | None
-    items: Range | None
+    size: Interval | None
+    items: Interval | None
 
 
 class _Estimator:
     def __init__(self, checked: Checked, environment: Environment) -> None:
         self._checked = checked
         self._device = environment.device
-        self._paths: dict[int, Path] = {}
-        self._sizes: dict[int, Range] = {}
+        self._paths: dict[int, ValuePath] = {}
+        self._sizes: dict[int, Interval] = {}
         self._entries: dict[int, Entries] = {}
         self._locals: dict[str, list[_Local]] = {}
 
-    def cost(self, expr: Expr) -> Range:
+    def cost(self, expr: Expr) -> Interval:
         """Return the cost of evaluating an expression; notes sizes and paths on the way."""
         match expr:
             case Const():
@@ -79,7 +79,7 @@ class _Estimator:
             case Comprehension():
                 return self._bind(expr) if _is_bind(expr) else self._fold(expr)
 
-    def _sum(self, parts: Iterator[Expr]) -> Range:
+    def _sum(self, parts: Iterator[Expr]) -> Interval:
         total = FREE
         for part in parts:
             total = total.plus(self.cost(part))
@@ -94,12 +94,12 @@ class _Estimator:
         stack = self._locals.get(name)
         return stack[-1] if stack else None
 
-    def _path(self, expr: Expr) -> Path:
+    def _path(self, expr: Expr) -> ValuePath:
         if isinstance(expr, Ident) and (local := self._local(expr.name)) is not None:
             return local.path
         return self._paths.get(expr.id, ())
 
-    def _size(self, expr: Expr) -> Range | None:
+    def _size(self, expr: Expr) -> Interval | None:
         """Return the size of a value: found before, written out, limited by the API, or given by its type."""
         if expr.id in self._sizes:
             return self._sizes[expr.id]
@@ -116,7 +116,7 @@ class _Estimator:
             return local.size
         return None
 
-    def _limit(self, path: Path) -> Range | None:
+    def _limit(self, path: ValuePath) -> Interval | None:
         """Return the size that the API allows for what the path leads to, None if it does not lead into the device."""
         if not path or path[0] != "device":
             return None
@@ -127,7 +127,7 @@ class _Estimator:
             if at is None:
                 return None
         assert at is not None
-        return Range(0, at.most)
+        return Interval(0, at.most)
 
     def _entry_sizes(self, expr: Expr) -> Entries | None:
         if expr.id in self._entries:
@@ -136,7 +136,7 @@ class _Estimator:
             return local.entries
         return None
 
-    def _set_size(self, expr: Expr, size: Range | None) -> None:
+    def _set_size(self, expr: Expr, size: Interval | None) -> None:
         if size is not None:
             self._sizes[expr.id] = size
 
@@ -152,14 +152,14 @@ class _Estimator:
 
     # Nodes
 
-    def _select(self, expr: Select) -> Range:
+    def _select(self, expr: Select) -> Interval:
         cost = self.cost(expr.operand)
         if expr.test_only:
             return cost  # Kubernetes has presence tests cost nothing
         self._paths[expr.id] = (*self._path(expr.operand), expr.field)
         return cost.plus(ONE) if self._type(expr.operand).kind in ("map", "object", "param") else cost
 
-    def _dyn(self, expr: Call) -> Range:
+    def _dyn(self, expr: Call) -> Interval:
         cost = self.cost(expr.args[0])
         self._copy_sizes(expr, expr.args[0])
         return cost.plus(ONE)
@@ -168,7 +168,7 @@ class _Estimator:
         self._set_size(to, self._size(of))
         self._set_entries(to, self._entry_sizes(of))
 
-    def _call(self, expr: Call) -> Range:
+    def _call(self, expr: Call) -> Interval:
         costs, args = [], []
         for arg in expr.args:
             costs.append(self.cost(arg))
@@ -176,7 +176,7 @@ class _Estimator:
         target_cost, target = FREE, None
         if expr.target is not None:
             target_cost, target = self.cost(expr.target), self._node(expr.target)
-        total, size = Range(MOST, 0), None
+        total, size = Interval(MOST, 0), None
         for overload in self._checked.overloads[expr.id]:
             found = self._overload(expr, overload, target, args, costs)
             total = total.union(found.cost)
@@ -188,7 +188,7 @@ class _Estimator:
         self._set_size(expr, size)
         return target_cost.plus(total)
 
-    def _indexed(self, expr: Call, overload: str, size: Range | None) -> Range | None:
+    def _indexed(self, expr: Call, overload: str, size: Interval | None) -> Interval | None:
         """Note the path of an element; return the size of the result, known before or now."""
         if overload not in ("index_list", "index_map"):
             return size
@@ -198,11 +198,11 @@ class _Estimator:
         return None if entries is None else entries.value
 
     def _overload(
-        self, expr: Call, overload: str, target: _Node | None, args: Sequence[_Node], costs: Sequence[Range]
+        self, expr: Call, overload: str, target: _Node | None, args: Sequence[_Node], costs: Sequence[Interval]
     ) -> CallEstimate:
         """Return the estimate of the call with its arguments, as one of its overloads."""
         if overload in ("logical_and", "logical_or"):
-            return CallEstimate(Range(costs[0].least, costs[0].plus(costs[1]).most))
+            return CallEstimate(Interval(costs[0].least, costs[0].plus(costs[1]).most))
         if overload == "conditional":
             return self._conditional(expr, args, costs)
         if overload in ("add_string", "add_bytes", "add_list"):
@@ -214,19 +214,19 @@ class _Estimator:
             cost = cost.plus(arg)
         return CallEstimate(cost, found.size)
 
-    def _conditional(self, expr: Call, args: Sequence[_Node], costs: Sequence[Range]) -> CallEstimate:
+    def _conditional(self, expr: Call, args: Sequence[_Node], costs: Sequence[Interval]) -> CallEstimate:
         entries = self._entry_sizes(expr.args[1])
         self._set_entries(expr, None if entries is None else entries.union(self._entry_sizes(expr.args[2])))
         size = (args[1].size or UNKNOWN).union(args[2].size or UNKNOWN)
         return CallEstimate(costs[0].plus(costs[1].union(costs[2])), size)
 
-    def _list(self, expr: List) -> Range:
+    def _list(self, expr: List) -> Interval:
         cost = self._sum(iter(expr.elements))
         sizes = [self._size(element) or UNKNOWN for element in expr.elements]
         self._set_entries(expr, Entries("list", ONE, _union(sizes)))
         return cost.plus(_LIST_COST)
 
-    def _map(self, expr: Map) -> Range:
+    def _map(self, expr: Map) -> Interval:
         cost, keys, values = FREE, [], []
         for entry in expr.entries:
             cost = cost.plus(self.cost(entry.key)).plus(self.cost(entry.value))
@@ -248,7 +248,7 @@ class _Estimator:
     def _bound(self, name: str, value: Expr) -> dict[str, _Local]:
         return {name: _Local(self._path(value), self._size(value), self._entry_sizes(value))}
 
-    def _fold(self, expr: Comprehension) -> Range:
+    def _fold(self, expr: Comprehension) -> Interval:
         cost = self.cost(expr.iter_range).plus(self.cost(expr.accu_init))
         with self._with(self._bound(expr.accu_var, expr.accu_init)):
             with self._with(self._iterated(expr)):
@@ -274,7 +274,7 @@ class _Estimator:
             return {expr.iter_var: key, expr.iter_var2: value}
         return {expr.iter_var: value if is_list else key}
 
-    def _bind(self, expr: Comprehension) -> Range:
+    def _bind(self, expr: Comprehension) -> Interval:
         cost = self.cost(expr.iter_range).plus(self.cost(expr.accu_init))
         with self._with(self._bound(expr.accu_var, expr.accu_init)):
             cost = cost.plus(self.cost(expr.result))
@@ -282,10 +282,10 @@ class _Estimator:
         return cost
 
 
-def _union(sizes: Sequence[Range]) -> Range:
+def _union(sizes: Sequence[Interval]) -> Interval:
     if not sizes:
         return FREE
-    return Range(min(size.least for size in sizes), max(size.most for size in sizes))
+    return Interval(min(size.least for size in sizes), max(size.most for size in sizes))
 
 
 def _is_bind(expr: Comprehension) -> bool:
@@ -295,7 +295,7 @@ def _is_bind(expr: Comprehension) -> bool:
     return empty and expr.accu_var != "__result__"
 
 
-def _written_size(expr: Expr) -> Range | None:
+def _written_size(expr: Expr) -> Interval | None:
     match expr:
         case Const(value=str() | bytes() as value):
             return fixed(len(value))

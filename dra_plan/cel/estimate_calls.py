@@ -15,7 +15,7 @@ from dra_plan.cel.ast import Const, Expr
 from dra_plan.cel.declarations.authorizer import AUTHORIZER_TYPES
 from dra_plan.cel.declarations.device import MOST_LIST_VALUES
 from dra_plan.cel.declarations.extensions import COMPARABLE
-from dra_plan.cel.ranges import FREE, MOST, ONE, REGEX_FACTOR, STRING_FACTOR, UNKNOWN, Range, fixed
+from dra_plan.cel.ranges import FREE, MOST, ONE, REGEX_FACTOR, STRING_FACTOR, UNKNOWN, Interval, fixed
 from dra_plan.cel.types import BYTES, CIDR, FORMAT, IP, QUANTITY, SEMVER, STRING, URL, Type
 
 
@@ -31,19 +31,19 @@ class Operand(Protocol):
         """The expression."""
 
     @property
-    def size(self) -> Range | None:
+    def size(self) -> Interval | None:
         """Its size, None if it is unknown."""
 
     @property
-    def items(self) -> Range | None:
+    def items(self) -> Interval | None:
         """The size of the elements of the device's lists that it leads to, None if it is unknown."""
 
 
 class CallEstimate(Struct, frozen=True):
     """The cost of a call without its operands, and the size of its result where that is known."""
 
-    cost: Range
-    size: Range | None = None
+    cost: Interval
+    size: Interval | None = None
 
 
 Arguments: TypeAlias = Sequence[Operand]
@@ -51,15 +51,15 @@ Rule: TypeAlias = Callable[[Operand | None, Arguments, str], CallEstimate | None
 """From target, arguments and overload id; None: the rule does not apply, the next one decides."""
 
 
-def _size(operand: Operand) -> Range:
+def _size(operand: Operand) -> Interval:
     return operand.size or UNKNOWN
 
 
-def _traversal(operand: Operand, factor: float = 1.0) -> Range:
+def _traversal(operand: Operand, factor: float = 1.0) -> Interval:
     return _size(operand).scaled(factor * STRING_FACTOR)
 
 
-def _fixed_cost(cost: Range) -> Rule:
+def _fixed_cost(cost: Interval) -> Rule:
     return lambda _target, _args, _overload: CallEstimate(cost)
 
 
@@ -97,7 +97,7 @@ def _replace(target: Operand | None, args: Arguments, _overload: str) -> CallEst
     size, old, new = _size(target), _size(args[0]), _size(args[1])
     count_most, kept_most = _replacements(size.most, old.least, grows=new.most > old.least)
     count_least, kept_least = _replacements(size.least, old.most, grows=old.most > new.least)
-    result = Range(count_least, count_most).times(new).plus(Range(kept_least, kept_most))
+    result = Interval(count_least, count_most).times(new).plus(Interval(kept_least, kept_most))
     return CallEstimate(size.scaled(2 * STRING_FACTOR), result)
 
 
@@ -118,7 +118,7 @@ def _split(target: Operand | None, args: Arguments, _overload: str) -> CallEstim
     if len(args) > 1 and isinstance(limit := args[1].expr, Const) and limit.kind == "int":
         assert isinstance(limit.value, int)
         most = limit.value % (MOST + 1)  # a negative limit becomes a huge one, as upstream
-    return CallEstimate(size.scaled(2 * STRING_FACTOR), Range(0, most))
+    return CallEstimate(size.scaled(2 * STRING_FACTOR), Interval(0, most))
 
 
 def _join(target: Operand | None, args: Arguments, _overload: str) -> CallEstimate | None:
@@ -128,12 +128,12 @@ def _join(target: Operand | None, args: Arguments, _overload: str) -> CallEstima
     if target.type.params:
         size = count.times(target.items or UNKNOWN)
     if args:
-        separators = Range(max(count.least - 1, 0), max(count.most - 1, 0))
+        separators = Interval(max(count.least - 1, 0), max(count.most - 1, 0))
         size = size.plus(_size(args[0]).times(separators))
     return CallEstimate(size.scaled(STRING_FACTOR), size)
 
 
-def _pattern_cost(text: Operand, pattern: Operand) -> Range:
+def _pattern_cost(text: Operand, pattern: Operand) -> Interval:
     """Return length of the text plus one (an empty text still costs the pattern) times length of the pattern."""
     return _size(text).plus(ONE).scaled(STRING_FACTOR).times(_size(pattern).scaled(REGEX_FACTOR))
 
@@ -141,7 +141,7 @@ def _pattern_cost(text: Operand, pattern: Operand) -> Range:
 def _find(target: Operand | None, args: Arguments, _overload: str) -> CallEstimate | None:
     if target is None or not args:
         return None
-    return CallEstimate(_pattern_cost(target, args[0]), Range(0, _size(target).most))
+    return CallEstimate(_pattern_cost(target, args[0]), Interval(0, _size(target).most))
 
 
 def _parse(_target: Operand | None, args: Arguments, _overload: str) -> CallEstimate | None:
@@ -156,7 +156,7 @@ def _canonical(_target: Operand | None, args: Arguments, _overload: str) -> Call
     return CallEstimate(_traversal(args[0], 2))
 
 
-_ADDRESS = Range(4, 16)
+_ADDRESS = Interval(4, 16)
 
 
 def _contains_ip(target: Operand | None, args: Arguments, overload: str) -> CallEstimate | None:
@@ -190,15 +190,15 @@ def _equals(_target: Operand | None, args: Arguments, _overload: str) -> CallEst
     if left in (IP, CIDR, QUANTITY, SEMVER) or left in AUTHORIZER_TYPES:
         return CallEstimate(ONE)
     if left == FORMAT:
-        return CallEstimate(Range(1, _LONGEST_FORMAT).scaled(STRING_FACTOR))
+        return CallEstimate(Interval(1, _LONGEST_FORMAT).scaled(STRING_FACTOR))
     if left == URL:
         size = args[1].size
-        return CallEstimate(Range(1, 1 if size is None else size.most).scaled(STRING_FACTOR))
+        return CallEstimate(Interval(1, 1 if size is None else size.most).scaled(STRING_FACTOR))
     return None
 
 
 def _includes(target: Operand | None, _args: Arguments, _overload: str) -> CallEstimate | None:
-    return None if target is None else CallEstimate(Range(0, MOST_LIST_VALUES))
+    return None if target is None else CallEstimate(Interval(0, MOST_LIST_VALUES))
 
 
 def _for(rule: Rule, *names: str) -> dict[str, Rule]:
@@ -235,7 +235,7 @@ _FUNCTIONS: Mapping[str, Rule] = MappingProxyType(
 )
 
 
-def _allocating(factor: float, size: Range) -> CallEstimate:
+def _allocating(factor: float, size: Interval) -> CallEstimate:
     return CallEstimate(size.scaled(factor).plus(ONE).plus(fixed(10)), size)
 
 
@@ -316,18 +316,18 @@ def _format(target: Operand | None, _args: Arguments, _overload: str) -> CallEst
 
 def _to_bytes(_target: Operand | None, args: Arguments, _overload: str) -> CallEstimate | None:
     size = _size(args[0])
-    return CallEstimate(size.scaled(STRING_FACTOR), Range(size.least, size.most * 4 % (MOST + 1)))
+    return CallEstimate(size.scaled(STRING_FACTOR), Interval(size.least, size.most * 4 % (MOST + 1)))
 
 
 def _from_bytes(_target: Operand | None, args: Arguments, _overload: str) -> CallEstimate | None:
     size = _size(args[0])
-    return CallEstimate(size.scaled(STRING_FACTOR), Range(size.least // 4, size.most))
+    return CallEstimate(size.scaled(STRING_FACTOR), Interval(size.least // 4, size.most))
 
 
 def _quote(_target: Operand | None, args: Arguments, _overload: str) -> CallEstimate | None:
     size = _size(args[0])
     most = (size.most * 2 + 2) % (MOST + 1)
-    return CallEstimate(size.scaled(STRING_FACTOR), Range((size.least + 2) % (MOST + 1), most))
+    return CallEstimate(size.scaled(STRING_FACTOR), Interval((size.least + 2) % (MOST + 1), most))
 
 
 def _affix(_target: Operand | None, args: Arguments, _overload: str) -> CallEstimate | None:
@@ -353,7 +353,7 @@ def _add(_target: Operand | None, args: Arguments, overload: str) -> CallEstimat
 
 def _compared(_target: Operand | None, args: Arguments, _overload: str) -> CallEstimate | None:
     most = min(_size(args[0]).most, _size(args[1]).most)
-    return CallEstimate(Range(min(most, 1), most).scaled(STRING_FACTOR))
+    return CallEstimate(Interval(min(most, 1), most).scaled(STRING_FACTOR))
 
 
 _OVERLOADS: Mapping[str, Rule] = MappingProxyType(

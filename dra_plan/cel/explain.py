@@ -19,8 +19,8 @@ from dra_plan.cel.values import (
     NONE,
     Cidr,
     Duration,
+    EvaluationError,
     Fatal,
-    Fault,
     Ip,
     Optional,
     Timestamp,
@@ -38,7 +38,7 @@ _MOST_SHOWN = 200
 _MOST_DEPTH = 60
 
 
-class Explanation(msgspec.Struct, frozen=True, eq=False):
+class EvaluatedPart(msgspec.Struct, frozen=True, eq=False):
     """A part of the expression: its text, what it gave, and its own parts in the order written.
 
     Exactly one of `value` (as the language writes it) and `error` is set for a part that was evaluated; neither for one
@@ -48,10 +48,10 @@ class Explanation(msgspec.Struct, frozen=True, eq=False):
     text: str
     value: str | None = None
     error: str | None = None
-    parts: tuple[Explanation, ...] = ()
+    parts: tuple[EvaluatedPart, ...] = ()
 
 
-def explain(checked: Checked, device: Value, *, exact_quantities: bool) -> Explanation:
+def explain(checked: Checked, device: Value, *, exact_quantities: bool) -> EvaluatedPart:
     """The tree for one device, given as the value of the variable."""
     seen: dict[int, Value] = {}
     evaluator = Evaluator(checked, exact_quantities=exact_quantities, observer=seen.__setitem__)
@@ -59,20 +59,20 @@ def explain(checked: Checked, device: Value, *, exact_quantities: bool) -> Expla
     try:
         value, _cost = evaluator.evaluate(device)
         seen.setdefault(checked.root.id, value)
-    except (Fault, Fatal) as error:
-        seen.setdefault(checked.root.id, Fault(str(error)))
+    except (EvaluationError, Fatal) as error:
+        seen.setdefault(checked.root.id, EvaluationError(str(error)))
     return _explained(checked.root, seen, 0)
 
 
-def _explained(expr: Expr, seen: dict[int, Value], depth: int) -> Explanation:
+def _explained(expr: Expr, seen: dict[int, Value], depth: int) -> EvaluatedPart:
     parts = () if depth > _MOST_DEPTH else tuple(_explained(part, seen, depth + 1) for part in _written(expr))
     text = expression_text(expr)
     if expr.id not in seen:
-        return Explanation(text, parts=parts)
+        return EvaluatedPart(text, parts=parts)
     value = seen[expr.id]
-    if type(value) is Fault:
-        return Explanation(text, error=str(value), parts=parts)
-    return Explanation(text, value=show(value), parts=parts)
+    if type(value) is EvaluationError:
+        return EvaluatedPart(text, error=str(value), parts=parts)
+    return EvaluatedPart(text, value=show(value), parts=parts)
 
 
 def _written(expr: Expr) -> tuple[Expr, ...]:

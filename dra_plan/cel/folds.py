@@ -9,7 +9,7 @@ from dra_plan.cel import ast
 from dra_plan.cel.ast import Expr
 from dra_plan.cel.cost import LIST_COST
 from dra_plan.cel.qualify import UNSET, Evaluate, Run, iterate
-from dra_plan.cel.values import Fault, Value, check_text, entries_of, go_type_name, map_key
+from dra_plan.cel.values import EvaluationError, Value, check_text, entries_of, go_type_name, map_key
 
 if TYPE_CHECKING:
     from dra_plan.cel.interpret import Planner
@@ -35,7 +35,7 @@ def plan_fold(planner: Planner, fold: ast.Comprehension, scope: Mapping[str, Eva
 
     def evaluate(run: Run) -> Value:
         values = over(run)
-        if type(values) is Fault:
+        if type(values) is EvaluationError:
             return values
         if type(values) is not list and not isinstance(values, dict):
             return _not_iterable(values, pairs)
@@ -51,10 +51,10 @@ def plan_fold(planner: Planner, fold: ast.Comprehension, scope: Mapping[str, Eva
     return evaluate
 
 
-def _not_iterable(values: Value, pairs: bool) -> Fault:
+def _not_iterable(values: Value, pairs: bool) -> EvaluationError:
     if pairs:
-        return Fault(f"unsupported comprehension range type: {go_type_name(values)}")
-    return Fault(f"got '{go_type_name(values)}', expected iterable type")
+        return EvaluationError(f"unsupported comprehension range type: {go_type_name(values)}")
+    return EvaluationError(f"got '{go_type_name(values)}', expected iterable type")
 
 
 def _entries(values: Value) -> Iterator[tuple[Value, Value]]:
@@ -104,7 +104,7 @@ def _guarded(condition: Evaluate, grow: Evaluate, keep: Evaluate) -> Evaluate:
             return grow(run)
         if chosen is False:
             return keep(run)
-        return chosen if type(chosen) is Fault else Fault("no such overload")
+        return chosen if type(chosen) is EvaluationError else EvaluationError("no such overload")
 
     return evaluate
 
@@ -131,9 +131,9 @@ def _plan_append(
         run.charge(1)
         value = element.evaluate(run)
         run.charge(list_cost + 1)
-        if type(values) is Fault:
+        if type(values) is EvaluationError:
             return values
-        if type(value) is Fault:
+        if type(value) is EvaluationError:
             return value
         values.append(value)
         check_text(len(values))
@@ -149,18 +149,18 @@ def _plan_insert(planner: Planner, step: ast.Call, scope: Mapping[str, Evaluate]
     def evaluate(run: Run) -> Value:
         entries = accumulator(run)
         run.charge(1)
-        if type(entries) is Fault:
+        if type(entries) is EvaluationError:
             return entries
         key = key_of(run)
-        if type(key) is Fault:
+        if type(key) is EvaluationError:
             return key
         value = value_of(run)
         run.charge(1)
-        if type(value) is Fault:
+        if type(value) is EvaluationError:
             return value
         place = map_key(key)
         if place in entries:
-            return Fault(f"insert failed: key {key} already exists")
+            return EvaluationError(f"insert failed: key {key} already exists")
         entries[place] = value
         return entries
 

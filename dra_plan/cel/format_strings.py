@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
 from dra_plan.cel.ast import Call, Checked, Const, Expr, List, Map
-from dra_plan.cel.source import Fault
+from dra_plan.cel.source import Issue
 from dra_plan.cel.walk import nodes
 
 _CLAUSE = re.compile(r"%(?:(%)|(?:\.([0-9]*))?(.)?)", re.DOTALL | re.ASCII)
@@ -44,7 +44,7 @@ class _FormatError(Exception):
         self.at = at
 
 
-def format_faults(checked: Checked) -> Iterator[Fault]:
+def format_issues(checked: Checked) -> Iterator[Issue]:
     """Yield what is wrong with calls of `format` on a literal text with a literal list."""
     for node in nodes(checked.root):
         if not (isinstance(node, Call) and node.function == "format" and isinstance(node.target, Const)):
@@ -56,12 +56,12 @@ def format_faults(checked: Checked) -> Iterator[Fault]:
         try:
             used = _check(node.target.value, arguments.elements, checked)
         except _FormatError as error:
-            yield Fault(node.offset if error.at is None else error.at.offset, str(error))
+            yield Issue(node.offset if error.at is None else error.at.offset, str(error))
             continue
         given = len(arguments.elements)
         if given > used:
             counts = f"(expected {used}, got {given})"
-            yield Fault(node.offset, f"too many arguments supplied to string.format {counts}")
+            yield Issue(node.offset, f"too many arguments supplied to string.format {counts}")
 
 
 def _check(text: str, arguments: Sequence[Expr], checked: Checked) -> int:

@@ -14,13 +14,13 @@ from dra_plan.cel.ast import Checked, Expr
 from dra_plan.cel.library import OVERLOADS
 from dra_plan.cel.library.operators import SINGLETONS, contained
 from dra_plan.cel.library.patterns import compile_regex
-from dra_plan.cel.reads import Place, bound_place, is_bind, place_of, tested_place
+from dra_plan.cel.reads import DevicePath, bound_place, is_bind, place_of, tested_place
 from dra_plan.cel.types import Type
-from dra_plan.cel.values import Fatal, Fault, TypeValue, Uint, Value, map_key
+from dra_plan.cel.values import EvaluationError, Fatal, TypeValue, Uint, Value, map_key
 from dra_plan.cel.walk import children
 
 QuickFunction = Callable[[dict[str, Value], dict[str, Value], str, bool], Value]
-"""Takes attributes, capacities, driver and allowMultipleAllocations; raises Fault when it can't tell."""
+"""Takes attributes, capacities, driver and allowMultipleAllocations; raises EvaluationError when it can't tell."""
 
 _MOST_DEPTH = 40
 """Python's own parser ends at a nesting of 200 parentheses; each level here makes a few."""
@@ -38,7 +38,7 @@ _ORDERS = {"_<_": "<", "_<=_": "<=", "_>_": ">", "_>=_": ">="}
 LOGIC = {"_&&_": "and", "_||_": "or"}
 OPTIONAL_FUNCTIONS = frozenset(("_?._", "_[?_]", "or", "orValue", "@not_strictly_false"))
 
-Scope = Mapping[str, "str | Place"]
+Scope = Mapping[str, "str | DevicePath"]
 """What each variable is: the name of a Python variable, or a place in the device."""
 
 
@@ -132,7 +132,7 @@ class Writer:
         return text if self.kind(expr) == "bool" else f"truth({text})"
 
     def _place(self, expr: Expr, scope: Scope) -> str | None:
-        places = {name: value if isinstance(value, Place) else None for name, value in scope.items()}
+        places = {name: value if isinstance(value, DevicePath) else None for name, value in scope.items()}
         tested = tested_place(expr, self.checked, places)
         if tested is not None:
             return f"present({'attributes' if tested.kind == 'attributes' else 'capacities'}, {self._names(tested)})"
@@ -149,7 +149,7 @@ class Writer:
             return f"attribute(attributes, {self._names(place)})"
         return f"capacity(capacities, {self._names(place)})"
 
-    def _names(self, place: Place) -> str:
+    def _names(self, place: DevicePath) -> str:
         full = self.constant(f"{place.domain}/{place.identifier}")
         return f"driver, {full}, {self.constant(place.domain)}, {self.constant(place.identifier)}"
 
@@ -220,7 +220,7 @@ class Writer:
             if known is not None and known.accepts(values):
                 try:
                     return self.constant(known.function(*values))
-                except Fault:
+                except EvaluationError:
                     return "fail()"
         return None
 
@@ -272,7 +272,7 @@ class Writer:
         raise NotGenerated
 
     def _bind(self, expr: ast.Comprehension, scope: Scope, depth: int) -> str:
-        places = {name: value if isinstance(value, Place) else None for name, value in scope.items()}
+        places = {name: value if isinstance(value, DevicePath) else None for name, value in scope.items()}
         place = bound_place(expr, self.checked, places)
         if place is not None:
             return self.expression(expr.result, {**scope, expr.accu_var: place}, depth)

@@ -5,10 +5,10 @@ from contextlib import contextmanager
 
 from msgspec import Struct
 
-from dra_plan.cel.ast import Call, Comprehension, Const, Entry, Expr, Field, Ident, List, Map, Message, Select
+from dra_plan.cel.ast import Call, Comprehension, Const, Expr, Ident, List, Map, MapEntry, Message, MessageField, Select
 from dra_plan.cel.declarations import Overload
 from dra_plan.cel.environment import Environment
-from dra_plan.cel.source import Fault
+from dra_plan.cel.source import Issue
 from dra_plan.cel.types import (
     BOOL,
     BYTES,
@@ -46,16 +46,16 @@ class Inferred(Struct, frozen=True, eq=False):
     types: dict[int, Type]
     overloads: dict[int, tuple[str, ...]]
     idents: dict[int, str]
-    faults: list[Fault]
+    issues: list[Issue]
 
 
 def infer(root: Expr, environment: Environment) -> Inferred:
-    """Return the types of an expression, or the faults that keep it from having any."""
+    """Return the types of an expression, or the issues that keep it from having any."""
     inference = _Inference(environment)
     root = inference.expr(root)
     bindings = inference.bindings
     types = {node: bindings.resolve(of, free_to_dyn=True) for node, of in inference.types.items()}
-    return Inferred(root, types, inference.overloads, inference.idents, inference.faults)
+    return Inferred(root, types, inference.overloads, inference.idents, inference.issues)
 
 
 def _qualified(expr: Expr) -> str | None:
@@ -74,7 +74,7 @@ class _Inference:
         self.types: dict[int, Type] = {}
         self.overloads: dict[int, tuple[str, ...]] = {}
         self.idents: dict[int, str] = {}
-        self.faults: list[Fault] = []
+        self.issues: list[Issue] = []
         self._environment = environment
         self._scopes: list[dict[str, Type]] = [{"device": environment.device.type}]
 
@@ -102,14 +102,14 @@ class _Inference:
         self.types[expr.id] = of
         return expr
 
-    def _fault(self, offset: int, message: str) -> None:
-        self.faults.append(Fault(offset, message))
+    def _issue(self, offset: int, message: str) -> None:
+        self.issues.append(Issue(offset, message))
 
     def _undeclared(self, offset: int, name: str) -> None:
-        self._fault(offset, f"undeclared reference to '{name}' (in container '')")
+        self._issue(offset, f"undeclared reference to '{name}' (in container '')")
 
     def _mismatch(self, expr: Expr, wanted: Type, found: Type) -> None:
-        self._fault(expr.offset, f"expected type '{wanted.describe()}' but found '{found.describe()}'")
+        self._issue(expr.offset, f"expected type '{wanted.describe()}' but found '{found.describe()}'")
 
     # Names
 
@@ -184,7 +184,7 @@ class _Inference:
             case "dyn" | "any" | "error":
                 pass
             case _:
-                self._fault(offset, f"type '{target.describe()}' does not support field selection")
+                self._issue(offset, f"type '{target.describe()}' does not support field selection")
         return DYN
 
     def _object_field(self, offset: int, target: Type, field: str) -> Type:
@@ -194,9 +194,9 @@ class _Inference:
             if sized is not None:
                 return sized.type
         elif target.name not in self._environment.messages:
-            self._fault(offset, f"unexpected failed resolution of '{target.name}'")
+            self._issue(offset, f"unexpected failed resolution of '{target.name}'")
             return ERROR
-        self._fault(offset, f"undefined field '{field}'")
+        self._issue(offset, f"undefined field '{field}'")
         return ERROR
 
     # Calls
@@ -270,7 +270,7 @@ class _Inference:
         shown = [self.bindings.resolve(of, free_to_dyn=True).describe() for of in given]
         target = f"{shown.pop(0)}." if call.target is not None else ""
         signature = f"{target}({', '.join(shown)})"
-        self._fault(call.offset, f"found no matching overload for '{call.function}' applied to '{signature}'")
+        self._issue(call.offset, f"found no matching overload for '{call.function}' applied to '{signature}'")
 
     # Literals
 
@@ -306,7 +306,7 @@ class _Inference:
             keys = self._joined(keys, self.types[key.id])
             value = self.expr(entry.value)
             values = self._joined(values, self._present(value, optional=entry.optional))
-            entries.append(Entry(entry.id, entry.offset, key, value, entry.optional))
+            entries.append(MapEntry(entry.id, entry.offset, key, value, entry.optional))
         node = Map(expr.id, expr.offset, tuple(entries))
         return self._typed(node, map_of(keys or self.bindings.fresh(), values or self.bindings.fresh()))
 
@@ -321,22 +321,22 @@ class _Inference:
         if known is None:
             kind = of.params[0] if of.kind == "type" else of
             problem = "not a message type" if of.kind == "type" else "not a type"
-            self._fault(expr.offset, f"'{kind}' is {problem}")
+            self._issue(expr.offset, f"'{kind}' is {problem}")
         self.types[expr.id] = result
         fields = tuple(self._message_field(field, name) for field in expr.fields)
         return Message(expr.id, expr.offset, name, fields)
 
-    def _message_field(self, field: Field, message: str) -> Field:
+    def _message_field(self, field: MessageField, message: str) -> MessageField:
         value = self.expr(field.value)
         of = self._present(value, optional=field.optional)
         known = self._environment.messages.get(message)
         wanted = None if known is None else known.fields.get(field.field)
         if wanted is None:
-            self._fault(field.offset, f"undefined field '{field.field}'")
+            self._issue(field.offset, f"undefined field '{field.field}'")
         elif not self.bindings.assign(wanted, of):
             expected = f"'{field.field}' is '{wanted.describe()}' but provided type is '{of.describe()}'"
-            self._fault(field.offset, f"expected type of field {expected}")
-        return Field(field.id, field.offset, field.field, value, field.optional)
+            self._issue(field.offset, f"expected type of field {expected}")
+        return MessageField(field.id, field.offset, field.field, value, field.optional)
 
     # Folds
 
@@ -365,7 +365,7 @@ class _Inference:
                 types = (DYN, DYN)
             case _:
                 rule = "cannot be range of a comprehension (must be list, map, or dynamic)"
-                self._fault(over.offset, f"expression of type '{of.describe()}' {rule}")
+                self._issue(over.offset, f"expression of type '{of.describe()}' {rule}")
                 types = (ERROR, ERROR)
         variables = {expr.iter_var: types[0]}
         return variables | {expr.iter_var2: types[1]} if expr.iter_var2 else variables

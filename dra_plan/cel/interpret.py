@@ -1,8 +1,8 @@
 """The accounting evaluator: an expression as closures, with costs and errors exactly as cel-go's interpreter has them.
 
 It plans as cel-go plans: constants are folded, `in` with constants becomes a set, `?:` an attribute. Errors are values
-(Fault) because cel-go evaluates the other operands of a failed call, and charges for them. The quick evaluator is
-generated from the same expression by `generate`; this one decides wherever the quick one meets an error.
+(EvaluationError) because cel-go evaluates the other operands of a failed call, and charges for them. The quick
+evaluator is generated from the same expression by `generate`; this one decides wherever that meets an error.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dra_plan.cel.messages import build_message
 from dra_plan.cel.qualify import Attribute, Chain, Conditional, Evaluate, Qualifier, Run
 from dra_plan.cel.values import (
     NONE,
-    Fault,
+    EvaluationError,
     Optional,
     TypeValue,
     Uint,
@@ -41,7 +41,7 @@ _FUNCTIONS_OF_MANY = frozenset(("string_format",))
 """Overloads that upstream binds with any number of arguments: it stops at the first argument that fails."""
 
 
-class Step(msgspec.Struct, frozen=True, eq=False):
+class Planned(msgspec.Struct, frozen=True, eq=False):
     """A planned expression. `attribute` is set when it is one, `constant` holds the value when `is_constant`."""
 
     evaluate: Evaluate
@@ -67,12 +67,12 @@ class Planner:
         self.slot_count += 1
         return self.slot_count - 1
 
-    def plan(self, expr: Expr, scope: Mapping[str, Evaluate]) -> Step:
+    def plan(self, expr: Expr, scope: Mapping[str, Evaluate]) -> Planned:
         """The expression as a step; `scope` gives the variables of the comprehensions around it."""
         step = self._plan(expr, scope)
         return step if self.observer is None else _observed(step, expr.id, self.observer)
 
-    def _plan(self, expr: Expr, scope: Mapping[str, Evaluate]) -> Step:
+    def _plan(self, expr: Expr, scope: Mapping[str, Evaluate]) -> Planned:
         match expr:
             case ast.Const():
                 return _constant(Uint(expr.value) if expr.kind == "uint" else expr.value)  # type: ignore[arg-type]
@@ -88,9 +88,9 @@ class Planner:
                 return self._map(expr, scope)
             case ast.Message():
                 return self._message(expr, scope)
-        return Step(plan_fold(self, expr, scope))
+        return Planned(plan_fold(self, expr, scope))
 
-    def _ident(self, expr: ast.Ident, scope: Mapping[str, Evaluate]) -> Step:
+    def _ident(self, expr: ast.Ident, scope: Mapping[str, Evaluate]) -> Planned:
         local = scope.get(expr.name)
         if local is not None:
             return _attribute(Chain(local))
@@ -99,7 +99,7 @@ class Planner:
             return _constant(TypeValue(name))
         return _attribute(Chain(lambda run: run.device))
 
-    def _select(self, expr: ast.Select, scope: Mapping[str, Evaluate]) -> Step:
+    def _select(self, expr: ast.Select, scope: Mapping[str, Evaluate]) -> Planned:
         attribute = self._operand(expr.operand, scope)
         attribute.add(Qualifier(expr.field, None, optional=False, only_test=expr.test_only))
         return _has(attribute) if expr.test_only else _attribute(attribute)
@@ -108,7 +108,7 @@ class Planner:
         operand = self.plan(expr, scope)
         return operand.attribute or Chain(operand.evaluate)
 
-    def _index(self, expr: ast.Call, scope: Mapping[str, Evaluate], *, optional: bool) -> Step:
+    def _index(self, expr: ast.Call, scope: Mapping[str, Evaluate], *, optional: bool) -> Planned:
         attribute = self._operand(expr.args[0], scope)
         index = self.plan(expr.args[1], scope)
         dynamic = None
@@ -117,7 +117,7 @@ class Planner:
         attribute.add(Qualifier(index.constant, dynamic, optional=optional, only_test=False))
         return _attribute(attribute)
 
-    def _call(self, expr: ast.Call, scope: Mapping[str, Evaluate]) -> Step:
+    def _call(self, expr: ast.Call, scope: Mapping[str, Evaluate]) -> Planned:
         function = expr.function
         if function in ("_[_]", "_?._", "_[?_]"):
             return self._index(expr, scope, optional=function != "_[_]")
@@ -125,18 +125,18 @@ class Planner:
         steps = [self.plan(operand, scope) for operand in operands]
         evaluators = [step.evaluate for step in steps]
         if function in ("_&&_", "_||_"):
-            return Step(_logical(evaluators, decisive=function == "_||_"))
+            return Planned(_logical(evaluators, decisive=function == "_||_"))
         if function == "_?_:_":
             return self._conditional(steps)
         if function in ("_==_", "_!=_"):
-            return Step(_equality(*evaluators, negated=function == "_!=_"))
+            return Planned(_equality(*evaluators, negated=function == "_!=_"))
         if function == "@not_strictly_false":
-            return Step(_not_strictly_false(evaluators[0]))
+            return Planned(_not_strictly_false(evaluators[0]))
         if function in ("or", "orValue"):
-            return Step(_alternative(*evaluators, unwrapped=function == "orValue"))
+            return Planned(_alternative(*evaluators, unwrapped=function == "orValue"))
         return self._function(expr, steps)
 
-    def _conditional(self, steps: list[Step]) -> Step:
+    def _conditional(self, steps: list[Planned]) -> Planned:
         condition, *branches = steps
         # Resolving a branch's attribute instead of evaluating it is what makes it cost one less.
         truthy, falsy = (
@@ -144,9 +144,9 @@ class Planner:
             for branch in branches
         )
         conditional = Conditional(condition.evaluate, truthy, falsy)
-        return Step(conditional.resolve, conditional)
+        return Planned(conditional.resolve, conditional)
 
-    def _function(self, expr: ast.Call, steps: list[Step]) -> Step:
+    def _function(self, expr: ast.Call, steps: list[Planned]) -> Planned:
         candidates = self.checked.overloads.get(expr.id, ())
         only = candidates[0] if len(candidates) == 1 else ""
         if only == "in_list" and steps[1].is_constant:
@@ -160,12 +160,12 @@ class Planner:
         if expr.function in _PARSERS and not self.exact_quantities and all(step.is_constant for step in steps):
             parsed = _parsed_once(invoke, cost, [step.constant for step in steps])
             if parsed is not None:
-                return Step(parsed)
+                return Planned(parsed)
         evaluators = [step.evaluate for step in steps]
-        return Step(_function_call(evaluators, invoke, cost, stops_early=stops_early or len(steps) > 2))
+        return Planned(_function_call(evaluators, invoke, cost, stops_early=stops_early or len(steps) > 2))
 
     def _implementation(
-        self, expr: ast.Call, candidates: tuple[str, ...], steps: list[Step]
+        self, expr: ast.Call, candidates: tuple[str, ...], steps: list[Planned]
     ) -> tuple[Callable[[list[Value]], Value], bool]:
         """How to compute the call, and whether upstream stops at the first argument that fails."""
         singleton = SINGLETONS.get(expr.function)
@@ -184,7 +184,7 @@ class Planner:
         by_pattern = expr.function in _PATTERN_FUNCTIONS and len(steps) > 1 and steps[1].is_constant
         return invoke, by_pattern or len(candidates) != 1 or candidates[0] in _FUNCTIONS_OF_MANY
 
-    def _list(self, expr: ast.List, scope: Mapping[str, Evaluate]) -> Step:
+    def _list(self, expr: ast.List, scope: Mapping[str, Evaluate]) -> Planned:
         steps = [self.plan(element, scope) for element in expr.elements]
         if all(step.is_constant for step in steps) and not expr.optional_indices:
             return _constant([step.constant for step in steps])
@@ -195,20 +195,20 @@ class Planner:
             values: list[Value] = []
             for evaluate, is_optional in elements:
                 value = evaluate(run)
-                if type(value) is not Fault and is_optional:
+                if type(value) is not EvaluationError and is_optional:
                     if value is NONE:
                         continue
                     value = _unwrapped(value, "list element")
-                if type(value) is Fault:
+                if type(value) is EvaluationError:
                     run.charge(LIST_COST)
                     return value
                 values.append(value)
             run.charge(LIST_COST)
             return values
 
-        return Step(build)
+        return Planned(build)
 
-    def _map(self, expr: ast.Map, scope: Mapping[str, Evaluate]) -> Step:
+    def _map(self, expr: ast.Map, scope: Mapping[str, Evaluate]) -> Planned:
         entries = [(self.plan(e.key, scope), self.plan(e.value, scope), e.optional) for e in expr.entries]
         if all(key.is_constant and value.is_constant and not optional for key, value, optional in entries):
             return _constant({map_key(key.constant): value.constant for key, value, _ in entries})
@@ -219,9 +219,9 @@ class Planner:
             run.charge(MAP_COST)
             return result
 
-        return Step(build)
+        return Planned(build)
 
-    def _message(self, expr: ast.Message, scope: Mapping[str, Evaluate]) -> Step:
+    def _message(self, expr: ast.Message, scope: Mapping[str, Evaluate]) -> Planned:
         fields = [(field.field, self.plan(field.value, scope).evaluate, field.optional) for field in expr.fields]
 
         def build(run: Run) -> Value:
@@ -229,11 +229,11 @@ class Planner:
             result: Value = None
             for name, evaluate, optional in fields:
                 value = evaluate(run)
-                if type(value) is not Fault and optional:
+                if type(value) is not EvaluationError and optional:
                     if value is NONE:
                         continue
                     value = _unwrapped(value, "entry")
-                if type(value) is Fault:
+                if type(value) is EvaluationError:
                     result = value
                     break
                 values[name] = value
@@ -242,25 +242,25 @@ class Planner:
             run.charge(MESSAGE_COST)
             return result
 
-        return Step(build)
+        return Planned(build)
 
 
-def _observed(step: Step, identifier: int, observer: Observer) -> Step:
+def _observed(step: Planned, identifier: int, observer: Observer) -> Planned:
     def evaluate(run: Run) -> Value:
         value = step.evaluate(run)
         observer(identifier, value)
         return value
 
-    return Step(evaluate, step.attribute, step.is_constant, step.constant)
+    return Planned(evaluate, step.attribute, step.is_constant, step.constant)
 
 
-def _constant(value: Value) -> Step:
-    return Step(lambda _run: value, None, is_constant=True, constant=value)
+def _constant(value: Value) -> Planned:
+    return Planned(lambda _run: value, None, is_constant=True, constant=value)
 
 
-def _attribute(attribute: Attribute) -> Step:
+def _attribute(attribute: Attribute) -> Planned:
     if isinstance(attribute, Conditional):
-        return Step(attribute.resolve, attribute)
+        return Planned(attribute.resolve, attribute)
 
     def evaluate(run: Run) -> Value:
         value = attribute.resolve(run)
@@ -269,30 +269,30 @@ def _attribute(attribute: Attribute) -> Step:
             raise cost_exceeded()
         return value
 
-    return Step(evaluate, attribute)
+    return Planned(evaluate, attribute)
 
 
-def _has(attribute: Attribute) -> Step:
+def _has(attribute: Attribute) -> Planned:
     def evaluate(run: Run) -> Value:
         value = attribute.resolve(run)
         if isinstance(attribute, Conditional):
             run.cost -= 1  # upstream takes off what it never charged for a conditional
         return value is not NONE if type(value) is Optional else value
 
-    return Step(evaluate, attribute)
+    return Planned(evaluate, attribute)
 
 
 def _logical(evaluators: list[Evaluate], *, decisive: bool) -> Evaluate:
     """`||` (decisive True) or `&&`: the first decisive operand decides, whatever failed before it."""
 
     def evaluate(run: Run) -> Value:
-        failure: Fault | None = None
+        failure: EvaluationError | None = None
         for operand in evaluators:
             value = operand(run)
             if value is decisive:
                 return decisive
             if type(value) is not bool and failure is None:
-                failure = value if type(value) is Fault else no_such_overload()
+                failure = value if type(value) is EvaluationError else no_such_overload()
         return (not decisive) if failure is None else failure
 
     return evaluate
@@ -304,9 +304,9 @@ def _equality(left: Evaluate, right: Evaluate, *, negated: bool) -> Evaluate:
     def evaluate(run: Run) -> Value:
         mine, theirs = left(run), right(run)
         result: Value
-        if type(mine) is Fault:
+        if type(mine) is EvaluationError:
             result = mine
-        elif type(theirs) is Fault:
+        elif type(theirs) is EvaluationError:
             result = theirs
         else:
             result = equal(mine, theirs)
@@ -350,11 +350,11 @@ def _function_call(
 
     def evaluate(run: Run) -> Value:
         arguments: list[Value] = []
-        failure: Fault | None = None
+        failure: EvaluationError | None = None
         for position, operand in enumerate(evaluators):
             value = operand(run)
             arguments.append(value)
-            if type(value) is Fault and failure is None:
+            if type(value) is EvaluationError and failure is None:
                 failure = value
                 if stops_early and position < last:
                     return failure  # upstream does not find the other arguments, and charges nothing
@@ -363,7 +363,7 @@ def _function_call(
         else:
             try:
                 result = invoke(arguments)
-            except Fault as fault:
+            except EvaluationError as fault:
                 result = fault
         run.charge(cost(arguments, result))
         return result
@@ -377,7 +377,7 @@ def _parsed_once(
     """The call with its result known; None for one that fails, whose error must be a new one every time."""
     try:
         result = invoke(constants)
-    except Fault:
+    except EvaluationError:
         return None
     charge = cost(constants, result)
 
@@ -391,29 +391,29 @@ def _parsed_once(
 def _caught(compute: Callable[[], Value]) -> Value:
     try:
         return compute()
-    except Fault as fault:
+    except EvaluationError as fault:
         return fault
 
 
 def _unwrapped(value: Value, what: str) -> Value:
     if type(value) is Optional:
         return value.value
-    return Fault(f"cannot initialize optional {what} from non-optional value")
+    return EvaluationError(f"cannot initialize optional {what} from non-optional value")
 
 
 def _build_map(run: Run, parts: list[tuple[Evaluate, Evaluate, bool]]) -> Value:
     result: dict[Value, Value] = {}
     for evaluate_key, evaluate_value, optional in parts:
         key = evaluate_key(run)
-        if type(key) is Fault:
+        if type(key) is EvaluationError:
             return key
         value = evaluate_value(run)
-        if type(value) is not Fault and optional:
+        if type(value) is not EvaluationError and optional:
             if value is NONE:
                 result.pop(map_key(key), None)
                 continue
             value = _unwrapped(value, "entry")
-        if type(value) is Fault:
+        if type(value) is EvaluationError:
             return value
         result[map_key(key)] = value
     return result
@@ -422,7 +422,7 @@ def _build_map(run: Run, parts: list[tuple[Evaluate, Evaluate, bool]]) -> Value:
 _PRIMITIVE = (bool, int, Uint, float, str)
 
 
-def _set_membership(operand: Evaluate, values: list[Value]) -> Step | None:
+def _set_membership(operand: Evaluate, values: list[Value]) -> Planned | None:
     """`x in [constants]`, which costs nothing; None where upstream searches the list."""
     if not values:
         return _constant(value=False)
@@ -432,17 +432,17 @@ def _set_membership(operand: Evaluate, values: list[Value]) -> Step | None:
 
     def evaluate(run: Run) -> Value:
         value = operand(run)
-        if type(value) is Fault:
+        if type(value) is EvaluationError:
             return value
         key = map_key(value)
         # A number that is too large for a double is compared with one as upstream compares them.
         return key in keys or (type(value) in (int, Uint, float) and contained(value, values))
 
-    return Step(evaluate)
+    return Planned(evaluate)
 
 
 class Evaluator:
-    """A planned expression, ready to be evaluated any number of times; raises Fault and Fatal."""
+    """A planned expression, ready to be evaluated any number of times; raises EvaluationError and Fatal."""
 
     def __init__(self, checked: Checked, *, exact_quantities: bool, observer: Observer | None = None) -> None:
         planner = Planner(checked, exact_quantities=exact_quantities, observer=observer)
@@ -453,6 +453,6 @@ class Evaluator:
         """The value and the cost for the value of the variable `device`."""
         run = Run(self._slots, device)
         value = self._root(run)
-        if type(value) is Fault:
+        if type(value) is EvaluationError:
             raise value
         return value, run.cost

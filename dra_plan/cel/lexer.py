@@ -4,7 +4,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from dra_plan.cel.source import Fault
+from dra_plan.cel.source import Issue
 
 _ESCAPE = r"\\(?:[abfnrtv\"'\\?`]|[0-3][0-7][0-7]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})"
 _STRING = (
@@ -35,14 +35,14 @@ class Token(NamedTuple):
     offset: int
 
 
-def tokenize(text: str) -> tuple[list[Token], list[Fault]]:
+def tokenize(text: str) -> tuple[list[Token], list[Issue]]:
     """Return the tokens of an expression, ending with END, and the places that are no token at all."""
-    tokens, faults, position = [], [], 0
+    tokens, issues, position = [], [], 0
     match = _pattern().match
     while position < len(text):
         found = match(text, position)
         if found is None:
-            faults.append(Fault(position, f"Syntax error: token recognition error at: '{text[position]}'"))
+            issues.append(Issue(position, f"Syntax error: token recognition error at: '{text[position]}'"))
             position += 1
             continue
         kind, word = found.lastgroup, found.group()
@@ -53,7 +53,7 @@ def tokenize(text: str) -> tuple[list[Token], list[Fault]]:
             tokens.append(Token(kind, word, position))
         position = found.end()
     tokens.append(Token(END, END, len(text)))
-    return tokens, faults
+    return tokens, issues
 
 
 @cache

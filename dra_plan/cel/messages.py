@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dra_plan.cel.library.operators import check_duration, check_timestamp
-from dra_plan.cel.values import Fault, Uint, Value
+from dra_plan.cel.values import EvaluationError, Uint, Value
 
 _INT32, _UINT32 = 2**31, 2**32
 _ZEROS: dict[str, Value] = {
@@ -20,7 +20,7 @@ _ZEROS: dict[str, Value] = {
 
 
 def build_message(name: str, fields: dict[str, Value]) -> Value:
-    """The value of `name{fields}`; raises Fault for fields out of range."""
+    """The value of `name{fields}`; raises EvaluationError for fields out of range."""
     short = name.rpartition(".")[2]
     if short in _ZEROS:
         return _wrapped(short, fields.get("value", _ZEROS[short]))
@@ -35,14 +35,14 @@ def build_message(name: str, fields: dict[str, Value]) -> Value:
         return next(reversed(fields.values()), None)
     if short == "Empty" or not fields:
         return {}
-    raise Fault("conversion error: message of unknown type")
+    raise EvaluationError("conversion error: message of unknown type")
 
 
 def _wrapped(short: str, value: Value) -> Value:
     if short == "Int32Value" and not -_INT32 <= value < _INT32:
-        raise Fault("integer overflow")
+        raise EvaluationError("integer overflow")
     if short == "UInt32Value" and not value < _UINT32:
-        raise Fault("unsigned integer overflow")
+        raise EvaluationError("unsigned integer overflow")
     if short == "FloatValue":
         import struct
 

@@ -8,12 +8,12 @@ nesting of operators afterwards (`_heights`).
 from collections.abc import Callable, Mapping
 
 from dra_plan.cel import literals
-from dra_plan.cel.ast import Call, Const, ConstKind, Entry, Expr, Field, Ident, List, Map, Message, Select
-from dra_plan.cel.builder import Builder, MacroBuilder, TooManyNodesError
-from dra_plan.cel.cursor import MOST_DEPTH, STARTS, Cursor, Depth, SyntaxFaultError
+from dra_plan.cel.ast import Call, Const, ConstKind, Expr, Ident, List, Map, MapEntry, Message, MessageField, Select
+from dra_plan.cel.builder import MacroBuilder, NodeFactory, TooManyNodesError
+from dra_plan.cel.cursor import MOST_DEPTH, STARTS, Cursor, Depth, SyntaxIssueError
 from dra_plan.cel.lexer import END, Token, tokenize
 from dra_plan.cel.macros import Expander, MacroError, MacroKey
-from dra_plan.cel.source import Fault
+from dra_plan.cel.source import Issue
 
 MOST_CODE_POINTS = 100_000
 
@@ -28,28 +28,28 @@ _SUMS = {"+": "_+_", "-": "_-_"}
 _PRODUCTS = {"*": "_*_", "/": "_/_", "%": "_%_"}
 
 
-def parse(text: str, macros: Mapping[MacroKey, Expander]) -> tuple[Expr | None, list[Fault]]:
+def parse(text: str, macros: Mapping[MacroKey, Expander]) -> tuple[Expr | None, list[Issue]]:
     """Return the expression, or None with everything that is wrong with its syntax, macros and literals."""
     if len(text) > MOST_CODE_POINTS:
         limits = f"size: {len(text)}, limit {MOST_CODE_POINTS}"
-        return None, [Fault(None, f"expression code point size exceeds limit: {limits}")]
-    tokens, faults = tokenize(text)
+        return None, [Issue(None, f"expression code point size exceeds limit: {limits}")]
+    tokens, issues = tokenize(text)
     parser = _Parser(tokens, macros)
     try:
         expr = parser.whole()
-    except SyntaxFaultError as error:
-        return None, [*faults, *parser.faults, error.fault]
+    except SyntaxIssueError as error:
+        return None, [*issues, *parser.issues, error.issue]
     except TooManyNodesError:
-        return None, [Fault(None, "expression is too large after macro expansion")]
-    faults += parser.faults
-    return (None if faults else expr), faults
+        return None, [Issue(None, "expression is too large after macro expansion")]
+    issues += parser.issues
+    return (None if issues else expr), issues
 
 
 class _Parser(Cursor):
     def __init__(self, tokens: list[Token], macros: Mapping[MacroKey, Expander]) -> None:
         super().__init__(tokens)
         self._macros = macros
-        self._builder = Builder()
+        self._factory = NodeFactory()
         self._depth = Depth()
         self._heights: dict[int, int] = {}
 
@@ -59,36 +59,36 @@ class _Parser(Cursor):
         """Note how deep the nodes nest that cel-go counts, and return the expression."""
         height = max((self._heights.get(part.id, 0) for part in parts if part is not None), default=0) + by
         if height > MOST_DEPTH:
-            raise SyntaxFaultError(None, "max recursion depth exceeded")
+            raise SyntaxIssueError(None, "max recursion depth exceeded")
         if height:
             self._heights[expr.id] = height
         return expr
 
     def _call(self, offset: int, function: str, *args: Expr, by: int = 1) -> Expr:
-        return self._raised(Call(self._builder.id(), offset, None, function, args), *args, by=by)
+        return self._raised(Call(self._factory.id(), offset, None, function, args), *args, by=by)
 
-    def _fault(self, offset: int, message: str) -> Expr:
-        """Note a fault that does not end parsing; what stands in its place is never used."""
-        self.faults.append(Fault(offset, message))
-        return Const(self._builder.id(), offset, None, "null")
+    def _issue(self, offset: int, message: str) -> Expr:
+        """Note a issue that does not end parsing; what stands in its place is never used."""
+        self.issues.append(Issue(offset, message))
+        return Const(self._factory.id(), offset, None, "null")
 
     def _call_or_macro(self, offset: int, target: Expr | None, function: str, args: tuple[Expr, ...]) -> Expr:
         expand = self._macros.get(MacroKey(function, len(args), target is not None))
         by = int(target is not None)  # cel-go counts member calls, not global ones
         if expand is not None:
             try:
-                expanded = expand(MacroBuilder(self._builder, offset), target, args)
+                expanded = expand(MacroBuilder(self._factory, offset), target, args)
             except MacroError as error:
-                return self._fault(error.offset, str(error))
+                return self._issue(error.offset, str(error))
             if expanded is not None:
                 return self._raised(expanded, target, *args, by=by)
-        call = Call(self._builder.id(), offset, target, function, args)
+        call = Call(self._factory.id(), offset, target, function, args)
         return self._raised(call, target, *args, by=by)
 
     # The grammar
 
     def whole(self) -> Expr:
-        """Parse everything; what is left over is a fault."""
+        """Parse everything; what is left over is a issue."""
         expr = self._expr()
         self._expect(END)
         return expr
@@ -178,14 +178,14 @@ class _Parser(Cursor):
         optional = self._taken("?")
         name = self._next
         if self._taken("ESC_IDENTIFIER"):
-            self._fault(name.offset, "unsupported syntax: '`'")
+            self._issue(name.offset, "unsupported syntax: '`'")
         else:
             self._expect("IDENTIFIER")
         if optional:
-            return self._call(offset, "_?._", operand, Const(self._builder.id(), name.offset, name.text, "string"))
+            return self._call(offset, "_?._", operand, Const(self._factory.id(), name.offset, name.text, "string"))
         if self._next.kind == "(":
             return self._call_or_macro(self._next.offset, operand, name.text, self._arguments())
-        return self._raised(Select(self._builder.id(), offset, operand, name.text), operand)
+        return self._raised(Select(self._factory.id(), offset, operand, name.text), operand)
 
     def _arguments(self) -> tuple[Expr, ...]:
         self._expect("(")
@@ -220,10 +220,10 @@ class _Parser(Cursor):
         if name.text in _RESERVED:
             if called.kind == "(":
                 self._arguments()
-            return self._fault(first, f"reserved identifier: {name.text}")
+            return self._issue(first, f"reserved identifier: {name.text}")
         if called.kind == "(":
             return self._call_or_macro(called.offset, None, dot + name.text, self._arguments())
-        return Ident(self._builder.id(), name.offset, dot + name.text)
+        return Ident(self._factory.id(), name.offset, dot + name.text)
 
     def _is_message(self) -> bool:
         """Return whether a message literal stands here: a qualified name followed by a brace."""
@@ -239,7 +239,7 @@ class _Parser(Cursor):
         name += self._expect("IDENTIFIER").text
         while self._taken("."):
             name += "." + self._expect("IDENTIFIER").text
-        offset, node = self._expect("{").offset, self._builder.id()
+        offset, node = self._expect("{").offset, self._factory.id()
         fields = []
         while self._next.kind not in (",", "}"):
             fields.append(self._field())
@@ -250,18 +250,18 @@ class _Parser(Cursor):
         self._expect("}")
         return self._raised(Message(node, offset, name, tuple(fields)), *(field.value for field in fields), by=0)
 
-    def _field(self) -> Field:
+    def _field(self) -> MessageField:
         optional = self._taken("?")
         name = self._next
         if self._taken("ESC_IDENTIFIER"):
-            self._fault(name.offset, "unsupported syntax: '`'")
+            self._issue(name.offset, "unsupported syntax: '`'")
         else:
             self._expect("IDENTIFIER")
         colon = self._expect(":")
-        return Field(self._builder.id(), colon.offset, name.text, self._expr(), optional)
+        return MessageField(self._factory.id(), colon.offset, name.text, self._expr(), optional)
 
     def _list(self) -> Expr:
-        offset, node = self._take().offset, self._builder.id()
+        offset, node = self._take().offset, self._factory.id()
         elements: list[Expr] = []
         optional = []
         while self._next.kind not in (",", "]"):
@@ -276,7 +276,7 @@ class _Parser(Cursor):
         return self._raised(List(node, offset, tuple(elements), tuple(optional)), *elements, by=0)
 
     def _map(self) -> Expr:
-        offset, node = self._take().offset, self._builder.id()
+        offset, node = self._take().offset, self._factory.id()
         entries = []
         while self._next.kind not in (",", "}"):
             entries.append(self._entry())
@@ -288,11 +288,11 @@ class _Parser(Cursor):
         parts = [part for entry in entries for part in (entry.key, entry.value)]
         return self._raised(Map(node, offset, tuple(entries)), *parts, by=0)
 
-    def _entry(self) -> Entry:
+    def _entry(self) -> MapEntry:
         optional = self._taken("?")
         key = self._expr()
         colon = self._expect(":")
-        return Entry(self._builder.id(), colon.offset, key, self._expr(), optional)
+        return MapEntry(self._factory.id(), colon.offset, key, self._expr(), optional)
 
     def _literal(self) -> Expr:
         offset, negative = self._next.offset, self._taken("-")
@@ -314,12 +314,12 @@ class _Parser(Cursor):
                 value, kind = token.kind == "true", "bool"
             case "null":
                 self._take()
-                return Const(self._builder.id(), offset, None, "null")
+                return Const(self._factory.id(), offset, None, "null")
             case _:
                 self._skip()
                 return self._unary()
         self._take()
         if value is None:
             number = token.kind.startswith("NUM")
-            return self._fault(offset, f"invalid {kind} literal" if number else "unable to unescape string")
-        return Const(self._builder.id(), offset, value, kind)
+            return self._issue(offset, f"invalid {kind} literal" if number else "unable to unescape string")
+        return Const(self._factory.id(), offset, value, kind)

@@ -40,7 +40,7 @@ def planning_error(checked: Checked) -> str | None:
 def convert(overloads: tuple[str, ...], operand: Const | Planned) -> Planned:
     """Return the constant converted by one of the overloads."""
     from dra_plan.cel.library.base import OVERLOADS
-    from dra_plan.cel.values import Fault
+    from dra_plan.cel.values import EvaluationError
 
     value = _value(operand) if isinstance(operand, Const) else operand.value
     for overload in overloads:
@@ -49,7 +49,7 @@ def convert(overloads: tuple[str, ...], operand: Const | Planned) -> Planned:
             continue
         try:
             result = known.function(value)
-        except Fault as fault:
+        except EvaluationError as fault:
             return Planned(is_constant=False, problem=str(fault))
         return Planned(is_constant=True, value=result)
     return Planned(is_constant=False, problem="no such overload")
@@ -58,11 +58,11 @@ def convert(overloads: tuple[str, ...], operand: Const | Planned) -> Planned:
 def pattern_error(pattern: str) -> str | None:
     """Return what is wrong with a regular expression (RE2), None for a correct one."""
     from dra_plan.cel.library.patterns import compile_regex
-    from dra_plan.cel.values import Fault
+    from dra_plan.cel.values import EvaluationError
 
     try:
         compile_regex(pattern)
-    except Fault as fault:
+    except EvaluationError as fault:
         return str(fault)
     return None
 

@@ -13,7 +13,7 @@ from dra_plan.cel.cost import LIMIT
 from dra_plan.cel.values import (
     NONE,
     DefaultMap,
-    Fault,
+    EvaluationError,
     Optional,
     Uint,
     Value,
@@ -46,14 +46,14 @@ UNSET = object()
 """The value of a variable that was not evaluated yet."""
 
 Evaluate = Callable[[Run], Value]
-"""Gives a value or a Fault; raises only Fatal."""
+"""Gives a value or an EvaluationError; raises only Fatal."""
 
 
 class Attribute(Protocol):
     """Something that qualifiers can be added to."""
 
     def resolve(self, run: Run) -> Value:
-        """The value or a Fault."""
+        """The value or an EvaluationError."""
 
     def add(self, qualifier: Qualifier) -> None:
         """Append a qualifier."""
@@ -71,22 +71,22 @@ class Qualifier:
         self.only_test = only_test
 
     def qualify(self, run: Run, value: Value) -> Value:
-        """What is selected, or a Fault."""
+        """What is selected, or an EvaluationError."""
         if self.only_test:
             found = self.qualify_if_present(run, value)
-            return found if type(found) is Fault else found is not UNSET
+            return found if type(found) is EvaluationError else found is not UNSET
         key = self.key if self.dynamic is None else self.dynamic(run)
-        selected = key if type(key) is Fault else select(value, key)
+        selected = key if type(key) is EvaluationError else select(value, key)
         run.charge(1)
         if selected is UNSET:
             return _missing(value, key)
         return selected
 
     def qualify_if_present(self, run: Run, value: Value) -> Value:
-        """What is selected, UNSET when there is nothing, or a Fault."""
+        """What is selected, UNSET when there is nothing, or an EvaluationError."""
         key = self.key if self.dynamic is None else self.dynamic(run)
-        selected = key if type(key) is Fault else select(value, key)
-        if self.only_test or (selected is not UNSET and type(selected) is not Fault):
+        selected = key if type(key) is EvaluationError else select(value, key)
+        if self.only_test or (selected is not UNSET and type(selected) is not EvaluationError):
             run.charge(1)
         return selected
 
@@ -105,9 +105,9 @@ class Chain:
         self.qualifiers.append(qualifier)
 
     def resolve(self, run: Run) -> Value:
-        """The value or a Fault."""
+        """The value or an EvaluationError."""
         value = self.root(run)
-        if type(value) is Fault:
+        if type(value) is EvaluationError:
             return value
         optional = type(value) is Optional
         if optional:
@@ -122,7 +122,7 @@ class Chain:
                     return NONE
             else:
                 value = qualifier.qualify(run, value)
-            if type(value) is Fault:
+            if type(value) is EvaluationError:
                 return value
         return Optional(value) if optional else value
 
@@ -143,23 +143,23 @@ class Conditional:
         self.falsy.add(qualifier)
 
     def resolve(self, run: Run) -> Value:
-        """The value of the branch that the condition chooses, or a Fault."""
+        """The value of the branch that the condition chooses, or an EvaluationError."""
         chosen = self.condition(run)
         if chosen is True:
             return self.truthy.resolve(run)
         if chosen is False:
             return self.falsy.resolve(run)
-        return chosen if type(chosen) is Fault else no_such_overload()
+        return chosen if type(chosen) is EvaluationError else no_such_overload()
 
 
 def select(value: Value, key: Value) -> Value:
-    """What a key leads to; UNSET when it leads nowhere, a Fault for a key that can't be one."""
+    """What a key leads to; UNSET when it leads nowhere, an EvaluationError for a key that can't be one."""
     if isinstance(value, dict):
         found = value.get(map_key(key), UNSET)
         return {} if found is UNSET and type(value) is DefaultMap else found
     if type(value) is list:
         index = _index(key)
-        if type(index) is Fault:
+        if type(index) is EvaluationError:
             return index
         return value[index] if 0 <= index < len(value) else UNSET
     return UNSET
@@ -171,14 +171,14 @@ def _index(key: Value) -> Value:
         return int(key)
     if kind is float and key.is_integer():
         return int(key)
-    return Fault("unsupported index type")
+    return EvaluationError("unsupported index type")
 
 
-def _missing(value: Value, key: Value) -> Fault:
+def _missing(value: Value, key: Value) -> EvaluationError:
     if type(value) is list:
-        return Fault(f"index out of bounds: {key}")
+        return EvaluationError(f"index out of bounds: {key}")
     shown = ("true" if key else "false") if type(key) is bool else key
-    return Fault(f"no such key: {shown}" if is_comparable(key) else "no such key")
+    return EvaluationError(f"no such key: {shown}" if is_comparable(key) else "no such key")
 
 
 def iterate(value: Value) -> Iterator[Value]:

@@ -1,6 +1,6 @@
 """What generated code calls: look-ups in the decoded device, and operations that give up where the answer needs care.
 
-Giving up (`GiveUp`) hands the evaluation to the accounting evaluator, which decides what an error becomes.
+Giving up (`GiveUpError`) hands the evaluation to the accounting evaluator, which decides what an error becomes.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from dra_plan.cel.device import attribute_value, capacity_value
 from dra_plan.cel.library.base import Overload
 from dra_plan.cel.library.operators import contained
 from dra_plan.cel.qualify import UNSET, iterate, select
-from dra_plan.cel.values import Fault, Value, equal, map_key, spend
+from dra_plan.cel.values import EvaluationError, Value, equal, map_key, spend
 
 
-class GiveUp(Fault):
+class GiveUpError(EvaluationError):
     """The quick evaluation can't tell the outcome."""
 
 
@@ -26,10 +26,10 @@ def attribute(attributes: dict[str, DeviceAttribute], driver: str, full: str, do
     found = attributes.get(full)
     if found is None:
         if driver != domain:
-            raise GiveUp
+            raise GiveUpError
         found = attributes.get(short)
         if found is None:
-            raise GiveUp
+            raise GiveUpError
     if found.int_value is not None:
         return found.int_value
     if found.bool_value is not None:
@@ -46,10 +46,10 @@ def capacity(capacities: dict[str, DeviceCapacity], driver: str, full: str, doma
     found = capacities.get(full)
     if found is None:
         if driver != domain:
-            raise GiveUp
+            raise GiveUpError
         found = capacities.get(short)
         if found is None:
-            raise GiveUp
+            raise GiveUpError
     return capacity_value(found.value)
 
 
@@ -62,7 +62,7 @@ def truth(value: Value) -> bool:
     """The value, which must be a bool."""
     if value is True or value is False:
         return bool(value)
-    raise GiveUp
+    raise GiveUpError
 
 
 def same(left: Value, right: Value) -> bool:
@@ -70,8 +70,8 @@ def same(left: Value, right: Value) -> bool:
     if type(left) is str and type(right) is str:
         return bool(left == right)
     result = equal(left, right)
-    if type(result) is Fault:
-        raise GiveUp
+    if type(result) is EvaluationError:
+        raise GiveUpError
     return bool(result)
 
 
@@ -88,8 +88,8 @@ def member(value: Value, keys: frozenset[Value], values: list[Value]) -> bool:
 def pick(value: Value, key: Value) -> Value:
     """`value[key]` or `value.key`."""
     selected = select(value, key)
-    if selected is UNSET or type(selected) is Fault:
-        raise GiveUp
+    if selected is UNSET or type(selected) is EvaluationError:
+        raise GiveUpError
     return selected
 
 
@@ -99,17 +99,17 @@ def dispatch(overloads: tuple[Overload, ...], *arguments: Value) -> Value:
     for overload in overloads:
         if overload.accepts(listed):
             return overload.function(*arguments)
-    raise GiveUp
+    raise GiveUpError
 
 
 def fail() -> Value:
     """The value of an operand that always fails."""
-    raise GiveUp
+    raise GiveUpError
 
 
 def _elements(values: Value) -> Iterator[Value]:
     if type(values) is not list and not isinstance(values, dict):
-        raise GiveUp
+        raise GiveUpError
     spend(len(values))
     return iterate(values)
 

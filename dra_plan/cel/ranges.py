@@ -25,43 +25,43 @@ def _scaled(number: int, factor: float) -> int:
     return MOST if product >= _TWO_TO_64 else product
 
 
-class Range(Struct, frozen=True):
+class Interval(Struct, frozen=True):
     """A least and a most; sizes and costs alike."""
 
     least: int
     most: int
 
-    def plus(self, other: Range) -> Range:
+    def plus(self, other: Interval) -> Interval:
         """Return the sum."""
-        return Range(min(self.least + other.least, MOST), min(self.most + other.most, MOST))
+        return Interval(min(self.least + other.least, MOST), min(self.most + other.most, MOST))
 
-    def times(self, other: Range) -> Range:
+    def times(self, other: Interval) -> Interval:
         """Return the product."""
-        return Range(min(self.least * other.least, MOST), min(self.most * other.most, MOST))
+        return Interval(min(self.least * other.least, MOST), min(self.most * other.most, MOST))
 
-    def scaled(self, factor: float) -> Range:
+    def scaled(self, factor: float) -> Interval:
         """Return the range times a cost factor, rounded up."""
-        return Range(_scaled(self.least, factor), _scaled(self.most, factor))
+        return Interval(_scaled(self.least, factor), _scaled(self.most, factor))
 
-    def union(self, other: Range) -> Range:
+    def union(self, other: Interval) -> Interval:
         """Return the range that covers both."""
-        return Range(min(self.least, other.least), max(self.most, other.most))
+        return Interval(min(self.least, other.least), max(self.most, other.most))
 
 
-def fixed(number: int) -> Range:
+def fixed(number: int) -> Interval:
     """Return the range of one number."""
-    return Range(number, number)
+    return Interval(number, number)
 
 
-FREE, ONE, UNKNOWN = fixed(0), fixed(1), Range(0, MOST)
+FREE, ONE, UNKNOWN = fixed(0), fixed(1), Interval(0, MOST)
 
 
 class Entries(Struct, frozen=True):
     """The sizes of a container's keys (or indices) and values; `kind` is list or map."""
 
     kind: str
-    key: Range
-    value: Range
+    key: Interval
+    value: Interval
 
     def union(self, other: Entries | None) -> Entries | None:
         """Return the entry sizes that cover both, None when one is unknown."""

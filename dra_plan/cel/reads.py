@@ -6,7 +6,7 @@ Also which literal chains there are, for `generate`: `device.attributes["domain"
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 
@@ -14,13 +14,11 @@ from dra_plan.cel import ast
 from dra_plan.cel.ast import Checked, Expr
 from dra_plan.cel.walk import children
 
-Kind: TypeAlias = Literal["driver", "attributes", "capacity", "allowMultipleAllocations"]
-
 Read: TypeAlias = tuple[str, str, str]
 """Kind, domain and id; domain and id are empty for the driver and allowMultipleAllocations."""
 
 
-class Place(msgspec.Struct, frozen=True):
+class DevicePath(msgspec.Struct, frozen=True):
     """Something reached from `device` by constants alone: a kind, then a domain, then an id; empty where it ends."""
 
     kind: str = ""
@@ -28,11 +26,11 @@ class Place(msgspec.Struct, frozen=True):
     identifier: str | None = None
 
 
-Bindings: TypeAlias = Mapping[str, "Place | None"]
+Bindings: TypeAlias = Mapping[str, "DevicePath | None"]
 """Variables of the comprehensions around an expression; None for those that hold anything else than a place."""
 
 
-def bound_place(expr: ast.Comprehension, checked: Checked, bindings: Bindings) -> Place | None:
+def bound_place(expr: ast.Comprehension, checked: Checked, bindings: Bindings) -> DevicePath | None:
     """What a cel.bind gives a name to, when that is a domain of attributes or capacities; None for other folds."""
     if not is_bind(expr):
         return None
@@ -45,12 +43,12 @@ def is_bind(expr: ast.Comprehension) -> bool:
     return expr.iter_var == "#unused" and isinstance(expr.iter_range, ast.List) and not expr.iter_range.elements
 
 
-def place_of(expr: Expr, checked: Checked, bindings: Bindings) -> Place | None:
+def place_of(expr: Expr, checked: Checked, bindings: Bindings) -> DevicePath | None:
     """The place that an expression stands for, without looking at the device."""
     if isinstance(expr, ast.Ident):
         if expr.name in bindings:
             return bindings[expr.name]
-        return Place() if checked.idents.get(expr.id) == "device" else None
+        return DevicePath() if checked.idents.get(expr.id) == "device" else None
     if isinstance(expr, ast.Select) and not expr.test_only:
         outer = place_of(expr.operand, checked, bindings)
         return None if outer is None else _inside(outer, expr.field)
@@ -62,20 +60,20 @@ def place_of(expr: Expr, checked: Checked, bindings: Bindings) -> Place | None:
     return None
 
 
-def _inside(place: Place, key: str) -> Place | None:
+def _inside(place: DevicePath, key: str) -> DevicePath | None:
     if not place.kind:
-        return Place(key)
+        return DevicePath(key)
     if place.kind not in ("attributes", "capacity"):
         return None
     if place.domain is None:
         # No name has a slash in its domain; put together with an id it would look like another name.
-        return None if "/" in key else Place(place.kind, key)
-    return Place(place.kind, place.domain, key) if place.identifier is None else None
+        return None if "/" in key else DevicePath(place.kind, key)
+    return DevicePath(place.kind, place.domain, key) if place.identifier is None else None
 
 
-def tested_place(expr: Expr, checked: Checked, bindings: Bindings) -> Place | None:
+def tested_place(expr: Expr, checked: Checked, bindings: Bindings) -> DevicePath | None:
     """The attribute or capacity whose presence `has(...)` or `"id" in ...` tests; None for other expressions."""
-    found: Place | None = None
+    found: DevicePath | None = None
     if isinstance(expr, ast.Select) and expr.test_only:
         outer = place_of(expr.operand, checked, bindings)
         found = None if outer is None else _inside(outer, expr.field)
@@ -86,7 +84,7 @@ def tested_place(expr: Expr, checked: Checked, bindings: Bindings) -> Place | No
     return found if found is not None and found.identifier is not None else None
 
 
-def _optional_place(expr: Expr, checked: Checked, bindings: Bindings) -> Place | None:
+def _optional_place(expr: Expr, checked: Checked, bindings: Bindings) -> DevicePath | None:
     """The attribute or capacity of `domain.?id` and `domain[?"id"]`."""
     if isinstance(expr, ast.Call) and expr.function in ("_?._", "_[?_]"):
         key, outer = expr.args[1], place_of(expr.args[0], checked, bindings)
@@ -109,7 +107,7 @@ def reads_of(checked: Checked) -> frozenset[Read] | None:
     return frozenset(found)
 
 
-def _places(expr: Expr, checked: Checked, bindings: Bindings) -> Iterator[Place | None]:
+def _places(expr: Expr, checked: Checked, bindings: Bindings) -> Iterator[DevicePath | None]:
     place = (
         tested_place(expr, checked, bindings)
         or _optional_place(expr, checked, bindings)
@@ -126,7 +124,7 @@ def _places(expr: Expr, checked: Checked, bindings: Bindings) -> Iterator[Place 
         yield from _places(part, checked, bindings)
 
 
-def _fold_places(expr: ast.Comprehension, checked: Checked, bindings: Bindings) -> Iterator[Place | None]:
+def _fold_places(expr: ast.Comprehension, checked: Checked, bindings: Bindings) -> Iterator[DevicePath | None]:
     domain = bound_place(expr, checked, bindings)
     if domain is None:
         yield from _places(expr.iter_range, checked, bindings)

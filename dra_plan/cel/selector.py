@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -16,22 +16,20 @@ from dra_plan.cel.check import check
 from dra_plan.cel.counted import generate_counted
 from dra_plan.cel.deep import with_room
 from dra_plan.cel.device import Inspector, as_device, device_value, named, read_value
-from dra_plan.cel.environment import Environment, environment
+from dra_plan.cel.environment import Environment, ExpressionRules, environment
 from dra_plan.cel.errors import CelDeviceError, CelRuntimeError
 from dra_plan.cel.estimate import estimate
 from dra_plan.cel.generate import QuickFunction, generate
 from dra_plan.cel.interpret import Evaluator
 from dra_plan.cel.reads import Read, reads_of
-from dra_plan.cel.values import Fatal, Fault, Value, begin_work, type_name
+from dra_plan.cel.values import EvaluationError, Fatal, Value, begin_work, type_name
 from dra_plan.cel.walk import nodes
 from dra_plan.releases import gate_defaults
 
 if TYPE_CHECKING:
-    from dra_plan.cel.explain import Explanation
+    from dra_plan.cel.explain import EvaluatedPart
 
-Rules = Literal["stored", "new"]
-
-_UNDECIDED = (Fault, Fatal, RecursionError)
+_UNDECIDED = (EvaluationError, Fatal, RecursionError)
 """What the quick evaluation raises when the accounting one has to decide."""
 _MOST_REMEMBERED = 10_000
 _CHANGES_QUANTITIES = frozenset(("add", "sub"))
@@ -119,13 +117,13 @@ class Selector:
                     return bool(result)
         return self._remembered(found, driver, usual)
 
-    def explain(self, device: Device | Mapping[str, Any], *, driver: str) -> Explanation:
+    def explain(self, device: Device | Mapping[str, Any], *, driver: str) -> EvaluatedPart:
         """The value or error of every sub-expression that was evaluated, as a tree."""
         from dra_plan.cel.explain import explain  # only explanations need it, and start-up time counts
 
         found, _usual = self._inspected(device)
 
-        def explained() -> Explanation:
+        def explained() -> EvaluatedPart:
             value = device_value(found, driver, lists=self._lists, exact_quantities=self._exact)
             return explain(self._checked, value, exact_quantities=self._exact)
 
@@ -193,7 +191,7 @@ class Selector:
         try:
             value, cost = with_room(account)
             return Evaluation(_as_bool(value), cost)
-        except (Fault, Fatal, CelRuntimeError) as error:
+        except (EvaluationError, Fatal, CelRuntimeError) as error:
             return str(error)
 
     def _value(self, device: Device, driver: str) -> Value:
@@ -276,7 +274,7 @@ def compile_selector(
     *,
     kubernetes_version: str = "1.36",
     feature_gates: Mapping[str, bool] | None = None,
-    rules: Rules = "stored",
+    rules: ExpressionRules = "stored",
 ) -> Selector:
     """The selector for an expression, as the scheduler ("stored") or the API server on create ("new") compiles it.
 
@@ -289,7 +287,7 @@ def compile_selector(
 
 
 @functools.lru_cache(maxsize=4096)
-def _compiled(expression: str, version: str, consumable: bool, lists: bool, rules: Rules) -> Selector:
+def _compiled(expression: str, version: str, consumable: bool, lists: bool, rules: ExpressionRules) -> Selector:
     gates = {"DRAConsumableCapacity": consumable, "DRAListTypeAttributes": lists}
     scope = environment(version, gates, rules)
     checked = check(expression, scope)

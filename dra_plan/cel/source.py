@@ -14,14 +14,14 @@ _LINE, _CARET, _WIDE_LINE, _WIDE_CARET = (
 _MOST_SHOWN = 100
 
 
-class Fault(Struct, frozen=True):
+class Issue(Struct, frozen=True):
     """One thing wrong with an expression. The offset counts code points; None means the expression as a whole."""
 
     offset: int | None
     message: str
 
 
-class Source:
+class ExpressionText:
     """An expression's text, with line and column for every offset."""
 
     def __init__(self, text: str) -> None:
@@ -39,21 +39,21 @@ class Source:
         end = self.text.find("\n", start)
         return self.text[start:] if end < 0 else self.text[start:end]
 
-    def display(self, faults: Sequence[Fault]) -> str:
-        """Return the faults as cel-go prints them: in text order, each with its line and a caret below; 100 at most."""
+    def display(self, issues: Sequence[Issue]) -> str:
+        """Return the issues as cel-go prints them: in text order, each with its line and a caret below; 100 at most."""
         shown = sorted(
-            faults[:_MOST_SHOWN], key=lambda fault: (-1, -1) if fault.offset is None else self.place(fault.offset)
+            issues[:_MOST_SHOWN], key=lambda issue: (-1, -1) if issue.offset is None else self.place(issue.offset)
         )
-        lines = [self._display(fault) for fault in shown]
-        if len(faults) > _MOST_SHOWN:
-            lines.append(f"{len(faults) - _MOST_SHOWN} more errors were truncated")
+        lines = [self._display(issue) for issue in shown]
+        if len(issues) > _MOST_SHOWN:
+            lines.append(f"{len(issues) - _MOST_SHOWN} more errors were truncated")
         return "\n".join(lines)
 
-    def _display(self, fault: Fault) -> str:
-        if fault.offset is None:
-            return f"ERROR: <input>:-1:0: {fault.message}"
-        number, column = self.place(fault.offset)
+    def _display(self, issue: Issue) -> str:
+        if issue.offset is None:
+            return f"ERROR: <input>:-1:0: {issue.message}"
+        number, column = self.place(issue.offset)
         text = self.line(number).replace("\t", " ")
         leader = "".join(_LINE if char.isascii() else _WIDE_LINE for char in text[:column])
         caret = _CARET if text[column : column + 1].isascii() else _WIDE_CARET
-        return f"ERROR: <input>:{number}:{column + 1}: {fault.message}\n | {text}\n | {leader}{caret}"
+        return f"ERROR: <input>:{number}:{column + 1}: {issue.message}\n | {text}\n | {leader}{caret}"

@@ -3,20 +3,20 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from dra_plan.cel.ast import Call, Checked, Const, Expr, List, Map
-from dra_plan.cel.format_strings import format_faults
+from dra_plan.cel.format_strings import format_issues
 from dra_plan.cel.planning import convert, pattern_error
-from dra_plan.cel.source import Fault
+from dra_plan.cel.source import Issue
 from dra_plan.cel.types import Type
 from dra_plan.cel.unify import equivalent
 from dra_plan.cel.walk import children, nodes
 
 
-def validate(checked: Checked) -> list[Fault]:
+def validate(checked: Checked) -> list[Issue]:
     """Return everything that the validators find wrong, in no particular order."""
-    return [*_mixed_literals(checked), *_bad_constants(checked), *format_faults(checked)]
+    return [*_mixed_literals(checked), *_bad_constants(checked), *format_issues(checked)]
 
 
-def _mixed_literals(checked: Checked) -> Iterator[Fault]:
+def _mixed_literals(checked: Checked) -> Iterator[Issue]:
     """Yield elements, keys and values of another type than the first; arguments of `format` may be mixed."""
     waiting = [checked.root]
     while waiting:
@@ -41,13 +41,13 @@ def _held(checked: Checked, expr: Expr, *, optional: bool) -> Type:
     return of.params[0] if optional and of.params else of
 
 
-def _differing(parts: Sequence[Expr], types: Sequence[Type]) -> Iterator[Fault]:
+def _differing(parts: Sequence[Expr], types: Sequence[Type]) -> Iterator[Issue]:
     for part, of in zip(parts, types, strict=True):
         if not equivalent(types[0], of):
-            yield Fault(part.offset, f"expected type '{types[0].describe()}' but found '{of.describe()}'")
+            yield Issue(part.offset, f"expected type '{types[0].describe()}' but found '{of.describe()}'")
 
 
-def _bad_constants(checked: Checked) -> Iterator[Fault]:
+def _bad_constants(checked: Checked) -> Iterator[Issue]:
     """Yield first arguments that are constants the function can't take.
 
     cel-go looks at the first argument of `matches`, which is the pattern of s.matches(p) but the text of matches(s, p).
@@ -57,7 +57,7 @@ def _bad_constants(checked: Checked) -> Iterator[Fault]:
             continue
         first = node.args[0]
         if isinstance(first, Const) and not _CONSTANTS[node.function](checked, node, first):
-            yield Fault(first.offset, f"invalid {node.function} argument")
+            yield Issue(first.offset, f"invalid {node.function} argument")
 
 
 def _converts(checked: Checked, call: Call, constant: Const) -> bool:

@@ -2,8 +2,8 @@
 
 bool, int (int64), float, str, bytes, None, list and dict are themselves; a bool is never an int. Unsigned integers,
 instants, durations, optionals, types, URLs, addresses and the map keys true and false have classes here. An error is
-a `Fault`: a value when cost is counted (cel-go evaluates on past an error), raised otherwise. No function of the
-language's libraries belongs here.
+an `EvaluationError`: a value when cost is counted (cel-go evaluates on past an error), raised otherwise. No function of
+the language's libraries belongs here.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MAX_TEXT = 10_000_000
 """No string or list grows longer; upstream's cost limit or memory ends there too."""
 
 
-class Fault(Exception):  # noqa: N818 - it is a value first, and cel-go's own word (error) is taken
+class EvaluationError(Exception):
     """An evaluation error; `&&`, `||` and comprehensions may absorb it."""
 
 
@@ -36,9 +36,9 @@ class Fatal(Exception):  # noqa: N818 - nothing of the language catches it
     """An error that ends the evaluation whatever surrounds it: the cost limit, or a crash of upstream's evaluator."""
 
 
-def no_such_overload() -> Fault:
+def no_such_overload() -> EvaluationError:
     """The error of an operation on values of the wrong types."""
-    return Fault("no such overload")
+    return EvaluationError("no such overload")
 
 
 class _Work(threading.local):
@@ -287,7 +287,7 @@ _NUMBERS = frozenset((int, Uint, float))
 
 
 def equal(left: Value, right: Value) -> Value:
-    """`left == right`: True, False, or the Fault of types that upstream refuses to compare."""
+    """`left == right`: True, False, or the EvaluationError of types that upstream refuses to compare."""
     kind = type(left)
     if kind in _NUMBERS:
         return _numbers_equal(left, right)
@@ -372,11 +372,11 @@ _ORDERED = frozenset((str, bytes, bool, Duration, Timestamp))
 
 
 def compare(left: Value, right: Value) -> Value:
-    """-1, 0 or 1, or the Fault of types without an order. NaN is a Fault, as upstream."""
+    """-1, 0 or 1, or the EvaluationError of types without an order. NaN is an EvaluationError, as upstream."""
     kind, other = type(left), type(right)
     if kind in _NUMBERS and other in _NUMBERS:
         if (kind is float and math.isnan(left)) or (other is float and math.isnan(right)):
-            return Fault("NaN values cannot be ordered")
+            return EvaluationError("NaN values cannot be ordered")
         if kind is float or other is float:
             left, right = float(left), float(right)
         return (left > right) - (left < right)
@@ -392,17 +392,17 @@ def is_comparable(value: Value) -> bool:
 
 
 def check_int(number: int) -> int:
-    """The number, when it is an int64; raises Fault otherwise."""
+    """The number, when it is an int64; raises EvaluationError otherwise."""
     if MIN_INT64 <= number <= MAX_INT64:
         return number
-    raise Fault("integer overflow")
+    raise EvaluationError("integer overflow")
 
 
 def check_uint(number: int) -> Uint:
-    """The number as uint64; raises Fault when it is none."""
+    """The number as uint64; raises EvaluationError when it is none."""
     if 0 <= number <= MAX_UINT64:
         return Uint(number)
-    raise Fault("unsigned integer overflow")
+    raise EvaluationError("unsigned integer overflow")
 
 
 def check_text(length: int) -> None:

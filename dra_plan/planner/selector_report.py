@@ -18,7 +18,7 @@ from dra_plan.releases import Target
 
 if TYPE_CHECKING:
     from dra_plan.cel import Selector
-    from dra_plan.cel.explain import Explanation
+    from dra_plan.cel.explain import EvaluatedPart
 
 COST_LIMIT = 1_000_000
 """The most that the API server lets an expression cost by its estimate, and the scheduler by its count."""
@@ -175,7 +175,7 @@ def _explanation(selector: Selector, name: DeviceName, device: Device) -> dict[s
         return {"expression": selector.expression, "error": str(error), "parts": []}
 
 
-def _explained(explanation: Explanation) -> dict[str, Any]:
+def _explained(explanation: EvaluatedPart) -> dict[str, Any]:
     document: dict[str, Any] = {"expression": explanation.text}
     if explanation.value is not None:
         document["value"] = explanation.value

@@ -16,7 +16,7 @@ from dra_plan.cel.values import (
     MAX_UINT64,
     MIN_INT64,
     Duration,
-    Fault,
+    EvaluationError,
     Timestamp,
     TypeValue,
     Uint,
@@ -42,8 +42,8 @@ _TRUE = frozenset(("1", "t", "T", "TRUE", "true", "True"))
 _FALSE = frozenset(("0", "f", "F", "FALSE", "false", "False"))
 
 
-def _refused(target: str, source: str = "string") -> Fault:
-    return Fault(f"type conversion error from '{source}' to '{target}'")
+def _refused(target: str, source: str = "string") -> EvaluationError:
+    return EvaluationError(f"type conversion error from '{source}' to '{target}'")
 
 
 @overload("bool_to_bool", "bool")
@@ -84,11 +84,11 @@ def string_to_bytes(text: str) -> bytes:
 
 @overload("bytes_to_string", "bytes")
 def bytes_to_string(data: bytes) -> str:
-    """UTF-8; raises Fault for anything else."""
+    """UTF-8; raises EvaluationError for anything else."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
-        raise Fault("invalid UTF-8 in bytes, cannot convert to string") from None
+        raise EvaluationError("invalid UTF-8 in bytes, cannot convert to string") from None
 
 
 @overload("double_to_int64", "double")
@@ -96,7 +96,7 @@ def double_to_int(number: float) -> int:
     """Cut towards zero."""
     if math.isfinite(number) and MIN_INT64 < number < MAX_INT64:
         return int(number)
-    raise Fault("integer overflow")
+    raise EvaluationError("integer overflow")
 
 
 @overload("string_to_int64", "string")
@@ -121,13 +121,13 @@ def duration_to_int(span: Duration) -> int:
 
 @overload("uint64_to_int64", "uint")
 def uint_to_int(number: Uint) -> int:
-    """The same number; raises Fault beyond an int64."""
+    """The same number; raises EvaluationError beyond an int64."""
     return check_int(int(number))
 
 
 @overload("int64_to_uint64", "int")
 def int_to_uint(number: int) -> Uint:
-    """The same number; raises Fault when negative."""
+    """The same number; raises EvaluationError when negative."""
     return check_uint(number)
 
 
@@ -136,7 +136,7 @@ def double_to_uint(number: float) -> Uint:
     """Cut towards zero."""
     if math.isfinite(number) and 0 <= number < MAX_UINT64:
         return Uint(int(number))
-    raise Fault("unsigned integer overflow")
+    raise EvaluationError("unsigned integer overflow")
 
 
 @overload("string_to_uint64", "string")

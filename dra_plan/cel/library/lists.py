@@ -10,7 +10,7 @@ from dra_plan.cel.library.base import overload
 from dra_plan.cel.library.operators import add
 from dra_plan.cel.values import (
     Duration,
-    Fault,
+    EvaluationError,
     Uint,
     Value,
     check_text,
@@ -54,7 +54,7 @@ def _each(kinds: tuple[str, ...], pattern: str) -> Callable[[Callable[..., Value
 def _order(left: Value, right: Value) -> int | None:
     """The order of two elements; None where upstream's comparison is an error, which its loops ignore."""
     order = compare(left, right)
-    return None if type(order) is Fault else order
+    return None if type(order) is EvaluationError else order
 
 
 @_each(_COMPARABLE, "list_*_is_sorted_bool")
@@ -81,7 +81,7 @@ for _kind, _zero in (("int", 0), ("uint", Uint(0)), ("double", 0.0), ("duration"
 
 def _best(values: list[Value], name: str, replaced_when: int) -> Value:
     if not values:
-        raise Fault(f"{name} called on empty list")
+        raise EvaluationError(f"{name} called on empty list")
     spend_on(values)
     best = values[0]
     for value in values:
@@ -123,7 +123,7 @@ def includes(target: Value, item: Value) -> bool:
     """Whether a list has an equal element, or a single value is equal."""
     if type(target) is list:
         if len(target) > _MAX_INCLUDES:
-            raise Fault(f"'includes' function cannot be applied to lists longer than {_MAX_INCLUDES} values")
+            raise EvaluationError(f"'includes' function cannot be applied to lists longer than {_MAX_INCLUDES} values")
         return any(equal(value, item) is True for value in target)
     return equal(target, item) is True
 
@@ -132,11 +132,11 @@ def includes(target: Value, item: Value) -> bool:
 def cut(values: list[Value], start: int, end: int) -> list[Value]:
     """The elements from one index up to another."""
     if start < 0 or end < 0:
-        raise Fault(f"cannot slice({start}, {end}), negative indexes not supported")
+        raise EvaluationError(f"cannot slice({start}, {end}), negative indexes not supported")
     if start > end:
-        raise Fault(f"cannot slice({start}, {end}), start index must be less than or equal to end index")
+        raise EvaluationError(f"cannot slice({start}, {end}), start index must be less than or equal to end index")
     if len(values) < end:
-        raise Fault(f"cannot slice({start}, {end}), list is length {len(values)}")
+        raise EvaluationError(f"cannot slice({start}, {end}), list is length {len(values)}")
     return values[start:end]
 
 
@@ -150,9 +150,9 @@ def flatten(values: Value) -> list[Value]:
 def flatten_to(values: Value, depth: int) -> list[Value]:
     """The elements of the lists inside, that many levels deep."""
     if type(values) is not list:
-        raise Fault(f"no such overload: {type_name(values)}.flatten()")
+        raise EvaluationError(f"no such overload: {type_name(values)}.flatten()")
     if depth < 0:
-        raise Fault("level must be non-negative")
+        raise EvaluationError("level must be non-negative")
     flat: list[Value] = []
     stack = [(iter(values), depth)]
     while stack:
@@ -178,13 +178,13 @@ def sort(values: list[Value]) -> list[Value]:
 def sort_by(values: list[Value], keys: list[Value]) -> list[Value]:
     """The elements in the order of their keys."""
     if len(values) != len(keys):
-        raise Fault("@sortByAssociatedKeys() expected a list of the same size as the associated keys list")
+        raise EvaluationError("@sortByAssociatedKeys() expected a list of the same size as the associated keys list")
     if not values:
         return values
     if not is_comparable(keys[0]):
-        raise Fault("list elements must be comparable")
+        raise EvaluationError("list elements must be comparable")
     if any(type(key) is not type(keys[0]) for key in keys):
-        raise Fault("list elements must have the same type")
+        raise EvaluationError("list elements must have the same type")
     if len(keys) > 1000:
         # Upstream charges more than the limit of an evaluation for sorting this many.
         raise cost_exceeded()

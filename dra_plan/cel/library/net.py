@@ -6,7 +6,7 @@ import re
 
 from dra_plan.cel.library.base import overload
 from dra_plan.cel.library.text_format import go_quote
-from dra_plan.cel.values import Cidr, Fault, Ip
+from dra_plan.cel.values import Cidr, EvaluationError, Ip
 
 _OCTET = re.compile(r"0|[1-9][0-9]{0,2}", re.ASCII)
 _GROUP = re.compile(r"[0-9A-Fa-f]{1,4}", re.ASCII)
@@ -82,14 +82,14 @@ def to_ip(text: str) -> Ip:
     """The address; neither a zone nor an IPv4 address written as IPv6 is allowed."""
     address, zoned = _parse_address(text)
     if address is None:
-        raise Fault(
+        raise EvaluationError(
             f"IP Address {go_quote(text)} parse error during conversion from string: "
             f"ParseAddr({go_quote(text)}): unable to parse IP"
         )
     if zoned:
-        raise Fault(f"IP address {go_quote(text)} with zone value is not allowed")
+        raise EvaluationError(f"IP address {go_quote(text)} with zone value is not allowed")
     if _is_mapped(address):
-        raise Fault(f"IPv4-mapped IPv6 address {go_quote(text)} is not allowed")
+        raise EvaluationError(f"IPv4-mapped IPv6 address {go_quote(text)} is not allowed")
     return address
 
 
@@ -98,7 +98,7 @@ def is_ip(text: str) -> bool:
     """Whether the text is an address."""
     try:
         to_ip(text)
-    except Fault:
+    except EvaluationError:
         return False
     return True
 
@@ -182,12 +182,12 @@ def _parse_cidr(text: str) -> Cidr:
     prefix, slash, length = text.rpartition("/")
     address, zoned = _parse_address(prefix)
     if not slash or address is None or zoned or not _LENGTH.fullmatch(length) or int(length) > address.bits:
-        raise Fault(
+        raise EvaluationError(
             "network address parse error during conversion from string: network address parse error during conversion "
             f"from string: netip.ParsePrefix({go_quote(text)}): invalid prefix"
         )
     if _is_mapped(address):
-        raise Fault(
+        raise EvaluationError(
             "network address parse error during conversion from string: "
             f"IPv4-mapped IPv6 address {go_quote(text)} is not allowed"
         )
@@ -205,7 +205,7 @@ def is_cidr(text: str) -> bool:
     """Whether the text is a network."""
     try:
         _parse_cidr(text)
-    except Fault:
+    except EvaluationError:
         return False
     return True
 
@@ -232,8 +232,8 @@ def contains_ip_text(network: Cidr, text: str) -> bool:
     """Whether the address written so is in the network."""
     try:
         return contains_ip(network, to_ip(text))
-    except Fault:
-        raise Fault("no such overload") from None
+    except EvaluationError:
+        raise EvaluationError("no such overload") from None
 
 
 @overload("cidr_contains_cidr", "cidr", "cidr")

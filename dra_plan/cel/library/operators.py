@@ -10,7 +10,7 @@ from dra_plan.cel.values import (
     MAX_INT64,
     MIN_INT64,
     Duration,
-    Fault,
+    EvaluationError,
     Timestamp,
     Uint,
     Value,
@@ -30,17 +30,17 @@ _MAX_TIME = 253402300800 * 10**9 - 1
 
 
 def check_duration(nanos: int) -> Duration:
-    """The duration of so many nanoseconds; raises Fault beyond an int64."""
+    """The duration of so many nanoseconds; raises EvaluationError beyond an int64."""
     if MIN_INT64 <= nanos <= MAX_INT64:
         return Duration(nanos)
-    raise Fault("duration overflow")
+    raise EvaluationError("duration overflow")
 
 
 def check_timestamp(nanos: int) -> Timestamp:
-    """The instant; raises Fault outside of the years 1 to 9999."""
+    """The instant; raises EvaluationError outside of the years 1 to 9999."""
     if _MIN_TIME <= nanos <= _MAX_TIME:
         return Timestamp(nanos)
-    raise Fault("timestamp overflow")
+    raise EvaluationError("timestamp overflow")
 
 
 def add(left: Value, right: Value) -> Value:
@@ -103,7 +103,7 @@ def divide(left: Value, right: Value) -> Value:
     if kind is type(right):
         if kind is int or kind is Uint:
             if right == 0:
-                raise Fault("division by zero")
+                raise EvaluationError("division by zero")
             quotient = abs(int(left)) // abs(int(right))
             if kind is Uint:
                 return Uint(quotient)
@@ -126,9 +126,9 @@ def modulo(left: Value, right: Value) -> Value:
     kind = type(left)
     if kind is type(right) and (kind is int or kind is Uint):
         if right == 0:
-            raise Fault("modulus by zero")
+            raise EvaluationError("modulus by zero")
         if left == MIN_INT64 and right == -1:
-            raise Fault("integer overflow")
+            raise EvaluationError("integer overflow")
         remainder = abs(int(left)) % abs(int(right))
         return Uint(remainder) if kind is Uint else (remainder if left >= 0 else -remainder)
     raise no_such_overload()
@@ -176,7 +176,7 @@ def greater_equal(left: Value, right: Value) -> bool:
 
 def _ordered(left: Value, right: Value) -> int:
     order: Value = compare(left, right)
-    if type(order) is Fault:
+    if type(order) is EvaluationError:
         raise order
     return int(order)
 

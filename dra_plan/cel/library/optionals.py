@@ -8,7 +8,7 @@ from __future__ import annotations
 from dra_plan.api.quantity import Quantity
 from dra_plan.api.semver import Semver
 from dra_plan.cel.library.base import overload
-from dra_plan.cel.values import NONE, Fault, NamedFormat, Optional, Url, Value, map_key, spend
+from dra_plan.cel.values import NONE, EvaluationError, NamedFormat, Optional, Url, Value, map_key, spend
 
 
 @overload("optional_of", "any")
@@ -46,9 +46,9 @@ def has_value(option: Optional) -> bool:
 
 @overload("optional_value", "optional")
 def value_of(option: Optional) -> Value:
-    """The value; raises Fault when there is none."""
+    """The value; raises EvaluationError when there is none."""
     if option is NONE:
-        raise Fault("optional.none() dereference")
+        raise EvaluationError("optional.none() dereference")
     return option.value
 
 
@@ -70,7 +70,7 @@ def unwrap(options: list[Value]) -> list[Value]:
     """The values of those that have one."""
     for option in options:
         if type(option) is not Optional:
-            raise Fault("value is not an optional")
+            raise EvaluationError("value is not an optional")
     return [option.value for option in options if option is not NONE]
 
 
@@ -79,7 +79,7 @@ def map_insert(mapping: dict[Value, Value], key: Value, value: Value) -> dict[Va
     """The map with one more entry."""
     place = map_key(key)
     if place in mapping:
-        raise Fault(f"insert failed: key {key} already exists")
+        raise EvaluationError(f"insert failed: key {key} already exists")
     spend(len(mapping))
     return {**mapping, place: value}
 
@@ -89,6 +89,6 @@ def map_merge(mapping: dict[Value, Value], other: dict[Value, Value]) -> dict[Va
     """The map with the entries of another."""
     for place in other:
         if place in mapping:
-            raise Fault("insert failed: key already exists")
+            raise EvaluationError("insert failed: key already exists")
     spend(len(mapping) + len(other))
     return {**mapping, **other}

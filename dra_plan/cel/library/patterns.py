@@ -9,7 +9,7 @@ import functools
 import re
 from typing import Any
 
-from dra_plan.cel.values import Fault
+from dra_plan.cel.values import EvaluationError
 
 _MEMORY = 64 << 20
 """Bytes that one pattern may take: enough for nearly everything that Go compiles, which allows more (128 MiB)."""
@@ -42,7 +42,7 @@ _ABOUT_ALL = frozenset(("missing )", "unexpected )"))
 
 @functools.lru_cache(maxsize=1024)
 def compile_regex(pattern: str) -> Any:
-    """The compiled RE2 pattern; raises Fault with Go's text for what is none. The library is loaded on first use."""
+    """The compiled RE2 pattern; raises EvaluationError with Go's text for what is none. re2 is loaded on first use."""
     # Takes long to load, and most selectors have no pattern.
     import re2  # type: ignore[import-untyped]
 
@@ -52,10 +52,10 @@ def compile_regex(pattern: str) -> Any:
     try:
         compiled = re2.compile(pattern, options)
     except re2.error as error:
-        raise Fault(f"error parsing regexp: {_in_go_words(error.args[0], pattern)}") from None
+        raise EvaluationError(f"error parsing regexp: {_in_go_words(error.args[0], pattern)}") from None
     problem = _refused_by_go(pattern)
     if problem is not None:
-        raise Fault(f"error parsing regexp: {problem}")
+        raise EvaluationError(f"error parsing regexp: {problem}")
     return compiled
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dra_plan.api import quantity as api
 from dra_plan.api.quantity import Quantity, QuantityError
 from dra_plan.cel.library.base import overload
-from dra_plan.cel.values import Fault, QuantityBox, QuantityCell, Value
+from dra_plan.cel.values import EvaluationError, QuantityBox, QuantityCell, Value
 
 
 @overload("string_to_quantity", "string")
@@ -21,7 +21,7 @@ def to_quantity(text: str) -> Quantity:
     try:
         return api.parse_strict(text)
     except QuantityError as error:
-        raise Fault(str(error)) from None
+        raise EvaluationError(str(error)) from None
 
 
 @overload("is_quantity_string", "string")
@@ -58,7 +58,7 @@ def _arithmetic(left: Value, right: Quantity, operation: Callable[[Quantity, Qua
     try:
         result = operation(mine, right)
     except QuantityError as error:
-        raise Fault(str(error)) from None
+        raise EvaluationError(str(error)) from None
     if not mine.decimal or type(left) is not QuantityCell:
         return QuantityCell(QuantityBox(result), computed=True)
     # The receiver's decimal now has the result's value.
@@ -98,10 +98,10 @@ def as_approximate_float(value: Value) -> float:
 
 @overload("quantity_get_int", "quantity")
 def as_integer(value: Value) -> int:
-    """The amount as int; raises Fault where `isInteger` is false."""
+    """The amount as int; raises EvaluationError where `isInteger` is false."""
     number = amount_of(value).as_int64
     if number is None:
-        raise Fault("cannot convert value to integer")
+        raise EvaluationError("cannot convert value to integer")
     return number
 
 

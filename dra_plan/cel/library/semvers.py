@@ -5,7 +5,7 @@ from __future__ import annotations
 from dra_plan.api import semver as api
 from dra_plan.api.semver import Semver, SemverError
 from dra_plan.cel.library.base import overload
-from dra_plan.cel.values import MAX_INT64, Fault
+from dra_plan.cel.values import MAX_INT64, EvaluationError
 
 
 @overload("string_to_semver", "string")
@@ -15,7 +15,7 @@ def to_semver(text: str, normalize: bool = False) -> Semver:
     try:
         return api.parse(api.normalize(text) if normalize else text)
     except SemverError as error:
-        raise Fault(str(error)) from None
+        raise EvaluationError(str(error)) from None
 
 
 @overload("is_semver_string", "string")
@@ -24,7 +24,7 @@ def is_semver(text: str, normalize: bool = False) -> bool:
     """Whether the text is a version."""
     try:
         to_semver(text, normalize)
-    except Fault:
+    except EvaluationError:
         return False
     return True
 

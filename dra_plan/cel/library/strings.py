@@ -9,7 +9,7 @@ import re
 
 from dra_plan.cel.library.base import overload
 from dra_plan.cel.library.patterns import compile_regex
-from dra_plan.cel.values import Fault, Value, check_text
+from dra_plan.cel.values import EvaluationError, Value, check_text
 
 _LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 _UPPER = {lower: lower - 32 for lower in range(ord("a"), ord("z") + 1)}
@@ -41,7 +41,7 @@ def ends_with(text: str, part: str) -> bool:
 def char_at(text: str, index: int) -> str:
     """The character there, empty at the end."""
     if not 0 <= index <= len(text):
-        raise Fault(f"index out of range: {index}")
+        raise EvaluationError(f"index out of range: {index}")
     return text[index : index + 1]
 
 
@@ -52,7 +52,7 @@ def index_of(text: str, part: str, start: int = 0) -> int:
     if not part:
         return start
     if start < 0:
-        raise Fault(f"index out of range: {start}")
+        raise EvaluationError(f"index out of range: {start}")
     return text.find(part, start)
 
 
@@ -71,7 +71,7 @@ def last_index_before(text: str, part: str, start: int) -> int:
     if not part:
         return start
     if start < 0:
-        raise Fault(f"index out of range: {start}")
+        raise EvaluationError(f"index out of range: {start}")
     return text.rfind(part, 0, start + len(part)) if start < len(text) else -1
 
 
@@ -114,7 +114,7 @@ def split(text: str, separator: str, limit: int = -1) -> list[str]:
 def substring_from(text: str, start: int) -> str:
     """The text from a position on."""
     if not 0 <= start <= len(text):
-        raise Fault(f"index out of range: {start}")
+        raise EvaluationError(f"index out of range: {start}")
     return text[start:]
 
 
@@ -122,10 +122,10 @@ def substring_from(text: str, start: int) -> str:
 def substring(text: str, start: int, end: int) -> str:
     """The text from one position up to another."""
     if start > end:
-        raise Fault(f"invalid substring range. start: {start}, end: {end}")
+        raise EvaluationError(f"invalid substring range. start: {start}, end: {end}")
     for position in (start, end):
         if not 0 <= position <= len(text):
-            raise Fault(f"index out of range: {position}")
+            raise EvaluationError(f"index out of range: {position}")
     return text[start:end]
 
 
@@ -153,7 +153,7 @@ def join(parts: list[Value], separator: str = "") -> str:
     """The texts with the separator between them."""
     for part in parts:
         if type(part) is not str:
-            raise Fault("join: invalid input")
+            raise EvaluationError("join: invalid input")
     check_text(sum(map(len, parts)) + len(separator) * len(parts))
     return separator.join(parts)
 

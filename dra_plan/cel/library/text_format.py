@@ -10,7 +10,7 @@ from dra_plan.cel.library.base import overload
 from dra_plan.cel.library.conversions import bytes_to_string, double_to_string, duration_to_string, timestamp_to_string
 from dra_plan.cel.values import (
     Duration,
-    Fault,
+    EvaluationError,
     Timestamp,
     TypeValue,
     Uint,
@@ -48,20 +48,20 @@ def format_text(text: str, arguments: list[Value]) -> str:
 def _clause(clause: re.Match[str], arguments: list[Value], used: int) -> str:
     verb, precision = clause[2], clause[1]
     if verb is None:
-        raise Fault("could not parse formatting clause: unexpected end of string")
+        raise EvaluationError("could not parse formatting clause: unexpected end of string")
     if verb not in _VERBS:
-        raise Fault(f'could not parse formatting clause: unrecognized formatting clause "{verb}"')
+        raise EvaluationError(f'could not parse formatting clause: unrecognized formatting clause "{verb}"')
     if precision == "":
-        raise Fault("error while parsing precision: could not find end of precision specifier")
+        raise EvaluationError("error while parsing precision: could not find end of precision specifier")
     places = _DEFAULT_PRECISION if precision is None else int(precision[:10])
     check_text(places)
     if used >= len(arguments):
-        raise Fault(f"index {used} out of range")
+        raise EvaluationError(f"index {used} out of range")
     return _VERBS[verb](arguments[used], places)
 
 
-def _refused(clause: str, value: Value) -> Fault:
-    return Fault(f"error during formatting: {clause}, was given {type_name(value)}")
+def _refused(clause: str, value: Value) -> EvaluationError:
+    return EvaluationError(f"error during formatting: {clause}, was given {type_name(value)}")
 
 
 def _string(value: Value, _places: int = 0) -> str:
@@ -109,7 +109,7 @@ def _member(value: Value) -> str:
         return f'{"duration" if kind is Duration else "timestamp"}("{_STRINGS[kind](value)}")'
     if kind is list or isinstance(value, dict) or value is None or kind in _STRINGS:
         return _string(value)
-    raise Fault(f"error during formatting: no formatting function for {type_name(value)}")
+    raise EvaluationError(f"error during formatting: no formatting function for {type_name(value)}")
 
 
 def _double_member(value: float) -> str:
@@ -130,7 +130,9 @@ def _map(mapping: dict[Value, Value]) -> str:
     entries: list[tuple[str, str]] = []
     for key, value in entries_of(mapping):
         if type(key) not in (str, bool, int, Uint):
-            raise Fault(f"error during formatting: no formatting function for map key of type {type_name(key)}")
+            raise EvaluationError(
+                f"error during formatting: no formatting function for map key of type {type_name(key)}"
+            )
         entries.append((_member(key), _member(value)))
     entries.sort(key=lambda entry: entry[0])
     return "{" + _joined(f"{key}:{value}" for key, value in entries) + "}"

@@ -10,7 +10,7 @@ import functools
 import re
 
 from dra_plan.cel.library.base import overload
-from dra_plan.cel.values import MAX_INT64, Duration, Fault, Timestamp
+from dra_plan.cel.values import MAX_INT64, Duration, EvaluationError, Timestamp
 
 _SECOND = 10**9
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
@@ -123,11 +123,11 @@ def _moment(instant: Timestamp, name: str) -> datetime.datetime:
     moment = _EPOCH + datetime.timedelta(seconds=instant.nanos // _SECOND)
     zone = _zone(name)
     if zone is None:
-        raise Fault(f"unknown time zone {name}")
+        raise EvaluationError(f"unknown time zone {name}")
     try:
         return moment.astimezone(zone)
     except OverflowError:
-        raise Fault("timestamp overflow") from None
+        raise EvaluationError("timestamp overflow") from None
 
 
 @overload("timestamp_to_year", "timestamp")

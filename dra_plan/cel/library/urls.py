@@ -9,7 +9,7 @@ import re
 
 from dra_plan.cel.library.base import overload
 from dra_plan.cel.library.text_format import go_quote
-from dra_plan.cel.values import Fault, Url
+from dra_plan.cel.values import EvaluationError, Url
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:", re.ASCII)
 _ESCAPE = re.compile(rb"%([0-9A-Fa-f]{2})?")
@@ -173,7 +173,7 @@ def to_url(text: str) -> Url:
             return _parse(text, via_request=False)
         except _UrlError as error:
             problem = f"parse {go_quote(text)}: {error}"
-    raise Fault(f"URL parse error during conversion from string: {problem}")
+    raise EvaluationError(f"URL parse error during conversion from string: {problem}")
 
 
 @overload("is_url_string", "string")

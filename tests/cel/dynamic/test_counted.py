@@ -14,7 +14,7 @@ from dra_plan.cel import Evaluation, Selector, compile_selector, generate
 from dra_plan.cel.device import as_device, device_value
 from dra_plan.cel.errors import CelCompileError, CelRuntimeError
 from dra_plan.cel.interpret import Evaluator
-from dra_plan.cel.values import Fatal, Fault, begin_work
+from dra_plan.cel.values import EvaluationError, Fatal, begin_work
 
 from .test_quick import DRIVER, A, C, capacities, devices, expressions, operands, places
 
@@ -41,7 +41,7 @@ def accounted(selector: Selector, device: dict[str, Any]) -> Evaluation | str:
     try:
         value = device_value(as_device(device), DRIVER, lists=False, exact_quantities=selector._exact)
         return Evaluation(*Evaluator(selector._checked, exact_quantities=selector._exact).evaluate(value))
-    except (Fault, Fatal, CelRuntimeError) as error:
+    except (EvaluationError, Fatal, CelRuntimeError) as error:
         return str(error)
 
 

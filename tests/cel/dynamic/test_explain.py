@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from dra_plan.cel import compile_selector
-from dra_plan.cel.explain import Explanation
+from dra_plan.cel.explain import EvaluatedPart
 from dra_plan.cel.unparse import expression_text
 
 from .expressions import DEVICE, DRIVER
@@ -11,7 +11,7 @@ from .expressions import DEVICE, DRIVER
 A = 'device.attributes["gpu.example.com"]'
 
 
-def lines(part: Explanation, depth: int = 0) -> list[str]:
+def lines(part: EvaluatedPart, depth: int = 0) -> list[str]:
     found = part.value if part.error is None else f"! {part.error}"
     return [f"{'  ' * depth}{part.text}: {found}", *(line for inner in part.parts for line in lines(inner, depth + 1))]
 

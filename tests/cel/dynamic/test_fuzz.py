@@ -17,7 +17,7 @@ from dra_plan.cel import Selector, compile_selector
 from dra_plan.cel.device import as_device
 from dra_plan.cel.errors import CelCompileError, CelRuntimeError
 from dra_plan.cel.library.patterns import compile_regex
-from dra_plan.cel.values import Fault
+from dra_plan.cel.values import EvaluationError
 
 from .expressions import DEVICE, DRIVER, LISTS
 from .grammar import TEXTS, expressions
@@ -207,7 +207,7 @@ def test_patterns_compile_or_are_faults(pattern: str) -> None:
     problem = ""
     try:
         compile_regex(pattern).search("aab")
-    except Fault as fault:
+    except EvaluationError as fault:
         problem = str(fault)
     assert problem == "" or (problem.startswith("error parsing regexp: ") and "b'" not in problem)
 

@@ -9,7 +9,7 @@ import pytest
 from dra_plan.cel import compile_selector
 from dra_plan.cel.errors import CelCompileError
 from dra_plan.cel.library.patterns import compile_regex
-from dra_plan.cel.values import Fault
+from dra_plan.cel.values import EvaluationError
 
 from .expressions import DEVICE, DRIVER
 
@@ -33,7 +33,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("pattern", REFUSED)
 def test_refused_in_go_words(pattern: str) -> None:
-    with pytest.raises(Fault, match=re.escape(f"error parsing regexp: {REFUSED[pattern]}") + "$"):
+    with pytest.raises(EvaluationError, match=re.escape(f"error parsing regexp: {REFUSED[pattern]}") + "$"):
         compile_regex(pattern)
 
 
@@ -43,7 +43,7 @@ def test_depth_of_groups_is_limited_as_in_go(depth: int) -> None:
     if depth < 1000:
         assert compile_regex(pattern).search("a")
     else:
-        with pytest.raises(Fault, match="nests too deeply"):
+        with pytest.raises(EvaluationError, match="nests too deeply"):
             compile_regex(pattern)
 
 

@@ -14,7 +14,7 @@ from dra_plan.cel.device import as_device, device_value
 from dra_plan.cel.errors import CelCompileError, CelRuntimeError
 from dra_plan.cel.interpret import Evaluator
 from dra_plan.cel.unparse import expression_text
-from dra_plan.cel.values import Fatal, Fault, begin_work
+from dra_plan.cel.values import EvaluationError, Fatal, begin_work
 from dra_plan.cel.walk import nodes
 from tests.conformance.recorded import cases as recorded_cases
 
@@ -74,7 +74,7 @@ def on_everything(selector: Selector, device: Recorded, driver: str, *, lists: b
     try:
         value = device_value(as_device(device), driver, lists=lists, exact_quantities=exact)
         return Evaluation(*Evaluator(selector._checked, exact_quantities=exact).evaluate(value))
-    except (Fault, Fatal) as error:
+    except (EvaluationError, Fatal) as error:
         return str(error)
 
 

@@ -5,7 +5,7 @@ import pytest
 from dra_plan.cel.check import check
 from dra_plan.cel.environment import environment
 from dra_plan.cel.estimate import estimate
-from dra_plan.cel.ranges import MOST, Range
+from dra_plan.cel.ranges import MOST, Interval
 
 SCOPE = environment("1.36", {}, "stored")
 MANY = environment("1.36", {"DRAListTypeAttributes": True}, "stored")
@@ -101,7 +101,7 @@ def test_endless_costs_stop_at_the_largest_number():
 @pytest.mark.parametrize("number", [0, 1, 63, 10**6, 2**53 + 1, MOST - 1, MOST])
 @pytest.mark.parametrize("factor", [0.1, 0.25, 1, 2.1, 1e30])
 def test_scaling_stops_at_the_largest_number_and_never_rounds_down(number, factor):
-    scaled = Range(0, number).scaled(factor)
+    scaled = Interval(0, number).scaled(factor)
     assert scaled.least == 0
     assert scaled.most <= MOST
     assert scaled.most == MOST or scaled.most >= number * factor * (1 - 1e-9)

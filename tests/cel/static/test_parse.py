@@ -2,7 +2,7 @@ import pytest
 
 from dra_plan.cel.environment import environment
 from dra_plan.cel.parse import parse
-from dra_plan.cel.source import Source
+from dra_plan.cel.source import ExpressionText
 
 from .shown import shown
 
@@ -19,7 +19,7 @@ def parsed(text: str) -> str:
 def refused(text: str) -> str:
     expr, faults = parse(text, MACROS)
     assert expr is None
-    return Source(text).display(faults)
+    return ExpressionText(text).display(faults)
 
 
 @pytest.mark.parametrize(
@@ -177,4 +177,4 @@ def test_limits(text, limit):
     if limit is None:
         assert expr is not None
     else:
-        assert Source(text).display(faults) == f"ERROR: <input>:-1:0: {limit}"
+        assert ExpressionText(text).display(faults) == f"ERROR: <input>:-1:0: {limit}"

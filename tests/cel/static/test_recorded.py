@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dra_plan.cel.check import check
-from dra_plan.cel.environment import Rules, environment
+from dra_plan.cel.environment import ExpressionRules, environment
 from dra_plan.cel.errors import CelCompileError
 from dra_plan.cel.estimate import estimate
 
@@ -21,7 +21,7 @@ def cases(name: str) -> Iterator[dict[str, Any]]:
         yield from map(json.loads, lines)
 
 
-def error(case: dict[str, Any], rules: Rules) -> tuple[str | None, int | None]:
+def error(case: dict[str, Any], rules: ExpressionRules) -> tuple[str | None, int | None]:
     """The error, or None and the estimated cost."""
     gates = {
         "DRAConsumableCapacity": not case.get("noConsumableCapacity"),
