@@ -98,3 +98,9 @@ class CronJob(Object, frozen=True):
 
 AnyWorkload = Workload | ReplicationController | Job | CronJob
 """Everything with a pod template."""
+
+
+def pod_template(workload: AnyWorkload) -> PodTemplateSpec:
+    """The template of the pods that the workload makes."""
+    job = workload.spec.job_template if isinstance(workload, CronJob) else workload
+    return job.spec.template

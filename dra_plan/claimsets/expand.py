@@ -6,15 +6,16 @@ from collections.abc import Iterator, Mapping
 
 from dra_plan.api.core import Pod, PodResourceClaim
 from dra_plan.api.inventory import Inventory
-from dra_plan.api.meta import LabelSelector
+from dra_plan.api.meta import LabelSelector, ObjectMeta
 from dra_plan.api.notice import Notice, Origin
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.selectors import labels_match
 from dra_plan.api.workloads import AnyWorkload, Job
 
 from . import notices
-from .generated import is_controlled_by, make_claim
+from .generated import GeneratedClaims, make_claim
 from .index import Index, pod_owner, template_spec, workload_owner
+from .podclaims import PodClaimError, check_not_deleted, entry_claim, is_unmade, not_created
 from .sets import ClaimSet, Expansion, Owner
 
 
@@ -55,109 +56,61 @@ class _Choice:
         return self._selector is None or labels_match(self._selector, labels)
 
 
-class _SetError(Exception):
-    """The scheduler's reason why a pod's claims can't be told."""
-
-
 class _Builder:
     def __init__(self, index: Index, chosen: _Choice) -> None:
         self._index = index
         self._chosen = chosen
         self.notices: list[Notice] = []
 
-    # Pods
-
     def of_pods(self) -> Iterator[ClaimSet]:
+        """The sets of the pods that wait for a node and are not planned with their workload."""
         for pod in self._index.inventory.pods:
             metadata = pod.metadata
-            if self._chosen(metadata.namespace, metadata.labels) and _is_waiting(pod):
-                if self._index.controller_is_known(metadata):
-                    continue
-                yield from self._of_pod(pod)
+            if not self._chosen(metadata.namespace, metadata.labels) or not _is_waiting(pod):
+                continue
+            if self._index.controllers.of(metadata) is None:
+                yield from self._of_pod(pod, pod_owner(pod), self._index.generated_claims)
 
-    def _of_pod(self, pod: Pod) -> Iterator[ClaimSet]:
-        owner = pod_owner(pod)
+    def of_workloads(self) -> Iterator[ClaimSet]:
+        """The sets of workloads: what the next pod of each would ask for."""
+        for workload in self._index.inventory.workloads:
+            metadata = workload.metadata
+            if not self._chosen(metadata.namespace, metadata.labels) or _is_over(workload):
+                continue
+            if self._index.controllers.of(metadata) is None:
+                named = ObjectMeta(name=metadata.name, namespace=metadata.namespace)
+                next_pod = Pod(metadata=named, spec=template_spec(workload))
+                yield from self._of_pod(next_pod, workload_owner(workload), None)
+
+    def _of_pod(self, pod: Pod, owner: Owner, made: GeneratedClaims | None) -> Iterator[ClaimSet]:
         origin = self._index.inventory.origins.get(owner)
         self.notices.extend(notices.of_pod_spec(pod.spec, owner, origin, self._index))
         if not pod.spec.resource_claims:
             return
         try:
-            claims = [claim for entry in pod.spec.resource_claims if (claim := self._claim_of_pod(pod, entry))]
-        except _SetError as error:
-            yield ClaimSet(owner=owner, error=str(error), origin=origin)
+            found = [self._claim(pod, entry, made) for entry in pod.spec.resource_claims]
+        except PodClaimError as error:
+            if error.missing is not None and error.missing[0] == "ResourceClaimTemplate":
+                self.notices.append(notices.missing_template(owner, error.missing, origin))
+            yield ClaimSet(owner=owner, error=error, origin=origin)
         else:
-            yield _set_of(owner, claims, origin)
+            yield _set_of(owner, [claim for claim in found if claim is not None], origin)
 
-    def _claim_of_pod(self, pod: Pod, entry: PodResourceClaim) -> ResourceClaim | None:
-        """The claim of one entry: existing or to be made; None if the entry needs none. Raises `_SetError`."""
-        namespace = pod.metadata.namespace
-        if entry.resource_claim_name is not None:
-            return self._existing(namespace, entry.resource_claim_name)
-        if entry.resource_claim_template_name is None:
-            raise _SetError(f'pod "{pod.key}", spec.resourceClaim "{entry.name}": none of the supported fields are set')
-        status = next((s for s in pod.status.resource_claim_statuses if s.name == entry.name), None)
-        if status is not None and status.resource_claim_name is None:
-            return None
-        if status is not None and status.resource_claim_name is not None:
-            claim = self._existing(namespace, status.resource_claim_name)
-            if not is_controlled_by(claim, pod):
-                raise _SetError(f"ResourceClaim {claim.key} was not created for Pod {pod.key} (Pod is not owner)")
+    def _claim(self, pod: Pod, entry: PodResourceClaim, made: GeneratedClaims | None) -> ResourceClaim | None:
+        """The claim of one entry: existing or, as the claim controller would, made from its template."""
+        if not is_unmade(pod, entry):
+            return entry_claim(pod, entry, self._index.claim)
+        claim = made.of(pod, entry.name) if made is not None else None
+        if claim is not None:
+            check_not_deleted(claim)
             return claim
-        if (generated := self._index.generated_claim(pod, entry)) is not None:
-            return self._existing(namespace, generated.metadata.name)
-        return self._made(pod_owner(pod), pod.metadata.uid, entry)
-
-    def _existing(self, namespace: str, name: str) -> ResourceClaim:
-        claim = self._index.claim(namespace, name)
-        if claim is None:
-            raise _SetError(f'could not find ResourceClaim "{namespace}/{name}"')
-        if claim.metadata.deletion_timestamp:
-            raise _SetError(f'resourceclaim "{name}" is being deleted')
-        return claim
-
-    def _made(self, owner: Owner, uid: str, entry: PodResourceClaim) -> ResourceClaim:
-        name = entry.resource_claim_template_name or ""
-        template = self._index.template(owner.namespace, name)
+        template = self._index.template(pod.metadata.namespace, entry.resource_claim_template_name)
         if template is None:
-            self.notices.append(notices.missing_template(owner, name, self._index.inventory.origins.get(owner)))
-            raise _SetError(f'pod "{owner.namespace}/{owner.name}": ResourceClaim not created yet')
-        return make_claim(template, owner, uid, entry.name)
-
-    # Workloads
-
-    def of_workloads(self) -> Iterator[ClaimSet]:
-        for workload in self._index.inventory.workloads:
-            metadata = workload.metadata
-            if not self._chosen(metadata.namespace, metadata.labels) or _is_over(workload):
-                continue
-            if not self._index.controller_is_known(metadata):
-                yield from self._of_workload(workload)
-
-    def _of_workload(self, workload: AnyWorkload) -> Iterator[ClaimSet]:
-        owner = workload_owner(workload)
-        origin = self._index.inventory.origins.get(owner)
-        spec = template_spec(workload)
-        self.notices.extend(notices.of_pod_spec(spec, owner, origin, self._index))
-        if not spec.resource_claims:
-            return
-        try:
-            claims = [self._claim_of_workload(owner, entry) for entry in spec.resource_claims]
-        except _SetError as error:
-            yield ClaimSet(owner=owner, error=str(error), origin=origin)
-        else:
-            yield _set_of(owner, claims, origin)
-
-    def _claim_of_workload(self, owner: Owner, entry: PodResourceClaim) -> ResourceClaim:
-        if entry.resource_claim_name is not None:
-            return self._existing(owner.namespace, entry.resource_claim_name)
-        if entry.resource_claim_template_name is not None:
-            return self._made(owner, "", entry)
-        pod = f"{owner.namespace}/{owner.name}"
-        raise _SetError(f'pod "{pod}", spec.resourceClaim "{entry.name}": none of the supported fields are set')
-
-    # Lone claims
+            raise not_created(pod, entry.resource_claim_template_name)
+        return make_claim(template, pod, entry.name)
 
     def of_lone_claims(self) -> Iterator[ClaimSet]:
+        """A set for each pending claim that nobody uses."""
         used = self._index.used_claims
         for claim in self._index.inventory.claims:
             metadata = claim.metadata

@@ -1,12 +1,16 @@
-"""Claims made from templates: what the claim controller would create, and how to know one that it has created."""
+"""Claims made from templates, as upstream's claim controller does it: which one an entry has, or what to make."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec.structs import replace
 
 from dra_plan.api.core import Pod
 from dra_plan.api.meta import ObjectMeta, OwnerReference
 from dra_plan.api.resource import ResourceClaim, ResourceClaimTemplate
 
-from .sets import Owner
+from .ownership import Dependents
 
 POD_CLAIM_ANNOTATION = "resource.kubernetes.io/pod-claim-name"
 """Set on every claim made from a template: the name of the pod's entry."""
@@ -15,67 +19,65 @@ _RANDOM_LENGTH = 5
 _MAX_PREFIX = 63 - _RANDOM_LENGTH
 
 
-def claim_prefix(owner_name: str, entry: str) -> str:
+def claim_prefix(pod: Pod, entry: str) -> str:
     """The generateName of the claim for one entry of a pod's resourceClaims."""
-    return f"{owner_name}-{entry}-"[:_MAX_PREFIX]
+    return f"{pod.metadata.name}-{entry}-"[:_MAX_PREFIX]
 
 
-def make_claim(template: ResourceClaimTemplate, owner: Owner, uid: str, entry: str) -> ResourceClaim:
+def make_claim(template: ResourceClaimTemplate, pod: Pod, entry: str) -> ResourceClaim:
     """The claim that the controller would create, named POD-ENTRY instead of getting a random suffix."""
-    prefix = claim_prefix(owner.name, entry)
+    prefix = claim_prefix(pod, entry)
     metadata = template.spec.metadata
-    controller = OwnerReference(api_version="v1", kind="Pod", name=owner.name, uid=uid, controller=True)
     return ResourceClaim(
         metadata=ObjectMeta(
             name=prefix.removesuffix("-"),
             generate_name=prefix,
-            namespace=owner.namespace,
+            namespace=pod.metadata.namespace,
             labels=metadata.labels,
             annotations={**(metadata.annotations or {}), POD_CLAIM_ANNOTATION: entry},
-            owner_references=[controller],
+            owner_references=[_controller(pod)],
         ),
         spec=template.spec.spec,
     )
 
 
-def pod_clue(claim: ResourceClaim) -> str | None:
-    """Under what to look for a claim that may have been made from a template; None for all others.
+def _controller(pod: Pod) -> OwnerReference:
+    return OwnerReference(api_version="v1", kind="Pod", name=pod.metadata.name, uid=pod.metadata.uid, controller=True)
 
-    The name of its controller or, for one that lost its owners, the generateName that it was made with.
+
+class GeneratedClaims:
+    """The claims of an input that were made from templates, by pod and entry.
+
+    The controller of such a claim is its pod, and the annotation names the entry; where only the annotation is missing,
+    the name tells the entry. A claim in a manifest that lost its owners is known by annotation and name.
     """
-    metadata = claim.metadata
-    if metadata.controller is not None:
-        return metadata.controller.name
-    if POD_CLAIM_ANNOTATION in (metadata.annotations or {}):
-        return metadata.generate_name or metadata.name[:-_RANDOM_LENGTH]
-    return None
+
+    def __init__(self, claims: Iterable[ResourceClaim]) -> None:
+        claims = list(claims)
+        self._controlled = Dependents(claims)
+        self._orphans: dict[tuple[str, str, str], ResourceClaim] = {}
+        for claim in claims:
+            metadata = claim.metadata
+            entry = _entry(claim)
+            if entry is not None and metadata.controller is None:
+                prefix = metadata.generate_name or metadata.name[:-_RANDOM_LENGTH]
+                self._orphans.setdefault((metadata.namespace, prefix, entry), claim)
+
+    def of(self, pod: Pod, entry: str) -> ResourceClaim | None:
+        """The claim that was made for this entry of the pod, controlled by the pod; None if there is none yet."""
+        prefix = claim_prefix(pod, entry)
+        for claim in self._controlled.of(pod):
+            if _entry(claim) == entry or (_entry(claim) is None and _has_prefix(claim, prefix)):
+                return claim
+        orphan = self._orphans.get((pod.metadata.namespace, prefix, entry))
+        if orphan is None:
+            return None
+        return replace(orphan, metadata=replace(orphan.metadata, owner_references=[_controller(pod)]))
 
 
-def is_generated_for(claim: ResourceClaim, pod: Pod, entry: str) -> bool:
-    """Whether the claim was made for this entry of the pod.
-
-    A controller must be the pod; without one, as in manifests that lost their owners, the name must fit.
-    Without the annotation the name must fit too.
-    """
-    metadata = claim.metadata
-    if metadata.namespace != pod.metadata.namespace:
-        return False
-    controller = metadata.controller
-    if controller is not None and not is_controlled_by(claim, pod):
-        return False
-    prefix = claim_prefix(pod.metadata.name, entry)
-    name_fits = metadata.generate_name == prefix or metadata.name.startswith(prefix)
-    annotation = (metadata.annotations or {}).get(POD_CLAIM_ANNOTATION)
-    if annotation is None:
-        return controller is not None and name_fits
-    return annotation == entry and (controller is not None or name_fits)
+def _entry(claim: ResourceClaim) -> str | None:
+    return (claim.metadata.annotations or {}).get(POD_CLAIM_ANNOTATION)
 
 
-def is_controlled_by(claim: ResourceClaim, pod: Pod) -> bool:
-    """Whether the pod controls the claim; by uid where both are known, else by kind and name."""
-    controller = claim.metadata.controller
-    if controller is None:
-        return False
-    if controller.uid and pod.metadata.uid:
-        return controller.uid == pod.metadata.uid
-    return controller.kind == "Pod" and controller.name == pod.metadata.name
+def _has_prefix(claim: ResourceClaim, prefix: str) -> bool:
+    return claim.metadata.generate_name == prefix or claim.metadata.name.startswith(prefix)

@@ -1,18 +1,18 @@
-"""Look-ups over an inventory: claims and templates by name, generated claims by pod, who uses which claim."""
+"""Look-ups over an inventory: claims and templates by name, generated claims, controllers, who uses which claim."""
 
 from __future__ import annotations
 
-import functools
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cached_property
 
-from dra_plan.api.core import Pod, PodResourceClaim, PodSpec
+from dra_plan.api.core import Pod, PodSpec
 from dra_plan.api.inventory import Inventory
-from dra_plan.api.meta import ObjectMeta, OwnerReference
 from dra_plan.api.resource import ResourceClaim, ResourceClaimTemplate
-from dra_plan.api.workloads import AnyWorkload, CronJob
+from dra_plan.api.workloads import AnyWorkload, pod_template
 
-from .generated import claim_prefix, is_generated_for, pod_clue
+from .generated import GeneratedClaims
+from .ownership import Controllers, Dependents
 from .sets import Owner
 
 _IMPLICIT_RESOURCE = "deviceclass.resource.kubernetes.io/"
@@ -31,69 +31,65 @@ def workload_owner(workload: AnyWorkload) -> Owner:
 
 def template_spec(workload: AnyWorkload) -> PodSpec:
     """The spec of the pods that a workload makes."""
-    job = workload.spec.job_template if isinstance(workload, CronJob) else workload
-    return job.spec.template.spec
+    return pod_template(workload).spec
 
 
 class Index:
-    """Everything that making claim sets looks up, built once per inventory."""
+    """What making claim sets and admitting pods look up. Each look-up is built once, when it is first asked."""
 
     def __init__(self, inventory: Inventory) -> None:
         self.inventory = inventory
-        self._claims = {(c.metadata.namespace, c.metadata.name): c for c in reversed(inventory.claims)}
-        self._templates = {(t.metadata.namespace, t.metadata.name): t for t in reversed(inventory.templates)}
-        self._generated: dict[tuple[str, str], list[ResourceClaim]] = defaultdict(list)
-        for claim in inventory.claims:
-            if (clue := pod_clue(claim)) is not None:
-                self._generated[claim.metadata.namespace, clue].append(claim)
-        self._controllers = self._list_controllers()
 
-    def _list_controllers(self) -> dict[Owner, str]:
-        """Everything in the input that may control pods or workloads, with its uid."""
-        found = {workload_owner(workload): workload.metadata.uid for workload in self.inventory.workloads}
-        found.update((pod_owner(pod), pod.metadata.uid) for pod in self.inventory.pods)
-        return found
+    @cached_property
+    def _claims(self) -> dict[tuple[str, str], ResourceClaim]:
+        return {(c.metadata.namespace, c.metadata.name): c for c in reversed(self.inventory.claims)}
+
+    @cached_property
+    def _templates(self) -> dict[tuple[str, str], ResourceClaimTemplate]:
+        return {(t.metadata.namespace, t.metadata.name): t for t in reversed(self.inventory.templates)}
 
     def claim(self, namespace: str, name: str) -> ResourceClaim | None:
         """The claim of that name."""
         return self._claims.get((namespace, name))
 
-    def template(self, namespace: str, name: str) -> ResourceClaimTemplate | None:
+    def template(self, namespace: str, name: str | None) -> ResourceClaimTemplate | None:
         """The claim template of that name."""
-        return self._templates.get((namespace, name))
+        return self._templates.get((namespace, name or ""))
 
-    def generated_claim(self, pod: Pod, entry: PodResourceClaim) -> ResourceClaim | None:
-        """The claim that was already made for this entry of the pod, by owner or annotation."""
-        for clue in (pod.metadata.name, claim_prefix(pod.metadata.name, entry.name)):
-            for claim in self._generated.get((pod.metadata.namespace, clue), ()):
-                if is_generated_for(claim, pod, entry.name):
-                    return claim
-        return None
+    @cached_property
+    def generated_claims(self) -> GeneratedClaims:
+        """The claims that were already made for pods' entries."""
+        return GeneratedClaims(self.inventory.claims)
 
-    def controller_is_known(self, metadata: ObjectMeta) -> bool:
-        """Whether the object that controls this one is in the input."""
-        reference = metadata.controller
-        if reference is None:
-            return False
-        uid = self._controllers.get(Owner(reference.kind, metadata.namespace, reference.name))
-        return uid is not None and same_uid(reference, uid)
+    @cached_property
+    def controllers(self) -> Controllers[Pod | AnyWorkload]:
+        """Everything in the input that may control pods or workloads."""
+        return Controllers([*self.inventory.workloads, *self.inventory.pods])
 
-    @functools.cached_property
+    @cached_property
+    def dependent_pods(self) -> Dependents[Pod]:
+        """The pods by what controls them."""
+        return Dependents(self.inventory.pods)
+
+    @cached_property
+    def dependent_workloads(self) -> Dependents[AnyWorkload]:
+        """The workloads by what controls them."""
+        return Dependents(self.inventory.workloads)
+
+    @cached_property
     def served_resources(self) -> frozenset[str]:
         """The names of extended resources that a device class of the input serves."""
         classes = self.inventory.classes
         explicit = {c.spec.extended_resource_name for c in classes if c.spec.extended_resource_name}
         return frozenset(explicit | {_IMPLICIT_RESOURCE + c.metadata.name for c in classes})
 
-    @functools.cached_property
+    @cached_property
     def used_claims(self) -> dict[tuple[str, str], list[Owner]]:
         """(namespace, name) of each claim that pods and workloads use, with its users in input order."""
-        users: dict[tuple[str, str], list[Owner]] = defaultdict(list)
+        users: dict[tuple[str, str], dict[Owner, None]] = defaultdict(dict)
         for owner, claim_name in self._uses():
-            key = (owner.namespace, claim_name)
-            if owner not in users[key]:
-                users[key].append(owner)
-        return dict(users)
+            users[owner.namespace, claim_name][owner] = None
+        return {key: list(owners) for key, owners in users.items()}
 
     def _uses(self) -> Iterator[tuple[Owner, str]]:
         for pod in self.inventory.pods:
@@ -107,14 +103,9 @@ class Index:
             for entry in pod.spec.resource_claims:
                 if entry.resource_claim_name:
                     yield owner, entry.resource_claim_name
-                elif (claim := self.generated_claim(pod, entry)) is not None:
+                elif (claim := self.generated_claims.of(pod, entry.name)) is not None:
                     yield owner, claim.metadata.name
         for workload in self.inventory.workloads:
             for entry in template_spec(workload).resource_claims:
                 if entry.resource_claim_name:
                     yield workload_owner(workload), entry.resource_claim_name
-
-
-def same_uid(reference: OwnerReference, uid: str) -> bool:
-    """Whether a reference means the object with that uid; manifests written by hand have none, then names decide."""
-    return not reference.uid or not uid or reference.uid == uid

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from dra_plan.api.core import Container, PodSpec, ResourceRequirements
+from dra_plan.api.inventory import ObjectKey
 from dra_plan.api.notice import Notice, Origin
 from dra_plan.api.quantity import QuantityError, parse
 
@@ -28,9 +29,10 @@ def of_pod_spec(spec: PodSpec, owner: Owner, origin: Origin | None, index: Index
         yield Notice("pod-rules-not-evaluated", message, str(owner), source)
 
 
-def missing_template(owner: Owner, template: str, origin: Origin | None) -> Notice:
+def missing_template(owner: Owner, template: ObjectKey, origin: Origin | None) -> Notice:
     """The reason behind `ResourceClaim not created yet`."""
-    message = f"ResourceClaimTemplate {owner.namespace}/{template} is not in the input, so no claim can be made from it"
+    _, namespace, name = template
+    message = f"ResourceClaimTemplate {namespace}/{name} is not in the input, so no claim can be made from it"
     return Notice("missing-template", message, str(owner), str(origin) if origin else "")
 
 

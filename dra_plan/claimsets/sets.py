@@ -8,6 +8,8 @@ from typing import NamedTuple
 from dra_plan.api.notice import Notice, Origin
 from dra_plan.api.resource import ResourceClaim
 
+from .podclaims import PodClaimError
+
 
 class Owner(NamedTuple):
     """The pod or workload whose claims form a set."""
@@ -31,7 +33,7 @@ class ClaimSet:
     owner: Owner | None = None
     claims: tuple[ResourceClaim, ...] = ()
     allocated: tuple[ResourceClaim, ...] = ()
-    error: str | None = None
+    error: PodClaimError | None = None
     origin: Origin | None = None
 
 

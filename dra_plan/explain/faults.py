@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from dra_plan.allocator import AllocationError, DeviceID, NodeAllocationError, PoolDevice, SelectorError
 from dra_plan.allocator.requests import Condition, Want
-from dra_plan.api.core import PodSpec
 from dra_plan.api.inventory import Inventory, ObjectKey
 from dra_plan.api.notice import Origin
 from dra_plan.api.resource import ResourceClaim
@@ -62,31 +61,15 @@ class Fault:
 
 def of_set(claim_set: ClaimSet, inventory: Inventory) -> Fault:
     """Why the claims of a pod can't even be told."""
-    owner = claim_set.owner
-    key = (owner.kind, owner.namespace, owner.name) if owner is not None else None
-    fault = Fault("claim-set-error", claim_set.error or "", key, claim_set.origin)
-    pod_spec = next(
-        (pod.spec for pod in inventory.pods if owner and pod.key == f"{owner.namespace}/{owner.name}"), None
-    )
-    if owner is None or pod_spec is None:
-        return fault
-    missing = next(iter(_missing(pod_spec, owner.namespace, inventory)), None)
+    fault = Fault("claim-set-error", str(claim_set.error), claim_set.owner, claim_set.origin)
+    missing = claim_set.error.missing if claim_set.error is not None else None
     if missing is not None:
-        kind, name, known = missing
-        fault.missing, fault.known, fault.hint = (kind, owner.namespace, name), known, nearest(name, known)
+        kind, namespace, name = missing
+        objects = inventory.claims if kind == "ResourceClaim" else inventory.templates
+        fault.missing = missing
+        fault.known = sorted(obj.metadata.name for obj in objects if obj.metadata.namespace == namespace)
+        fault.hint = nearest(name, fault.known)
     return fault
-
-
-def _missing(spec: PodSpec, namespace: str, inventory: Inventory) -> Iterator[tuple[str, str, list[str]]]:
-    """The claims and templates that a pod names and the input does not have: kind, name, and the names there are."""
-    claims = [c.metadata.name for c in inventory.claims if c.metadata.namespace == namespace]
-    templates = [t.metadata.name for t in inventory.templates if t.metadata.namespace == namespace]
-    for entry in spec.resource_claims:
-        if entry.resource_claim_name is not None and entry.resource_claim_name not in claims:
-            yield "ResourceClaim", entry.resource_claim_name, sorted(claims)
-        template = entry.resource_claim_template_name
-        if template is not None and template not in templates:
-            yield "ResourceClaimTemplate", template, sorted(templates)
 
 
 def of_error(scene: Scene, error: AllocationError | NodeAllocationError, claim_set: ClaimSet) -> Fault:

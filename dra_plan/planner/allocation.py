@@ -198,7 +198,7 @@ class SetPlanner:
         """The answers for one claim set on all chosen nodes."""
         if claim_set.error is not None:
             names = [node.metadata.name for node in self._nodes]
-            refused = [NodeOutcome(name, Outcome.ERROR, message=claim_set.error) for name in names]
+            refused = [NodeOutcome(name, Outcome.ERROR, message=str(claim_set.error)) for name in names]
             return PlannedSet(ClaimSetPlan(claim_set, tuple(refused)))
         allocator = Allocator(claim_set.claims, self._cluster.view, max_steps=self._max_steps, deadline=self._deadline)
         watch = defects.Watch(self._cluster, claim_set, self._max_steps, self._deadline)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
@@ -21,10 +22,11 @@ from dra_plan.api.core import (
 )
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import ObjectMeta, OwnerReference
-from dra_plan.api.resource import ResourceClaim, ResourceClaimTemplate
-from dra_plan.api.workloads import AnyWorkload, CronJob, Job
-from dra_plan.claimsets.generated import is_generated_for, make_claim
-from dra_plan.claimsets.sets import Owner
+from dra_plan.api.resource import ResourceClaim
+from dra_plan.api.workloads import AnyWorkload, CronJob, Job, pod_template
+from dra_plan.claimsets.generated import make_claim
+from dra_plan.claimsets.index import Index
+from dra_plan.claimsets.podclaims import is_unmade
 
 from .cluster import ended
 from .keys import ClaimKey, claim_key
@@ -51,7 +53,7 @@ class Admission:
         self._inventory = inventory
         self._priorities = {c.metadata.name: c for c in inventory.priority_classes}
         self._default = next((c for c in inventory.priority_classes if c.global_default), None)
-        self._templates = {(t.metadata.namespace, t.metadata.name): t for t in inventory.templates}
+        self._index = Index(inventory)
 
     def pods(self) -> list[Pod]:
         """Pods of the input by namespace and name, as the scheduler lists them, then those of workloads."""
@@ -77,44 +79,26 @@ class Admission:
 
     def _replicas(self, workload: AnyWorkload) -> Iterator[Pod]:
         """The pods that the workload's controller would still create."""
-        if self._is_owned(workload.metadata) or workload.metadata.deletion_timestamp is not None:
+        metadata = workload.metadata
+        if metadata.deletion_timestamp is not None or self._index.controllers.of(metadata) is not None:
             return
         if workload.kind == "DaemonSet":
             yield from self._daemons(workload)
             return
-        template, count = _template_of(workload)
-        have = self._owned_pods(workload.kind, workload.metadata)
-        for index in range(have, count):
-            yield _pod_of(workload, template, f"{workload.metadata.name}-{index}")
+        template, count = pod_template(workload), _replicas(workload)
+        for index in range(self._living_pods(workload), count):
+            yield _pod_of(workload, template, f"{metadata.name}-{index}")
 
-    def _is_owned(self, metadata: ObjectMeta) -> bool:
-        owner = metadata.controller
-        return owner is not None and any(
-            _is_owner(owner, workload.kind, workload.metadata)
-            for workload in self._inventory.workloads
-            if workload.metadata.namespace == metadata.namespace
-        )
-
-    def _owned_pods(self, kind: str, metadata: ObjectMeta) -> int:
-        """Pods of the input that belong to the workload, directly or through a workload that it owns."""
-
-        def owned(other: ObjectMeta) -> bool:
-            owner = other.controller
-            return owner is not None and other.namespace == metadata.namespace and _is_owner(owner, kind, metadata)
-
-        direct = sum(owned(pod.metadata) and not ended(pod) for pod in self._inventory.pods)
-        below = [w for w in self._inventory.workloads if owned(w.metadata)]
-        return direct + sum(self._owned_pods(w.kind, w.metadata) for w in below)
+    def _living_pods(self, workload: AnyWorkload) -> int:
+        """Unfinished pods of the input that belong to the workload, directly or through a workload that it owns."""
+        direct = sum(not ended(pod) for pod in self._index.dependent_pods.of(workload))
+        return direct + sum(map(self._living_pods, self._index.dependent_workloads.of(workload)))
 
     def _daemons(self, workload: AnyWorkload) -> Iterator[Pod]:
         """One pod for each node that may take it, bound to that node by name."""
-        template, _ = _template_of(workload)
+        template = pod_template(workload)
         spec = replace(template.spec, tolerations=[*template.spec.tolerations, *_DAEMON_TOLERATIONS])
-        present = {
-            pod.spec.node_name
-            for pod in self._inventory.pods
-            if (owner := pod.metadata.controller) and _is_owner(owner, workload.kind, workload.metadata)
-        }
+        present = {pod.spec.node_name for pod in self._index.dependent_pods.of(workload)}
         for node in sorted(self._inventory.nodes, key=lambda n: n.metadata.name):
             name = node.metadata.name
             pod = _pod_of(workload, replace(template, spec=spec), f"{workload.metadata.name}-{name}")
@@ -127,82 +111,68 @@ class Admission:
 
     def claims(self, pods: Iterable[Pod]) -> tuple[list[Pod], list[ResourceClaim]]:
         """The pods with the generated claims noted in their status, and all claims, those of the input first."""
-        claims = {claim_key(claim): _identified(claim) for claim in self._inventory.claims}
+        claims = _Claims(self._inventory.claims)
         done = [self._with_claims(pod, claims) for pod in pods]
-        return done, list(claims.values())
+        return done, list(claims.by_key.values())
 
-    def _with_claims(self, pod: Pod, claims: dict[ClaimKey, ResourceClaim]) -> Pod:
+    def _with_claims(self, pod: Pod, claims: _Claims) -> Pod:
         if pod.spec.node_name or pod.metadata.deletion_timestamp is not None or ended(pod):
             return pod
-        known = {status.name for status in pod.status.resource_claim_statuses}
         added = [
-            PodResourceClaimStatus(name=entry.name, resource_claim_name=name)
+            PodResourceClaimStatus(name=entry.name, resource_claim_name=claim.metadata.name)
             for entry in pod.spec.resource_claims
-            if entry.resource_claim_template_name is not None and entry.name not in known
-            if (name := self._generate(pod, entry, claims)) is not None
+            if is_unmade(pod, entry) and (claim := self._generated(pod, entry, claims)) is not None
         ]
         if not added:
             return pod
         listed = [*pod.status.resource_claim_statuses, *added]
         return replace(pod, status=replace(pod.status, resource_claim_statuses=listed))
 
-    def _generate(self, pod: Pod, entry: PodResourceClaim, claims: dict[ClaimKey, ResourceClaim]) -> str | None:
-        """The name of the entry's claim, which is made if need be; None without its template."""
-        namespace = pod.metadata.namespace
-        existing = next((c for c in self._generated(namespace) if is_generated_for(c, pod, entry.name)), None)
-        if existing is not None:
-            return existing.metadata.name
-        template = self._templates.get((namespace, entry.resource_claim_template_name or ""))
-        if template is None:
-            return None
-        claim = self._free_name(_from_template(template, pod, entry), claims)
-        claims[claim_key(claim)] = claim
-        return claim.metadata.name
-
-    def _generated(self, namespace: str) -> list[ResourceClaim]:
-        return [c for c in self._inventory.claims if c.metadata.namespace == namespace and _may_be_generated(c)]
-
-    @staticmethod
-    def _free_name(claim: ResourceClaim, claims: dict[ClaimKey, ResourceClaim]) -> ResourceClaim:
-        """The claim under a name that no other claim has."""
-        name, number = claim.metadata.name, 1
-        while (claim.metadata.namespace, name) in claims:
-            number += 1
-            name = f"{claim.metadata.name}-{number}"
-        return _identified(replace(claim, metadata=replace(claim.metadata, name=name)))
+    def _generated(self, pod: Pod, entry: PodResourceClaim, claims: _Claims) -> ResourceClaim | None:
+        """The entry's claim, which is made if need be; None without its template."""
+        claim = self._index.generated_claims.of(pod, entry.name)
+        if claim is None:
+            template = self._index.template(pod.metadata.namespace, entry.resource_claim_template_name)
+            if template is None:
+                return None
+            claim = claims.renamed(make_claim(template, pod, entry.name))
+        return claims.put(claim)
 
 
-def _may_be_generated(claim: ResourceClaim) -> bool:
-    return bool(claim.metadata.owner_references or claim.metadata.annotations)
+class _Claims:
+    """All claims by key, in order of arrival, each with a uid, by which claims in flight are known."""
 
+    def __init__(self, claims: Iterable[ResourceClaim]) -> None:
+        self.by_key: dict[ClaimKey, ResourceClaim] = {}
+        self._copies: Counter[ClaimKey] = Counter()
+        for claim in claims:
+            self.put(claim)
 
-def _from_template(template: ResourceClaimTemplate, pod: Pod, entry: PodResourceClaim) -> ResourceClaim:
-    return make_claim(template, Owner("Pod", pod.metadata.namespace, pod.metadata.name), pod.metadata.uid, entry.name)
-
-
-def _identified(claim: ResourceClaim) -> ResourceClaim:
-    """The claim with a uid, by which claims in flight are known."""
-    if claim.metadata.uid:
+    def put(self, claim: ResourceClaim) -> ResourceClaim:
+        """The claim as it is kept."""
+        if not claim.metadata.uid:
+            claim = replace(claim, metadata=replace(claim.metadata, uid=f"claim:{claim.key}"))
+        self.by_key[claim_key(claim)] = claim
         return claim
-    return replace(claim, metadata=replace(claim.metadata, uid=f"claim:{claim.key}"))
+
+    def renamed(self, claim: ResourceClaim) -> ResourceClaim:
+        """The claim under a name that no other claim has: its own, or with a number."""
+        namespace, name = claim_key(claim)
+        free = name
+        while (namespace, free) in self.by_key:
+            self._copies[namespace, name] += 1
+            free = f"{name}-{self._copies[namespace, name] + 1}"
+        return claim if free == name else replace(claim, metadata=replace(claim.metadata, name=free))
 
 
-def _is_owner(reference: OwnerReference, kind: str, metadata: ObjectMeta) -> bool:
-    if (reference.kind, reference.name) != (kind, metadata.name):
-        return False
-    return not reference.uid or not metadata.uid or reference.uid == metadata.uid
-
-
-def _template_of(workload: AnyWorkload) -> tuple[PodTemplateSpec, int]:
-    """The pod template, and how many pods there are to be at a time."""
-    spec = workload.spec.job_template.spec if isinstance(workload, CronJob) else workload.spec
+def _replicas(workload: AnyWorkload) -> int:
+    """How many pods of the workload there are to be at a time."""
     if isinstance(workload, Job | CronJob):
-        suspended = spec.suspend or workload.spec.suspend  # type: ignore[union-attr]
-        parallel = 1 if spec.parallelism is None else spec.parallelism  # type: ignore[union-attr]
-        completions = parallel if spec.completions is None else spec.completions  # type: ignore[union-attr]
-        return spec.template, 0 if suspended else min(parallel, completions)
-    replicas = spec.replicas  # type: ignore[union-attr]
-    return spec.template, 1 if replicas is None else replicas
+        spec = workload.spec.job_template.spec if isinstance(workload, CronJob) else workload.spec
+        parallel = 1 if spec.parallelism is None else spec.parallelism
+        completions = parallel if spec.completions is None else spec.completions
+        return 0 if spec.suspend or workload.spec.suspend else min(parallel, completions)
+    return 1 if workload.spec.replicas is None else workload.spec.replicas
 
 
 def _pod_of(workload: AnyWorkload, template: PodTemplateSpec, name: str) -> Pod:

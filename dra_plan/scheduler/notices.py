@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dra_plan.api.notice import Notice
+from dra_plan.claimsets.podclaims import SPECIAL_ANNOTATION
 
 from .cluster import ended
-from .dra.podclaims import SPECIAL_ANNOTATION
 from .scheduler import PodRecord
 
 if TYPE_CHECKING:

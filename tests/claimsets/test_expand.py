@@ -25,7 +25,7 @@ def by_template(name, entry="a"):
 def sets(*objects, **options):
     """Each set as (owner, pending claims, allocated claims) or (owner, error)."""
     return [
-        (str(s.owner) if s.owner else None, s.error)
+        (str(s.owner) if s.owner else None, str(s.error))
         if s.error is not None
         else (str(s.owner) if s.owner else None, [c.key for c in s.claims], [c.key for c in s.allocated])
         for s in expand(from_dicts(objects), **options).sets
@@ -172,7 +172,7 @@ def test_claims_of_another_namespace_are_not_found():
 )
 def test_errors(objects, error):
     found = expand(from_dicts(objects)).sets
-    assert [s.error for s in found if s.owner] == [error]
+    assert [str(s.error) for s in found if s.owner] == [error]
     assert found[0].claims == found[0].allocated == ()
 
 

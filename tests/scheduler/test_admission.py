@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+from typing import Any
+
 import pytest
+
+from dra_plan.manifests.decode import from_dicts
+from dra_plan.scheduler.admission import Admission
 
 from .build import claim, claim_of, devices, gpus, node, placed, plan, pod, template, where
 
@@ -81,6 +87,15 @@ def test_a_generated_claim_in_the_input_is_used():
     assert devices(document, "p-x-abcde") == ["a/gpu-0"]
 
 
+def test_a_generated_claim_that_lost_its_owners_is_used():
+    """As `allocate` does: it is known by its annotation and its name."""
+    made = claim("p-x-abcde")
+    made["metadata"]["annotations"] = {"resource.kubernetes.io/pod-claim-name": "x"}
+    document = plan([*gpus("a"), template("t"), made, pod("p", templates={"x": "t"})])
+    assert [c["name"] for c in document["claims"]] == ["p-x-abcde"]
+    assert devices(document, "p-x-abcde") == ["a/gpu-0"]
+
+
 def test_a_name_that_is_taken_gets_a_number():
     document = plan([*gpus("a"), template("t"), claim("p-x"), pod("p", templates={"x": "t"})])
     assert devices(document, "p-x-2") == ["a/gpu-0"]
@@ -97,3 +112,48 @@ def test_manifests_without_uids():
 
 def test_pods_on_nodes_that_are_not_in_the_input():
     assert where(plan([node("a"), placed("old", "gone"), pod("p")])) == {"old": "gone", "p": "a"}
+
+
+def test_work_grows_with_the_input_and_not_with_its_square():
+    """Lines that run are counted: four times the pods, claims and workloads may cost little more than four times."""
+    small, large = (_lines_of_admission(count) for count in (50, 200))
+    assert large < 4.5 * small
+
+
+def test_many_claims_of_one_name_are_numbered_without_trying_each():
+    long = pod("p" * 58, templates={"x": "t"})
+    one = workload("Deployment", "p" * 58, templated=long, replicas=50)
+    many = workload("Deployment", "p" * 58, templated=long, replicas=200)
+    small, large = (_lines_of([template("t"), deployment]) for deployment in (one, many))
+    assert large < 4.5 * small
+
+
+def _lines_of_admission(count: int) -> int:
+    objects = [template("t")]
+    for index in range(count):
+        owner = f"w{index // 2}"
+        objects.append(owned(pod(f"p{index}", templates={"x": "t"}), "Deployment", owner))
+        objects.append(owned(claim(f"p{index}-x-abcde"), "Pod", f"p{index}"))
+        if index % 2 == 0:
+            objects.append(workload("Deployment", owner, templated=pod("t", templates={"x": "t"}), replicas=3))
+    return _lines_of(objects)
+
+
+def _lines_of(objects: list[dict]) -> int:
+    """How many lines run while the objects are admitted."""
+    inventory = from_dicts(objects)
+    lines = 0
+
+    def count(_frame: object, event: str, _argument: object) -> Any:
+        nonlocal lines
+        lines += event == "line"
+        return count
+
+    before = sys.gettrace()
+    sys.settrace(count)
+    try:
+        admission = Admission(inventory)
+        admission.claims(admission.pods())
+    finally:
+        sys.settrace(before)
+    return lines

@@ -9,10 +9,11 @@ from dra_plan.api.core import Container, Pod
 from dra_plan.api.meta import ObjectMeta, OwnerReference
 from dra_plan.api.quantity import parse
 from dra_plan.api.resource import DeviceClaim, DeviceRequest, ExactDeviceRequest, ResourceClaim, ResourceClaimSpec
+from dra_plan.claimsets.podclaims import SPECIAL_ANNOTATION, is_special_claim
+from dra_plan.scheduler.claimstore import ClaimStore
 from dra_plan.scheduler.podrequest import Amounts, is_extended
 
 from .classnames import IMPLICIT_PREFIX
-from .podclaims import SPECIAL_ANNOTATION
 
 SPECIAL_NAME = "<extended-resources>"
 """The name of the claim before it is created."""
@@ -27,6 +28,11 @@ def wanted_names(requests: Amounts) -> list[str]:
         for name, value in requests.items()
         if value > 0 and (is_extended(name) or name.startswith(IMPLICIT_PREFIX))
     )
+
+
+def special_claim(pod: Pod, store: ClaimStore) -> ResourceClaim | None:
+    """The claim that an earlier attempt made for the pod's extended resources, or None."""
+    return next((claim for claim in store if is_special_claim(claim, pod)), None)
 
 
 def new_special_claim(pod: Pod) -> ResourceClaim:

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 from dra_plan.api.core import Pod
 from dra_plan.api.resource import ResourceClaim
+from dra_plan.claimsets.podclaims import PodClaimError, pod_claims
 from dra_plan.scheduler.claimstore import ClaimStore, allocated
 from dra_plan.scheduler.events import Action, Hint, Interest, Resource
-
-from .podclaims import PodClaimError, pod_claims
 
 
 def interests(store: ClaimStore) -> Sequence[Interest]:
@@ -35,7 +34,7 @@ def claim_hint(store: ClaimStore, pod: Pod, old: ResourceClaim | None, new: Reso
     if new is None:
         return Hint.SKIP
     try:
-        claims = pod_claims(pod, store)
+        claims = pod_claims(pod, store.get)
     except PodClaimError:
         return Hint.SKIP
     if old is not None and allocated(old) and not allocated(new):
@@ -52,7 +51,7 @@ def pod_hint(store: ClaimStore, pod: Pod, new: Pod | None) -> Hint:
     if new is None or new.metadata.uid != pod.metadata.uid:
         return Hint.SKIP
     try:
-        pod_claims(new, store)
+        pod_claims(new, store.get)
     except PodClaimError:
         return Hint.SKIP
     return Hint.QUEUE

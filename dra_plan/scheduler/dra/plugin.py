@@ -12,6 +12,7 @@ from dra_plan.allocator.requests import Compile
 from dra_plan.api.core import NodeSelector, Pod
 from dra_plan.api.resource import AllocationResult, DeviceRequest, ResourceClaim, ResourceClaimStatus
 from dra_plan.api.selectors import node_matches, selector_problem
+from dra_plan.claimsets.podclaims import PodClaimError, pod_claims
 from dra_plan.scheduler.claimstore import allocated
 from dra_plan.scheduler.cyclestate import CycleState, StateNotFoundError
 from dra_plan.scheduler.events import Interest
@@ -36,8 +37,7 @@ from dra_plan.scheduler.status import SKIP, Status, error, unresolvable, unsched
 
 from . import conditions, hints
 from .binding import Binder
-from .extended import new_special_claim, special_requests, special_spec, wanted_names
-from .podclaims import PodClaimError, pod_claims, special_claim
+from .extended import new_special_claim, special_claim, special_requests, special_spec, wanted_names
 from .state import Allocations, PodState
 
 FINALIZER = "resource.kubernetes.io/delete-protection"
@@ -103,7 +103,7 @@ class DynamicResources(
     def pre_enqueue(self, pod: Pod) -> Status | None:
         """Pods whose claims can't be resolved stay out of the queue."""
         try:
-            pod_claims(pod, self._handle.cluster.claims)
+            pod_claims(pod, self._handle.cluster.claims.get)
         except PodClaimError as problem:
             return unresolvable(str(problem))
         return None
@@ -122,7 +122,7 @@ class DynamicResources(
         state.write(self.name, kept)
         cluster = self._handle.cluster
         try:
-            claims = pod_claims(pod, cluster.claims)
+            claims = pod_claims(pod, cluster.claims.get)
         except PodClaimError as problem:
             return None, unresolvable(str(problem))
         requests = cluster.info(pod).requests

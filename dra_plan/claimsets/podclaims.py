@@ -1,0 +1,101 @@
+"""Which claims a pod uses, and the scheduler's words when that can't be told (`docs/framework.md`, PreEnqueue).
+
+Where claims are looked up is the caller's business: in an input, or in a simulation's changing store. How claims come
+to be made from templates is in `generated`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from dra_plan.api.core import Pod, PodResourceClaim
+from dra_plan.api.inventory import ObjectKey
+from dra_plan.api.resource import ResourceClaim
+from dra_plan.errors import DraPlanError
+
+from .ownership import controls
+
+FindClaim = Callable[[str, str], ResourceClaim | None]
+"""The claim of a namespace and name, or None."""
+
+SPECIAL_ANNOTATION = "resource.kubernetes.io/extended-resource-claim"
+"""Marks the claim that stands for a pod's extended resources."""
+
+
+class PodClaimError(DraPlanError):
+    """A pod's claims can't be told; the text is upstream's. `missing` is the object that is not there, if any."""
+
+    def __init__(self, text: str, missing: ObjectKey | None = None) -> None:
+        super().__init__(text, missing)
+        self.missing = missing
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+def not_created(pod: Pod, template: str | None = None) -> PodClaimError:
+    """The error for an entry whose claim nobody has made from the template, which is named if it is not there."""
+    missing = ("ResourceClaimTemplate", pod.metadata.namespace, template) if template is not None else None
+    return PodClaimError(f'pod "{pod.key}": ResourceClaim not created yet', missing)
+
+
+def is_unmade(pod: Pod, entry: PodResourceClaim) -> bool:
+    """Whether the entry asks for a claim from a template, and the pod's status does not say which one that is."""
+    return (
+        entry.resource_claim_name is None
+        and entry.resource_claim_template_name is not None
+        and all(status.name != entry.name for status in pod.status.resource_claim_statuses)
+    )
+
+
+def claim_name(pod: Pod, entry: PodResourceClaim) -> str | None:
+    """The name of the entry's claim, None if it needs none. Raises `PodClaimError` where nothing names it."""
+    if entry.resource_claim_name is not None:
+        return entry.resource_claim_name
+    if entry.resource_claim_template_name is None:
+        text = f'pod "{pod.key}", spec.resourceClaim "{entry.name}": none of the supported fields are set'
+        raise PodClaimError(text)
+    for status in pod.status.resource_claim_statuses:
+        if status.name == entry.name:
+            return status.resource_claim_name
+    raise not_created(pod)
+
+
+def entry_claim(pod: Pod, entry: PodResourceClaim, find: FindClaim) -> ResourceClaim | None:
+    """The claim that one entry of the pod's resourceClaims stands for, None if it needs none.
+
+    Raises `PodClaimError` where the scheduler refuses the pod: no claim is named, or it is not there, is being deleted,
+    or was made from a template for somebody else.
+    """
+    name = claim_name(pod, entry)
+    if name is None:
+        return None
+    namespace = pod.metadata.namespace
+    claim = find(namespace, name)
+    if claim is None:
+        missing = ("ResourceClaim", namespace, name)
+        raise PodClaimError(f'could not find ResourceClaim "{namespace}/{name}"', missing)
+    check_not_deleted(claim)
+    if entry.resource_claim_name is None and not controls(pod, claim.metadata):
+        raise PodClaimError(f"ResourceClaim {claim.key} was not created for Pod {pod.key} (Pod is not owner)")
+    return claim
+
+
+def check_not_deleted(claim: ResourceClaim) -> None:
+    """Raises `PodClaimError` for a claim that is being deleted: no pod may use it any more."""
+    if claim.metadata.deletion_timestamp:
+        raise PodClaimError(f'resourceclaim "{claim.metadata.name}" is being deleted')
+
+
+def pod_claims(pod: Pod, find: FindClaim) -> list[ResourceClaim]:
+    """The pod's claims in the order of its entries. Raises `PodClaimError` as `entry_claim` does."""
+    found = (entry_claim(pod, entry, find) for entry in pod.spec.resource_claims)
+    return [claim for claim in found if claim is not None]
+
+
+def is_special_claim(claim: ResourceClaim, pod: Pod) -> bool:
+    """Whether the claim was made for the pod's extended resources; upstream goes by name and uid of its controller."""
+    if (claim.metadata.annotations or {}).get(SPECIAL_ANNOTATION) != "true":
+        return False
+    owner = claim.metadata.controller
+    return owner is not None and (owner.name, owner.uid) == (pod.metadata.name, pod.metadata.uid)
