@@ -12,6 +12,9 @@ Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 QuantityText = str | int | float
 """A quantity as written in the manifest; a JSON number is allowed, as in Kubernetes."""
 
+FieldPath = tuple[str | int, ...]
+"""The way to a field: names of fields, and positions in lists."""
+
 
 class Object(msgspec.Struct, frozen=True, kw_only=True, gc=False, rename="camel", omit_defaults=True):
     """A frozen value with Kubernetes' JSON names; fields that planning does not read are ignored when decoding.

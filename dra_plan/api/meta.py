@@ -36,7 +36,7 @@ class ObjectMeta(Object, frozen=True):
 
 
 class LabelSelectorRequirement(Object, frozen=True):
-    """One requirement on labels: In, NotIn, Exists or DoesNotExist."""
+    """One requirement on labels: In, NotIn, Exists or DoesNotExist; in a selector written as text Gt and Lt too."""
 
     key: str = ""
     operator: str = ""

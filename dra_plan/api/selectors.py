@@ -6,15 +6,17 @@ Pure functions over names and label maps. Which selector applies to what is deci
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
+from .base import FieldPath
 from .core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
-from .meta import LabelSelector, LabelSelectorRequirement
+from .go_text import go_quote
+from .meta import LabelSelector
+from .names import label_key_problems, label_value_problems
 
 _INTEGER = re.compile(r"[+-]?[0-9]+\Z")
 _INT64 = range(-(2**63), 2**63)
-_NAME_PART = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]\Z")
-_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\Z")
 _NO_LABELS: dict[str, str] = {}
 
 
@@ -69,16 +71,33 @@ def _field_holds(requirement: NodeSelectorRequirement, name: str) -> bool:
     return (value in requirement.values) == (requirement.operator == "In")
 
 
+class FieldProblem(NamedTuple):
+    """What is wrong with a field: its path, the problem in apimachinery's words; `str` gives both as upstream does."""
+
+    path: FieldPath
+    message: str
+    key: str | None = None
+    """The label that a wrong value is for; upstream writes it behind the path."""
+
+    def __str__(self) -> str:
+        steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.path)
+        return f"{steps[1:]}{'' if self.key is None else f'[{self.key}]'}: {self.message}"
+
+
 def selector_problem(selector: NodeSelector) -> str | None:
     """What upstream's parser refuses in a node selector, or None; the refusal is fatal for DRA slices."""
     problems = [
         problem
         for index, term in enumerate(selector.node_selector_terms)
-        for problem in term_problems(term, f"nodeSelectorTerms[{index}]")
+        for problem in term_problems(term, ("nodeSelectorTerms", index))
     ]
-    if len(problems) > 1:
-        return f"[{', '.join(problems)}]"
-    return problems[0] if problems else None
+    return as_one(problems) if problems else None
+
+
+def as_one(problems: Iterable[FieldProblem]) -> str:
+    """One or more problems as apimachinery joins them (`errors.Aggregate`): each once, several in brackets."""
+    texts = list(dict.fromkeys(map(str, problems)))
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 
 
 def as_go(selector: NodeSelector) -> str:
@@ -99,69 +118,55 @@ def _requirements_as_go(requirements: Sequence[NodeSelectorRequirement]) -> str:
     return f"[]NodeSelectorRequirement{{{items}}}"
 
 
-def term_problems(term: NodeSelectorTerm, path: str) -> list[str]:
-    """The problems of one term, worded as the API server words them."""
-    found = []
+def term_problems(term: NodeSelectorTerm, path: FieldPath = ()) -> Iterator[FieldProblem]:
+    """The problems of the term at a path, as the API server and the scheduler tell them."""
     for index, requirement in enumerate(term.match_expressions):
-        found += _expression_problems(requirement, f"{path}.matchExpressions[{index}]")
+        yield from _expression_problems(requirement, (*path, "matchExpressions", index))
     for index, requirement in enumerate(term.match_fields):
-        found += _field_problems(requirement, f"{path}.matchFields[{index}]")
-    return found
+        yield from _field_problems(requirement, (*path, "matchFields", index))
 
 
-def _expression_problems(requirement: NodeSelectorRequirement, path: str) -> list[str]:
-    if requirement.operator not in ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"):
+def _expression_problems(requirement: NodeSelectorRequirement, path: FieldPath) -> Iterator[FieldProblem]:
+    if requirement.operator in ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"):
+        yield from requirement_problems(requirement.key, requirement.operator, requirement.values, path)
+    else:
         supported = 'supported values: "DoesNotExist", "Exists", "Gt", "In", "Lt", "NotIn"'
-        return [f'{path}.operator: Unsupported value: "{requirement.operator}": {supported}']
-    return requirement_problems(requirement.key, requirement.operator, requirement.values, path)
+        yield FieldProblem((*path, "operator"), f'Unsupported value: "{requirement.operator}": {supported}')
 
 
-def requirement_problems(key: str, operator: str, values: list[str] | None, path: str) -> list[str]:
-    """What `labels.NewRequirement` refuses."""
-    found = []
-    if not _is_qualified_name(key):
-        found.append(f'{path}.key: Invalid value: "{key}": must be a qualified name')
-    count = len(values or ())
-    if operator in ("In", "NotIn") and not count:
-        found.append(f"{path}.values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty")
-    elif operator in ("Exists", "DoesNotExist") and count:
-        found.append(f"{path}.values: Invalid value: {values}: values set must be empty for exists and does not exist")
+def requirement_problems(
+    key: str, operator: str, values: Sequence[str], path: FieldPath = ()
+) -> Iterator[FieldProblem]:
+    """What `labels.NewRequirement` refuses in the requirement at a path."""
+    if problems := label_key_problems(key):
+        yield FieldProblem((*path, "key"), _invalid(key, problems))
+    at = (*path, "values")
+    if operator in ("In", "NotIn") and not values:
+        yield FieldProblem(at, "Invalid value: []: for 'in', 'notin' operators, values set can't be empty")
+    elif operator in ("Exists", "DoesNotExist") and values:
+        yield FieldProblem(at, f"Invalid value: {values}: values set must be empty for exists and does not exist")
     elif operator in ("Gt", "Lt"):
-        if count != 1:
-            found.append(
-                f"{path}.values: Invalid value: {values}: for 'Gt', 'Lt' operators, exactly one value is required"
-            )
-        elif _int64((values or [""])[0]) is None:
-            value = (values or [""])[0]
-            found.append(
-                f"{path}.values[0]: Invalid value: \"{value}\": for 'Gt', 'Lt' operators, the value must be an integer"
-            )
-    found += [
-        f'{path}.values[{index}]: Invalid value: "{value}": a valid label must be at most 63 characters of '
-        "alphanumerics, '-', '_' or '.', and start and end with an alphanumeric"
-        for index, value in enumerate(values or ())
-        if not _is_label_value(value)
-    ]
-    return found
+        if len(values) != 1:
+            yield FieldProblem(at, f"Invalid value: {values}: for 'Gt', 'Lt' operators, exactly one value is required")
+        for index, value in enumerate(values):
+            if _int64(value) is None:
+                problem = "for 'Gt', 'Lt' operators, the value must be an integer"
+                yield FieldProblem((*at, index), _invalid(value, [problem]))
+    for index, value in enumerate(values):
+        if problems := label_value_problems(value):
+            yield FieldProblem((*at, index), _invalid(value, problems), key)
 
 
-def _field_problems(requirement: NodeSelectorRequirement, path: str) -> list[str]:
+def _invalid(value: str, problems: Iterable[str]) -> str:
+    return f"Invalid value: {go_quote(value)}: {'; '.join(problems)}"
+
+
+def _field_problems(requirement: NodeSelectorRequirement, path: FieldPath) -> Iterator[FieldProblem]:
     if requirement.operator not in ("In", "NotIn"):
-        return [f'{path}.operator: Unsupported value: "{requirement.operator}": supported values: "In", "NotIn"']
-    if len(requirement.values) != 1:
-        return [f"{path}.values: Invalid value: {requirement.values}: must have one element"]
-    return []
-
-
-def _is_qualified_name(key: str) -> bool:
-    prefix, slash, name = key.rpartition("/")
-    if slash and not (len(prefix) <= 253 and _SUBDOMAIN.match(prefix)):
-        return False
-    return 0 < len(name) <= 63 and _NAME_PART.match(name) is not None
-
-
-def _is_label_value(value: str) -> bool:
-    return value == "" or (len(value) <= 63 and _NAME_PART.match(value) is not None)
+        supported = 'supported values: "In", "NotIn"'
+        yield FieldProblem((*path, "operator"), f'Unsupported value: "{requirement.operator}": {supported}')
+    elif len(requirement.values) != 1:
+        yield FieldProblem((*path, "values"), f"Invalid value: {requirement.values}: must have one element")
 
 
 def labels_match(selector: LabelSelector | None, labels: Mapping[str, str] | None) -> bool:
@@ -170,11 +175,5 @@ def labels_match(selector: LabelSelector | None, labels: Mapping[str, str] | Non
         return False
     labels = labels or _NO_LABELS
     return all(labels.get(key) == value for key, value in (selector.match_labels or {}).items()) and all(
-        _label_requirement_holds(r, labels) for r in selector.match_expressions or ()
-    )
-
-
-def _label_requirement_holds(requirement: LabelSelectorRequirement, labels: Mapping[str, str]) -> bool:
-    return requirement.operator not in ("Gt", "Lt") and requirement_holds(
-        requirement.operator, requirement.values, labels.get(requirement.key)
+        requirement_holds(r.operator, r.values, labels.get(r.key)) for r in selector.match_expressions or ()
     )

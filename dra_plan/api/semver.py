@@ -13,6 +13,8 @@ import msgspec
 
 from dra_plan.errors import DraPlanError
 
+from .go_text import go_quote
+
 _DIGITS = re.compile(r"[0-9]*", re.ASCII)
 _IDENTIFIER = re.compile(r"[0-9A-Za-z-]*", re.ASCII)
 _MAX_UINT64 = 2**64 - 1
@@ -106,9 +108,9 @@ def _without_zeros(part: str) -> str:
 
 def _number(text: str, name: str, title: str) -> int:
     if not _DIGITS.fullmatch(text):
-        raise SemverError(f"Invalid character(s) found in {name} number {_quote(text)}")
+        raise SemverError(f"Invalid character(s) found in {name} number {go_quote(text)}")
     if len(text) > 1 and text[0] == "0":
-        raise SemverError(f"{title} number must not contain leading zeroes {_quote(text)}")
+        raise SemverError(f"{title} number must not contain leading zeroes {go_quote(text)}")
     return _uint64(text)
 
 
@@ -116,7 +118,7 @@ def _uint64(text: str) -> int:
     if not text:
         raise SemverError('strconv.ParseUint: parsing "": invalid syntax')
     if len(text) > 20 or int(text) > _MAX_UINT64:
-        raise SemverError(f"strconv.ParseUint: parsing {_quote(text)}: value out of range")
+        raise SemverError(f"strconv.ParseUint: parsing {go_quote(text)}: value out of range")
     return int(text)
 
 
@@ -125,10 +127,10 @@ def _prerelease(text: str) -> int | str:
         raise SemverError("Prerelease is empty")
     if _DIGITS.fullmatch(text):
         if len(text) > 1 and text[0] == "0":
-            raise SemverError(f"Numeric PreRelease version must not contain leading zeroes {_quote(text)}")
+            raise SemverError(f"Numeric PreRelease version must not contain leading zeroes {go_quote(text)}")
         return _uint64(text)
     if not _IDENTIFIER.fullmatch(text):
-        raise SemverError(f"Invalid character(s) found in prerelease {_quote(text)}")
+        raise SemverError(f"Invalid character(s) found in prerelease {go_quote(text)}")
     return text
 
 
@@ -136,10 +138,5 @@ def _build(text: str) -> str:
     if not text:
         raise SemverError("Build meta data is empty")
     if not _IDENTIFIER.fullmatch(text):
-        raise SemverError(f"Invalid character(s) found in build meta data {_quote(text)}")
+        raise SemverError(f"Invalid character(s) found in build meta data {go_quote(text)}")
     return text
-
-
-def _quote(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'

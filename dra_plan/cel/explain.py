@@ -6,13 +6,13 @@ import itertools
 
 import msgspec
 
+from dra_plan.api.go_text import go_quote
 from dra_plan.cel import ast
 from dra_plan.cel.ast import Checked, Expr
 from dra_plan.cel.interpret import Evaluator
 from dra_plan.cel.library.conversions import double_to_string, duration_to_string, timestamp_to_string
 from dra_plan.cel.library.net import cidr_to_string, ip_to_string
 from dra_plan.cel.library.quantities import amount_of
-from dra_plan.cel.library.text_format import go_quote
 from dra_plan.cel.reads import is_bind
 from dra_plan.cel.unparse import expression_text, macro_of, sort_keys
 from dra_plan.cel.values import (

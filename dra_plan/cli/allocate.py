@@ -47,7 +47,7 @@ def allocate(
     (pods, workloads, claims, claim templates), in any order: files, directories, or - for standard input. Each pod,
     workload and lone claim is planned on its own, against the cluster as it is.
     """
-    from dra_plan.cli import labels
+    from dra_plan.api.label_text import parse_selector
     from dra_plan.cli.loading import load_inventory
     from dra_plan.cli.printing import print_document, print_hint, print_warnings
     from dra_plan.cli.progress import progress_bar
@@ -59,7 +59,7 @@ def allocate(
         form = parse(output, FORMATS)
         gate = options.gate(require_fit=require_fit, min_nodes=min_nodes, fail_on=fail_on)
         gates = options.parse_gates(feature_gates)
-        wanted = labels.parse(selector)
+        wanted = parse_selector(selector)
         inventory = load_inventory(paths, filenames, recursive=recursive)
         from dra_plan.planner import Question, plan_inventory
 

@@ -50,7 +50,7 @@ def explain(
     workload or claim: NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME. For what fits, it says why a device was chosen and
     not an earlier one.
     """
-    from dra_plan.cli import labels
+    from dra_plan.api.label_text import parse_selector
     from dra_plan.cli.loading import keep_until_exit, load_inventory
     from dra_plan.cli.printing import print_document
     from dra_plan.cli.progress import progress_bar
@@ -60,7 +60,7 @@ def explain(
         form = parse(output)
         gate = options.gate(require_fit=require_fit)
         gates = options.parse_gates(feature_gates)
-        wanted = labels.parse(selector)
+        wanted = parse_selector(selector)
         paths, name = _split(paths or [])
         inventory = load_inventory(paths, filenames, recursive=recursive)
         from dra_plan.planner.explanation import explain_inventory

@@ -60,7 +60,7 @@ def schedule(
     taken in the scheduler's order and compete for nodes and devices; workloads count with their replicas. -n and -l
     choose which pending pods are scheduled.
     """
-    from dra_plan.cli import labels
+    from dra_plan.api.label_text import parse_selector
     from dra_plan.cli.loading import load_inventory
     from dra_plan.cli.printing import print_document, print_warnings
     from dra_plan.errors import InputError
@@ -71,7 +71,7 @@ def schedule(
         form = parse(output, FORMATS)
         gate = options.gate(require_fit=require_fit, fail_on=fail_on)
         gates = options.parse_gates(feature_gates)
-        wanted = labels.parse(selector)
+        wanted = parse_selector(selector)
         document, extenders = _configuration(config, allow=allow_extenders)
         inventory = load_inventory(paths, filenames, recursive=recursive)
         later = [load_inventory([path], None, recursive=recursive) for path in then or ()]

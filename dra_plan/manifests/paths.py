@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-FieldPath = tuple[str | int, ...]
+from dra_plan.api.base import FieldPath
+
+__all__ = ["FieldPath", "pattern", "render", "value_at"]
 
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
 

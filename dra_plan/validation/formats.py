@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import re
 
-_LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
-_DNS_LABEL = re.compile(rf"{_LABEL}\Z")
-_SUBDOMAIN = re.compile(rf"{_LABEL}(?:\.{_LABEL})*\Z")
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
-_NAME_PART = re.compile(r"(?:[A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]\Z")
+from dra_plan.api import names
 
-MAX_LABEL = 63
-MAX_SUBDOMAIN = 253
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+
 MAX_DOMAIN = 63
 MAX_IDENTIFIER = 32
 
@@ -26,12 +22,12 @@ LABEL_VALUE = "label value: at most 63 letters, digits, '-', '_' and '.'"
 
 def is_dns_label(text: str) -> bool:
     """RFC 1123 label."""
-    return len(text) <= MAX_LABEL and _DNS_LABEL.match(text) is not None
+    return not names.dns_label_problems(text)
 
 
-def is_subdomain(text: str, most: int = MAX_SUBDOMAIN) -> bool:
+def is_subdomain(text: str, most: int = names.MAX_SUBDOMAIN) -> bool:
     """RFC 1123 subdomain."""
-    return len(text) <= most and _SUBDOMAIN.match(text) is not None
+    return len(text) <= most and not names.subdomain_problems(text)
 
 
 def is_driver(text: str) -> bool:
@@ -41,7 +37,7 @@ def is_driver(text: str) -> bool:
 
 def is_pool(text: str) -> bool:
     """Subdomains separated by slashes."""
-    return len(text) <= MAX_SUBDOMAIN and all(is_subdomain(part) for part in text.split("/"))
+    return len(text) <= names.MAX_SUBDOMAIN and all(is_subdomain(part) for part in text.split("/"))
 
 
 def is_qualified(text: str) -> bool:
@@ -52,13 +48,12 @@ def is_qualified(text: str) -> bool:
 
 def is_label_name(text: str) -> bool:
     """The key of a label or taint."""
-    prefix, slash, name = text.rpartition("/")
-    return (not slash or is_subdomain(prefix)) and 0 < len(name) <= MAX_LABEL and _NAME_PART.match(name) is not None
+    return not names.label_key_problems(text)
 
 
 def is_label_value(text: str) -> bool:
     """The value of a label or taint; it may be empty."""
-    return text == "" or (len(text) <= MAX_LABEL and _NAME_PART.match(text) is not None)
+    return not names.label_value_problems(text)
 
 
 def as_dns_label(text: str) -> str:

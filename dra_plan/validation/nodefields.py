@@ -74,17 +74,5 @@ def _selector(path: FieldPath, selector: NodeSelector) -> Iterator[Problem]:
     if len(terms) != 1:
         yield NODE_SELECTOR.at(path, f"{count(len(terms), 'term')}; exactly one is allowed")
     for index, term in enumerate(terms):
-        for told in term_problems(term, ""):
-            where, _, message = told.partition(": ")
-            yield NODE_SELECTOR.at((*path, index, *_steps(where)), message)
-
-
-def _steps(where: str) -> FieldPath:
-    """`.matchExpressions[0].values[1]` as steps."""
-    steps: list[str | int] = []
-    for part in where.replace("[", ".[").split("."):
-        if part.startswith("["):
-            steps.append(int(part[1:-1]))
-        elif part:
-            steps.append(part)
-    return tuple(steps)
+        for problem in term_problems(term):
+            yield NODE_SELECTOR.at((*path, index, *problem.path), problem.message)

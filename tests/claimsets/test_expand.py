@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from dra_plan.api.label_text import parse_selector
 from dra_plan.claimsets import expand, is_allocated
 from dra_plan.manifests.decode import from_dicts
-from dra_plan.manifests.select import parse_selector
 from tests.manifests.objects import claim, dra, pod, template, workload
 
 GPU = {"name": "r", "exactly": {"deviceClassName": "gpu"}}

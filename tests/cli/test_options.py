@@ -2,9 +2,10 @@
 
 import pytest
 
-from dra_plan.cli.labels import parse
 from dra_plan.cli.options import parse_gates
 from dra_plan.errors import UsageError
+
+from .running import given, in_process
 
 
 def test_gates() -> None:
@@ -18,31 +19,8 @@ def test_bad_gates(text: str) -> None:
         parse_gates([text])
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("a=b", [("a", "In", ["b"])]),
-        ("a == b", [("a", "In", ["b"])]),
-        ("a!=b", [("a", "NotIn", ["b"])]),
-        ("a in (b, c)", [("a", "In", ["b", "c"])]),
-        ("a notin (b),d", [("a", "NotIn", ["b"]), ("d", "Exists", None)]),
-        ("!a", [("a", "DoesNotExist", None)]),
-        ("a=", [("a", "In", [""])]),
-        ("app.kubernetes.io/name=x,tier", [("app.kubernetes.io/name", "In", ["x"]), ("tier", "Exists", None)]),
-    ],
-)
-def test_label_selectors(text: str, expected: list[tuple[str, str, list[str] | None]]) -> None:
-    selector = parse(text)
-    assert selector is not None
-    assert [(r.key, r.operator, r.values) for r in selector.match_expressions or ()] == expected
-
-
-def test_no_selector() -> None:
-    assert parse(None) is None
-    assert parse(" ") is None
-
-
-@pytest.mark.parametrize("text", ["a=b=c", "a in b", "a in (b", "a b", ",", "a>1", "=b", "a=b,"])
-def test_bad_label_selectors(text: str) -> None:
-    with pytest.raises(UsageError, match="--selector: can't read"):
-        parse(text)
+@pytest.mark.parametrize("command", ["allocate", "explain", "schedule"])
+def test_labels_are_read_as_kubectl_reads_them(command: str) -> None:
+    ran = in_process(command, *given("cluster", "fits"), "-l", "a%=b")
+    assert ran.status == 2
+    assert 'couldn\'t parse the selector string "a%=b": unable to parse requirement:' in ran.err

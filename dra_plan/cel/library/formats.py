@@ -5,51 +5,28 @@ from __future__ import annotations
 import datetime
 import re
 
+from dra_plan.api.names import (
+    MAX_LABEL,
+    dns_label_problems,
+    label_key_problems,
+    label_value_problems,
+    subdomain_problems,
+    too_long,
+)
 from dra_plan.cel.library.base import overload
 from dra_plan.cel.library.urls import request_error
 from dra_plan.cel.values import NONE, NamedFormat, Optional, Value
 
-_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _LABEL_1035 = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
-_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-_NAME = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
 _UUID = re.compile(r"(?i:[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12})")
 _BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})")
 _DATETIME = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|([+-][0-9]{2}:[0-9]{2}))")
 
-_HINT = "regex used for validation is"
-_LABEL_PROBLEM = (
-    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with "
-    f"an alphanumeric character (e.g. 'my-name',  or '123-abc', {_HINT} '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
-)
-_SUBDOMAIN_PROBLEM = (
-    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and "
-    f"end with an alphanumeric character (e.g. 'example.com', {_HINT} "
-    "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
-)
 _LABEL_1035_PROBLEM = (
     "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, "
     "and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', "
-    f"{_HINT} '[a-z]([-a-z0-9]*[a-z0-9])?')"
+    f"regex used for validation is '{_LABEL_1035.pattern}')"
 )
-_NAME_PROBLEM = (
-    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character "
-    f"(e.g. 'MyName',  or 'my.name',  or '123-abc', {_HINT} '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
-)
-_VALUE_PROBLEM = (
-    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and "
-    "end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', "
-    f"{_HINT} '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
-)
-
-
-def _too_long(text: str, most: int) -> list[str]:
-    length = len(text.encode())
-    return [f"must be no more than {most} {'byte' if most == 1 else 'bytes'}"] if length > most else []
-
-
-def _matched(text: str, pattern: re.Pattern[str], problem: str, most: int) -> list[str]:
-    return _too_long(text, most) + ([] if pattern.fullmatch(text) else [problem])
 
 
 def _as_prefix(text: str) -> str:
@@ -57,41 +34,8 @@ def _as_prefix(text: str) -> str:
     return text[:-2] + "a" if len(text) > 1 and text.endswith("-") else text
 
 
-def _label(text: str) -> list[str]:
-    return _matched(text, _LABEL, _LABEL_PROBLEM, 63)
-
-
 def _label_1035(text: str) -> list[str]:
-    return _matched(text, _LABEL_1035, _LABEL_1035_PROBLEM, 63)
-
-
-def _subdomain(text: str) -> list[str]:
-    return _matched(text, _SUBDOMAIN, _SUBDOMAIN_PROBLEM, 253)
-
-
-def _label_value(text: str) -> list[str]:
-    return _too_long(text, 63) + ([] if not text or _NAME.fullmatch(text) else [_VALUE_PROBLEM])
-
-
-def _qualified_name(text: str) -> list[str]:
-    parts = text.split("/")
-    problems: list[str] = []
-    if len(parts) > 2:
-        example = "(e.g. 'example.com/MyName')"
-        return [f"a qualified name {_NAME_PROBLEM} with an optional DNS subdomain prefix and '/' {example}"]
-    name = parts[-1]
-    if len(parts) == 2:
-        if not parts[0]:
-            problems.append("prefix part must be non-empty")
-        else:
-            problems += [f"prefix part {problem}" for problem in _subdomain(parts[0])]
-    if not name:
-        problems.append("name part must be non-empty")
-    elif len(name.encode()) > 63:
-        problems.append("name part must be no more than 63 bytes")
-    if not _NAME.fullmatch(name):
-        problems.append(f"name part {_NAME_PROBLEM}")
-    return problems
+    return too_long(text, MAX_LABEL) + ([] if _LABEL_1035.fullmatch(text) else [_LABEL_1035_PROBLEM])
 
 
 def _uri(text: str) -> list[str]:
@@ -129,14 +73,16 @@ def _datetime(text: str) -> list[str]:
 
 
 _FORMATS: dict[str, NamedFormat] = {
-    "dns1123Label": NamedFormat("DNS1123Label", _label, 30),
-    "dns1123Subdomain": NamedFormat("DNS1123Subdomain", _subdomain, 60),
+    "dns1123Label": NamedFormat("DNS1123Label", dns_label_problems, 30),
+    "dns1123Subdomain": NamedFormat("DNS1123Subdomain", subdomain_problems, 60),
     "dns1035Label": NamedFormat("DNS1035Label", _label_1035, 30),
-    "qualifiedName": NamedFormat("QualifiedName", _qualified_name, 60),
-    "dns1123LabelPrefix": NamedFormat("DNS1123LabelPrefix", lambda text: _label(_as_prefix(text)), 30),
-    "dns1123SubdomainPrefix": NamedFormat("DNS1123SubdomainPrefix", lambda text: _subdomain(_as_prefix(text)), 60),
+    "qualifiedName": NamedFormat("QualifiedName", label_key_problems, 60),
+    "dns1123LabelPrefix": NamedFormat("DNS1123LabelPrefix", lambda text: dns_label_problems(_as_prefix(text)), 30),
+    "dns1123SubdomainPrefix": NamedFormat(
+        "DNS1123SubdomainPrefix", lambda text: subdomain_problems(_as_prefix(text)), 60
+    ),
     "dns1035LabelPrefix": NamedFormat("DNS1035LabelPrefix", lambda text: _label_1035(_as_prefix(text)), 30),
-    "labelValue": NamedFormat("LabelValue", _label_value, 40),
+    "labelValue": NamedFormat("LabelValue", label_value_problems, 40),
     "uri": NamedFormat("URI", _uri, 1103),
     "uuid": NamedFormat("uuid", _uuid, 70),
     "byte": NamedFormat("byte", _byte, 84),

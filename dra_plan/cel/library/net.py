@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from dra_plan.api.go_text import go_quote
 from dra_plan.cel.library.base import overload
-from dra_plan.cel.library.text_format import go_quote
 from dra_plan.cel.values import Cidr, EvaluationError, Ip
 
 _OCTET = re.compile(r"0|[1-9][0-9]{0,2}", re.ASCII)

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterable
 
+from dra_plan.api.go_text import go_quote
 from dra_plan.cel.library.base import overload
 from dra_plan.cel.library.conversions import bytes_to_string, double_to_string, duration_to_string, timestamp_to_string
 from dra_plan.cel.values import (
@@ -213,23 +214,3 @@ _VERBS: dict[str, Callable[[Value, int], str]] = {
     "x": _hexadecimal,
     "X": lambda value, places: _hexadecimal(value, places).upper(),
 }
-
-_GO_ESCAPES = {
-    7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r", 34: '\\"', 92: "\\\\",
-}  # fmt: skip
-
-
-def go_quote(text: str) -> str:
-    """The text as Go's `%q` writes it."""
-    return '"' + "".join(map(_escaped, text)) + '"'
-
-
-def _escaped(character: str) -> str:
-    point = ord(character)
-    if point in _GO_ESCAPES:
-        return _GO_ESCAPES[point]
-    if character.isprintable():
-        return character
-    if point < 0x80:
-        return f"\\x{point:02x}"
-    return f"\\u{point:04x}" if point < 0x10000 else f"\\U{point:08x}"

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
+from dra_plan.api.go_text import go_quote
 from dra_plan.cel.library.base import overload
-from dra_plan.cel.library.text_format import go_quote
 from dra_plan.cel.values import EvaluationError, Url
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:", re.ASCII)

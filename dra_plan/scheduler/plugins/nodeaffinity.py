@@ -66,7 +66,7 @@ def matches(pod: Pod, name: str, labels: Mapping[str, str] | None) -> bool:
 
 def _terms_match(selector: NodeSelector, name: str, labels: Mapping[str, str]) -> bool:
     """Any term; a term that can't be parsed matches nothing."""
-    return any(term_matches(t, name, labels) and not term_problems(t, "") for t in selector.node_selector_terms)
+    return any(term_matches(t, name, labels) and not any(term_problems(t)) for t in selector.node_selector_terms)
 
 
 class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensions):
@@ -124,7 +124,7 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, E
         terms = [*preferred_terms(pod), *self._preferred]
         if not terms:
             return SKIP
-        problems = [p for t in preferred_terms(pod) for p in term_problems(t.preference, "")]
+        problems = [str(p) for t in preferred_terms(pod) for p in term_problems(t.preference)]
         if problems:
             return error("; ".join(problems))
         state.write(self.name, terms)
