@@ -10,12 +10,12 @@ from typing import Any
 import msgspec
 
 from dra_plan.api.core import Pod
-from dra_plan.scheduler.cluster import Cluster
+from dra_plan.scheduler.cluster import SimulatedCluster
 from dra_plan.scheduler.config import Configuration, ExtenderConfig
 from dra_plan.scheduler.defaults import seconds
 from dra_plan.scheduler.extenders import ExtenderError, ExtenderFilterResult
 from dra_plan.scheduler.nodeinfo import NodeInfo
-from dra_plan.scheduler.preemption import Candidate
+from dra_plan.scheduler.victims import Candidate
 
 DEFAULT_TIMEOUT = 5.0
 _MOST_BYTES = 64 * 1024 * 1024
@@ -74,7 +74,9 @@ class HttpExtender:
         answer = self._ask(self._config.prioritize_verb, self._args(pod, nodes), list)
         return {str(_field(entry, "Host") or ""): int(_field(entry, "Score") or 0) for entry in answer}
 
-    def process_preemption(self, pod: Pod, candidates: Sequence[Candidate], cluster: Cluster) -> list[Candidate]:
+    def process_preemption(
+        self, pod: Pod, candidates: Sequence[Candidate], cluster: SimulatedCluster
+    ) -> list[Candidate]:
         """The candidates that remain, with the victims that the extender leaves."""
         meta = self._config.node_cache_capable
         victims = {
@@ -92,7 +94,7 @@ class HttpExtender:
         answer = _field(self._ask(self._config.preempt_verb, body), "NodeNameToMetaVictims") or {}
         return [self._candidate(name, entry or {}, cluster) for name, entry in answer.items()]
 
-    def _candidate(self, name: str, entry: dict[str, Any], cluster: Cluster) -> Candidate:
+    def _candidate(self, name: str, entry: dict[str, Any], cluster: SimulatedCluster) -> Candidate:
         node = cluster.nodes.get(name)
         if node is None:
             raise ExtenderError(f'nodeinfo not found for node name "{name}"')

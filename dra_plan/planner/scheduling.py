@@ -16,7 +16,8 @@ from dra_plan.api.selectors import labels_match
 from dra_plan.planner import documents
 from dra_plan.planner.cluster import taint_rule_notices, with_nodes
 from dra_plan.scheduler.document import schedule_document
-from dra_plan.scheduler.simulate import Outcome, simulate
+from dra_plan.scheduler.simulate import SimulationResult, simulate
+from dra_plan.scheduler.simulation import Simulation
 
 if TYPE_CHECKING:
     from dra_plan.scheduler.extenders import Extender
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 class SchedulePlan:
     """The answer of `schedule`."""
 
-    outcome: Outcome
+    outcome: SimulationResult
 
     def to_dict(self) -> dict[str, Any]:
         """The document that `dra-plan schedule -o json` prints."""
@@ -106,18 +107,18 @@ def schedule_inventory(
             return False
         return selector is None or labels_match(selector, pod.metadata.labels)
 
-    outcome = simulate(
+    simulation = Simulation(
         inventory,
         target=target,
         config=config,
         extenders=extenders,
         plugins=plugins,
-        then=then,
         trace=trace,
         max_steps=max_steps,
         api_server=api_server,
         chosen=chosen,
     )
+    outcome = simulate(simulation, then)
     outcome.notices = [
         *documents.target_notices(target, inventory.nodes),
         *inventory.notices,

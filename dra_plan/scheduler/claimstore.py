@@ -63,17 +63,17 @@ class ClaimStore:
 
     # Claims that are being allocated
 
-    def take_off(self, claim: ResourceClaim) -> None:
+    def signal_pending_allocation(self, claim: ResourceClaim) -> None:
         """The claim, with its allocation, is in flight: its devices count as used from now on."""
         self._in_flight[claim.metadata.uid] = claim
         if self._state is not None:
             self._state.add(claim, consumable_capacity=self._consumable)
 
-    def flying(self, uid: str) -> ResourceClaim | None:
+    def pending_allocation(self, uid: str) -> ResourceClaim | None:
         """The claim in flight with this uid, or None."""
         return self._in_flight.get(uid)
 
-    def land(self, uid: str) -> ResourceClaim | None:
+    def remove_pending_allocation(self, uid: str) -> ResourceClaim | None:
         """The claim is no longer in flight; its devices are free unless the stored claim has them too."""
         claim = self._in_flight.pop(uid, None)
         if claim is not None:

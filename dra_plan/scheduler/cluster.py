@@ -16,7 +16,7 @@ from dra_plan.api.workloads import AnyWorkload
 from dra_plan.releases import Target
 
 from .claimstore import ClaimStore
-from .dra.classnames import class_names
+from .classnames import class_names
 from .events import Action, Event, Resource
 from .keys import pod_uid
 from .nodeinfo import NodeInfo, PodInfo
@@ -31,7 +31,7 @@ def ended(pod: Pod) -> bool:
     return pod.status.phase in _ENDED
 
 
-class Cluster:
+class SimulatedCluster:
     """The state of one simulation. `nodes` is in scheduling order; `pods` holds every pod that was not deleted.
 
     `affinity_pods` counts the placed pods with affinity rules.
@@ -71,7 +71,7 @@ class Cluster:
         self.deleted: list[Pod] = []
         self._extended: dict[str, str] | None = None
         self._pool_nodes: dict[str, tuple[str, ...] | None] | None = None
-        self._homeless: dict[str, dict[str, PodInfo]] = {}
+        self._on_unknown_nodes: dict[str, dict[str, PodInfo]] = {}
         self.set_nodes(inventory.nodes)
         for pod in pods:
             self._store(pod)
@@ -92,14 +92,14 @@ class Cluster:
             info = old.pop(name, None)
             if info is None:
                 info = NodeInfo(node, self.journal)
-                for waiting in self._homeless.pop(name, {}).values():
+                for waiting in self._on_unknown_nodes.pop(name, {}).values():
                     info.add(waiting)
             elif info.node is not node:
                 info.set_node(node)
             self.nodes[name] = info
         for name, gone in old.items():
             if gone.pods:
-                self._homeless[name] = dict(gone.pods)
+                self._on_unknown_nodes[name] = dict(gone.pods)
         for position, info in enumerate(self.nodes.values()):
             info.position = position
         self.positions = {name: info.position for name, info in self.nodes.items()}
@@ -132,10 +132,12 @@ class Cluster:
         if node in self.nodes:
             self.nodes[node].add(info)
         else:
-            self._homeless.setdefault(node, {})[info.uid] = info
+            self._on_unknown_nodes.setdefault(node, {})[info.uid] = info
 
     def _displace(self, uid: str, node: str) -> None:
-        info = self.nodes[node].remove(uid) if node in self.nodes else self._homeless.get(node, {}).pop(uid, None)
+        info = (
+            self.nodes[node].remove(uid) if node in self.nodes else self._on_unknown_nodes.get(node, {}).pop(uid, None)
+        )
         if info is not None:
             self.affinity_pods -= info.terms.any
 
@@ -214,8 +216,8 @@ class Cluster:
             self._touch(claim)
             self.emit(Resource.CLAIM, Action.ADD, None, claim)
         else:
-            # what is in flight was accounted for when it took off
-            if self.claims.flying(claim.metadata.uid) is None and _allocation(old) != _allocation(claim):
+            # what is in flight was accounted for when it was signalled
+            if self.claims.pending_allocation(claim.metadata.uid) is None and _allocation(old) != _allocation(claim):
                 self._touch(old)
                 self._touch(claim)
             self.emit(Resource.CLAIM, Action.UPDATE_OTHER, old, claim)
@@ -227,14 +229,14 @@ class Cluster:
             self._touch(old)
             self.emit(Resource.CLAIM, Action.DELETE, old, None)
 
-    def take_off(self, claim: ResourceClaim) -> None:
+    def signal_pending_allocation(self, claim: ResourceClaim) -> None:
         """A claim is being allocated."""
-        self.claims.take_off(claim)
+        self.claims.signal_pending_allocation(claim)
         self._touch(claim)
 
-    def land(self, uid: str) -> ResourceClaim | None:
+    def remove_pending_allocation(self, uid: str) -> ResourceClaim | None:
         """A claim is no longer being allocated."""
-        claim = self.claims.land(uid)
+        claim = self.claims.remove_pending_allocation(uid)
         if claim is not None:
             stored = self.claims.get(claim.metadata.namespace, claim.metadata.name)
             if stored is None or _allocation(stored) is None:

@@ -13,11 +13,11 @@ from dra_plan.manifests.paths import render
 from .configfields import unknown_fields
 from .defaults import MULTI_POINT, Args
 from .framework import POINTS, Plugin
-from .plugins.names import NOT_EVALUATED
+from .nodeinfo import DEFAULT_SCHEDULER
+from .pluginnames import NOT_EVALUATED
 
 API_VERSION = "kubescheduler.config.k8s.io/v1"
 KIND = "KubeSchedulerConfiguration"
-DEFAULT_SCHEDULER = "default-scheduler"
 UNKNOWN = "unknown field, which kube-scheduler refuses"
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from dra_plan.manifests.paths import FieldPath
 
-from .plugins import names
+from . import pluginnames
 
 
 def _fields(*plain: str, **below: Any) -> dict[str, Any]:
@@ -62,14 +62,14 @@ _SHAPE = _fields("utilization", "score")
 _STRATEGY = _fields("type", resources=_RESOURCES, requestedToCapacityRatio=_fields(shape=_SHAPE))
 _TYPE = ("apiVersion", "kind")
 _ARGUMENTS: Mapping[str, Any] = {
-    names.DEFAULT_PREEMPTION: _fields(*_TYPE, "minCandidateNodesPercentage", "minCandidateNodesAbsolute"),
-    names.INTER_POD_AFFINITY: _fields(*_TYPE, "hardPodAffinityWeight", "ignorePreferredTermsOfExistingPods"),
-    names.FIT: _fields(*_TYPE, "ignoredResources", "ignoredResourceGroups", scoringStrategy=_STRATEGY),
-    names.BALANCED_ALLOCATION: _fields(*_TYPE, resources=_RESOURCES),
-    names.SPREAD: _fields(*_TYPE, "defaultingType", defaultConstraints=_SPREAD_CONSTRAINT),
-    names.VOLUME_BINDING: _fields(*_TYPE, "bindTimeoutSeconds", shape=_SHAPE),
-    names.NODE_AFFINITY: _fields(*_TYPE, addedAffinity=_NODE_AFFINITY),
-    names.DYNAMIC_RESOURCES: _fields(*_TYPE, "filterTimeout", "bindingTimeout"),
+    pluginnames.DEFAULT_PREEMPTION: _fields(*_TYPE, "minCandidateNodesPercentage", "minCandidateNodesAbsolute"),
+    pluginnames.INTER_POD_AFFINITY: _fields(*_TYPE, "hardPodAffinityWeight", "ignorePreferredTermsOfExistingPods"),
+    pluginnames.FIT: _fields(*_TYPE, "ignoredResources", "ignoredResourceGroups", scoringStrategy=_STRATEGY),
+    pluginnames.BALANCED_ALLOCATION: _fields(*_TYPE, resources=_RESOURCES),
+    pluginnames.SPREAD: _fields(*_TYPE, "defaultingType", defaultConstraints=_SPREAD_CONSTRAINT),
+    pluginnames.VOLUME_BINDING: _fields(*_TYPE, "bindTimeoutSeconds", shape=_SHAPE),
+    pluginnames.NODE_AFFINITY: _fields(*_TYPE, addedAffinity=_NODE_AFFINITY),
+    pluginnames.DYNAMIC_RESOURCES: _fields(*_TYPE, "filterTimeout", "bindingTimeout"),
 }
 """Arguments by plugin. Those of any other plugin are the plugin's own affair, as they are for kube-scheduler."""
 

@@ -29,7 +29,7 @@ class CycleResult:
     node: str = ""
     message: str = ""
     failed_with_error: bool = False
-    blind: bool = False
+    unexplained: bool = False
     """Nothing is known about what could help (an error, or a refusal while binding): the pod just tries again."""
     rejected_by: frozenset[str] = frozenset()
     pending: frozenset[str] = frozenset()
@@ -183,7 +183,7 @@ class Cycle:
     @staticmethod
     def _fail(result: CycleResult, status: Status) -> None:
         """An error ends the attempt; an earlier nomination is void."""
-        result.message, result.failed_with_error, result.blind = status.message, True, True
+        result.message, result.failed_with_error, result.unexplained = status.message, True, True
         result.nomination = NominatingInfo("")
 
     def _post_filter(self, framework: Framework, state: CycleState, pod: Pod, total: int, result: CycleResult) -> None:
@@ -261,9 +261,9 @@ def describe_rejection(status: Status, node: str, result: CycleResult) -> None:
         result.message = fit_error(1, {node: status})
         result.rejected_by = frozenset({status.plugin}) - {""}
     else:
-        result.message, result.failed_with_error, result.blind = status.message, True, True
+        result.message, result.failed_with_error, result.unexplained = status.message, True, True
 
 
 def describe_binding_failure(status: Status, result: CycleResult) -> None:
     """A failure in PreBind or Bind: only its own words are told, and no plugin counts as having rejected the pod."""
-    result.message, result.failed_with_error, result.blind = status.message, not status.rejected, True
+    result.message, result.failed_with_error, result.unexplained = status.message, not status.rejected, True

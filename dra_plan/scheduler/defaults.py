@@ -7,14 +7,13 @@ from typing import Any
 
 import msgspec
 
-from dra_plan.api.core import NodeAffinity as Affinity
-from dra_plan.api.core import TopologySpreadConstraint
+from dra_plan.api.core import NodeAffinity, TopologySpreadConstraint
 from dra_plan.errors import UsageError
 
+from . import pluginnames
 from .dra.devicetotals import DeviceTotals, Totals
 from .dra.plugin import DEFAULT_BINDING_TIMEOUT, DynamicResources
 from .handle import Handle
-from .plugins import names
 from .plugins.allocation import DEFAULT_RESOURCES, Strategy
 from .plugins.balanced import BalancedAllocation
 from .plugins.defaultbinder import DefaultBinder
@@ -22,7 +21,7 @@ from .plugins.defaultpreemption import DefaultPreemption
 from .plugins.fit import NodeResourcesFit
 from .plugins.imagelocality import ImageLocality
 from .plugins.interpodaffinity import InterPodAffinity
-from .plugins.nodeaffinity import NodeAffinity
+from .plugins.nodeaffinity import NodeAffinityPlugin
 from .plugins.nodename import NodeName, NodeUnschedulable
 from .plugins.nodeports import NodePorts
 from .plugins.prioritysort import PrioritySort
@@ -33,26 +32,26 @@ from .podrequest import is_scalar
 from .registry import Registry
 
 MULTI_POINT: tuple[tuple[str, int], ...] = (
-    (names.SCHEDULING_GATES, 0),
-    (names.PRIORITY_SORT, 0),
-    (names.NODE_UNSCHEDULABLE, 0),
-    (names.NODE_NAME, 0),
-    (names.TAINT_TOLERATION, 3),
-    (names.NODE_AFFINITY, 2),
-    (names.NODE_PORTS, 0),
-    (names.FIT, 1),
-    (names.VOLUME_RESTRICTIONS, 0),
-    (names.NODE_VOLUME_LIMITS, 0),
-    (names.VOLUME_BINDING, 0),
-    (names.VOLUME_ZONE, 0),
-    (names.SPREAD, 2),
-    (names.INTER_POD_AFFINITY, 2),
-    (names.DYNAMIC_RESOURCES, 2),
-    (names.DEFAULT_PREEMPTION, 0),
-    (names.BALANCED_ALLOCATION, 1),
-    (names.IMAGE_LOCALITY, 1),
-    (names.DEFAULT_BINDER, 0),
-    (names.NODE_DECLARED_FEATURES, 0),
+    (pluginnames.SCHEDULING_GATES, 0),
+    (pluginnames.PRIORITY_SORT, 0),
+    (pluginnames.NODE_UNSCHEDULABLE, 0),
+    (pluginnames.NODE_NAME, 0),
+    (pluginnames.TAINT_TOLERATION, 3),
+    (pluginnames.NODE_AFFINITY, 2),
+    (pluginnames.NODE_PORTS, 0),
+    (pluginnames.FIT, 1),
+    (pluginnames.VOLUME_RESTRICTIONS, 0),
+    (pluginnames.NODE_VOLUME_LIMITS, 0),
+    (pluginnames.VOLUME_BINDING, 0),
+    (pluginnames.VOLUME_ZONE, 0),
+    (pluginnames.SPREAD, 2),
+    (pluginnames.INTER_POD_AFFINITY, 2),
+    (pluginnames.DYNAMIC_RESOURCES, 2),
+    (pluginnames.DEFAULT_PREEMPTION, 0),
+    (pluginnames.BALANCED_ALLOCATION, 1),
+    (pluginnames.IMAGE_LOCALITY, 1),
+    (pluginnames.DEFAULT_BINDER, 0),
+    (pluginnames.NODE_DECLARED_FEATURES, 0),
 )
 """(plugin, weight; 0 stands for 1). The list of an extension point is this list without those that don't take part."""
 
@@ -74,16 +73,16 @@ def _resources(listed: Any, where: str) -> tuple[tuple[str, int], ...]:
 
 
 def _fit(args: Args, handle: Handle) -> NodeResourcesFit:
-    given = _convert(args.get("scoringStrategy") or {}, dict[str, Any], f"{names.FIT} scoringStrategy")
+    given = _convert(args.get("scoringStrategy") or {}, dict[str, Any], f"{pluginnames.FIT} scoringStrategy")
     kind = given.get("type") or "LeastAllocated"
     if kind not in ("LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"):
-        raise UsageError(f"{names.FIT}: unknown scoring strategy {kind!r}")
+        raise UsageError(f"{pluginnames.FIT}: unknown scoring strategy {kind!r}")
     shape = (given.get("requestedToCapacityRatio") or {}).get("shape") or []
     if kind == "RequestedToCapacityRatio" and not shape:
-        raise UsageError(f"{names.FIT}: RequestedToCapacityRatio needs at least one point of its shape")
+        raise UsageError(f"{pluginnames.FIT}: RequestedToCapacityRatio needs at least one point of its shape")
     strategy = Strategy(
         kind=kind,
-        resources=_resources(given.get("resources"), f"{names.FIT} resources"),
+        resources=_resources(given.get("resources"), f"{pluginnames.FIT} resources"),
         shape=tuple((int(point.get("utilization") or 0), int(point.get("score") or 0)) for point in shape),
     )
     return NodeResourcesFit(
@@ -96,7 +95,7 @@ def _fit(args: Args, handle: Handle) -> NodeResourcesFit:
 
 
 def _balanced(args: Args, handle: Handle) -> BalancedAllocation:
-    strategy = Strategy(resources=_resources(args.get("resources"), names.BALANCED_ALLOCATION))
+    strategy = Strategy(resources=_resources(args.get("resources"), pluginnames.BALANCED_ALLOCATION))
     return BalancedAllocation(strategy, _totals(strategy, handle))
 
 
@@ -107,18 +106,20 @@ def _totals(strategy: Strategy, handle: Handle) -> Totals | None:
     return DeviceTotals(handle.cluster, handle.compile_selector).of
 
 
-def _affinity(args: Args, _handle: Handle) -> NodeAffinity:
+def _affinity(args: Args, _handle: Handle) -> NodeAffinityPlugin:
     added = args.get("addedAffinity")
-    return NodeAffinity(_convert(added, Affinity, f"{names.NODE_AFFINITY} addedAffinity") if added else None)
+    return NodeAffinityPlugin(
+        _convert(added, NodeAffinity, f"{pluginnames.NODE_AFFINITY} addedAffinity") if added else None
+    )
 
 
 def _spread(args: Args, handle: Handle) -> PodTopologySpread:
     kind = args.get("defaultingType") or "System"
     if kind not in ("System", "List"):
-        raise UsageError(f"{names.SPREAD}: unknown defaultingType {kind!r}")
-    listed = _convert(args.get("defaultConstraints") or [], list[TopologySpreadConstraint], names.SPREAD)
+        raise UsageError(f"{pluginnames.SPREAD}: unknown defaultingType {kind!r}")
+    listed = _convert(args.get("defaultConstraints") or [], list[TopologySpreadConstraint], pluginnames.SPREAD)
     if kind == "System" and listed:
-        raise UsageError(f"{names.SPREAD}: defaultConstraints need defaultingType List")
+        raise UsageError(f"{pluginnames.SPREAD}: defaultConstraints need defaultingType List")
     return PodTopologySpread(handle, SYSTEM_DEFAULTS if kind == "System" else listed, system=kind == "System")
 
 
@@ -153,26 +154,26 @@ def seconds(text: Any, default: float) -> float:
 def _dynamic(args: Args, handle: Handle) -> DynamicResources:
     timeout = seconds(args.get("bindingTimeout"), DEFAULT_BINDING_TIMEOUT)
     if timeout < 1:
-        raise UsageError(f"{names.DYNAMIC_RESOURCES}: bindingTimeout must be at least 1s")
+        raise UsageError(f"{pluginnames.DYNAMIC_RESOURCES}: bindingTimeout must be at least 1s")
     return DynamicResources(handle, handle.compile_selector, binding_timeout=timeout, max_steps=handle.max_steps)
 
 
 def registry() -> Registry:
     """The plugins of the tree."""
     made = Registry()
-    made.register(names.SCHEDULING_GATES, lambda _args, _handle: SchedulingGates())
-    made.register(names.PRIORITY_SORT, lambda _args, _handle: PrioritySort())
-    made.register(names.NODE_UNSCHEDULABLE, lambda _args, _handle: NodeUnschedulable())
-    made.register(names.NODE_NAME, lambda _args, _handle: NodeName())
-    made.register(names.TAINT_TOLERATION, lambda _args, handle: TaintToleration(handle.target))
-    made.register(names.NODE_AFFINITY, _affinity)
-    made.register(names.NODE_PORTS, lambda _args, _handle: NodePorts())
-    made.register(names.FIT, _fit)
-    made.register(names.SPREAD, _spread)
-    made.register(names.INTER_POD_AFFINITY, _inter_pod)
-    made.register(names.DYNAMIC_RESOURCES, _dynamic)
-    made.register(names.DEFAULT_PREEMPTION, _preemption)
-    made.register(names.BALANCED_ALLOCATION, _balanced)
-    made.register(names.IMAGE_LOCALITY, lambda _args, handle: ImageLocality(handle))
-    made.register(names.DEFAULT_BINDER, lambda _args, handle: DefaultBinder(handle))
+    made.register(pluginnames.SCHEDULING_GATES, lambda _args, _handle: SchedulingGates())
+    made.register(pluginnames.PRIORITY_SORT, lambda _args, _handle: PrioritySort())
+    made.register(pluginnames.NODE_UNSCHEDULABLE, lambda _args, _handle: NodeUnschedulable())
+    made.register(pluginnames.NODE_NAME, lambda _args, _handle: NodeName())
+    made.register(pluginnames.TAINT_TOLERATION, lambda _args, handle: TaintToleration(handle.target))
+    made.register(pluginnames.NODE_AFFINITY, _affinity)
+    made.register(pluginnames.NODE_PORTS, lambda _args, _handle: NodePorts())
+    made.register(pluginnames.FIT, _fit)
+    made.register(pluginnames.SPREAD, _spread)
+    made.register(pluginnames.INTER_POD_AFFINITY, _inter_pod)
+    made.register(pluginnames.DYNAMIC_RESOURCES, _dynamic)
+    made.register(pluginnames.DEFAULT_PREEMPTION, _preemption)
+    made.register(pluginnames.BALANCED_ALLOCATION, _balanced)
+    made.register(pluginnames.IMAGE_LOCALITY, lambda _args, handle: ImageLocality(handle))
+    made.register(pluginnames.DEFAULT_BINDER, lambda _args, handle: DefaultBinder(handle))
     return made

@@ -10,14 +10,14 @@ from dra_plan.api.resource import ResourceClaim
 
 from .events import Wake
 from .scheduler import PodRecord
-from .simulate import Outcome
+from .simulate import SimulationResult
 from .trace import Attempt
 
 API_VERSION = "dra-plan/v1alpha1"
 KIND = "SchedulePlan"
 
 
-def schedule_document(outcome: Outcome) -> dict[str, Any]:
+def schedule_document(outcome: SimulationResult) -> dict[str, Any]:
     """Plain values, in a fixed order. Allocations carry no timestamp: the time is the simulation's."""
     document: dict[str, Any] = {
         "apiVersion": API_VERSION,

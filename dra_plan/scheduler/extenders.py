@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from dra_plan.api.core import Pod
 from dra_plan.errors import DraPlanError
 
+from .cluster import SimulatedCluster
 from .nodeinfo import NodeInfo
-
-if TYPE_CHECKING:
-    from .cluster import Cluster
-    from .preemption import Candidate
+from .victims import Candidate
 
 
 class ExtenderError(DraPlanError):
@@ -50,7 +48,9 @@ class Extender(Protocol):
     def prioritize(self, pod: Pod, nodes: Sequence[NodeInfo]) -> dict[str, int]:
         """Scores from 0 to 10 by node. ExtenderError if it can't be asked."""
 
-    def process_preemption(self, pod: Pod, candidates: Sequence[Candidate], cluster: Cluster) -> list[Candidate]:
+    def process_preemption(
+        self, pod: Pod, candidates: Sequence[Candidate], cluster: SimulatedCluster
+    ) -> list[Candidate]:
         """The candidates that remain, perhaps with other victims. ExtenderError if it can't be asked."""
 
     def bind(self, pod: Pod, node: str) -> None:

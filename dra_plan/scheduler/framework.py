@@ -9,17 +9,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from dra_plan.api.core import Pod
 
 from .cyclestate import CycleState
 from .events import Interest
 from .nodeinfo import NodeInfo, PodInfo
+from .queuedpod import QueuedPod
 from .status import Status
-
-if TYPE_CHECKING:
-    from .queue import QueuedPod
 
 MAX_NODE_SCORE = 100
 MIN_NODE_SCORE = 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from dra_plan.allocator.allocator import DEFAULT_MAX_STEPS
 from dra_plan.allocator.requests import Compile
@@ -12,15 +11,13 @@ from dra_plan.api.core import Pod
 from dra_plan.releases import Target
 
 from .clock import Clock
-from .cluster import Cluster
+from .cluster import SimulatedCluster
 from .cyclestate import CycleState
+from .extenders import Extender
 from .nodeinfo import NodeInfo, PodInfo
 from .nominations import Nominator
 from .status import Status
 from .waiting import WaitingPod, WaitingPods
-
-if TYPE_CHECKING:
-    from .extenders import Extender
 
 
 class TrialFilter:
@@ -43,7 +40,7 @@ class TrialFilter:
 class Handle:
     """Given to every plugin when it is made."""
 
-    cluster: Cluster
+    cluster: SimulatedCluster
     clock: Clock
     target: Target
     nominator: Nominator

@@ -8,24 +8,23 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
-if TYPE_CHECKING:
-    from .cluster import Cluster
+from .cluster import SimulatedCluster
 
-Answer = TypeVar("Answer")
+_Answer = TypeVar("_Answer")
 
 _MOST_SHAPES = 512
 
 
-class Memo(Generic[Answer]):
+class Memo(Generic[_Answer]):
     """Per shape (key), a table of node name to (node version, answer). The least recently used shapes are dropped."""
 
     def __init__(self, most: int = _MOST_SHAPES) -> None:
-        self._tables: OrderedDict[Hashable, dict[str, tuple[int, Answer]]] = OrderedDict()
+        self._tables: OrderedDict[Hashable, dict[str, tuple[int, _Answer]]] = OrderedDict()
         self._most = most
 
-    def table(self, key: Hashable) -> dict[str, tuple[int, Answer]]:
+    def table(self, key: Hashable) -> dict[str, tuple[int, _Answer]]:
         """The table of a shape, to be read and written directly."""
         found = self._tables.get(key)
         if found is None:
@@ -37,47 +36,47 @@ class Memo(Generic[Answer]):
         return found
 
 
-class _Lane(Generic[Answer]):
+class _Remembered(Generic[_Answer]):
     """The answers of one shape, in scheduling order; `read` is how far in the journal they are up to date."""
 
     __slots__ = ("answers", "read", "revision")
 
     def __init__(self) -> None:
-        self.answers: list[Answer] = []
+        self.answers: list[_Answer] = []
         self.read = 0
         self.revision = -1
 
 
-class Lanes(Generic[Answer]):
+class NodeAnswers(Generic[_Answer]):
     """Per shape (key), the answers of all nodes in scheduling order. The least recently used shapes are dropped.
 
     Unlike with a table nobody has to look at a node to learn that it has not changed: the cluster's journal names
     those that have, and only their answers are forgotten.
     """
 
-    def __init__(self, cluster: Cluster, unknown: Answer, most: int = _MOST_SHAPES) -> None:
+    def __init__(self, cluster: SimulatedCluster, unknown: _Answer, most: int = _MOST_SHAPES) -> None:
         self._cluster = cluster
         self._unknown = unknown
-        self._lanes: OrderedDict[Hashable, _Lane[Answer]] = OrderedDict()
+        self._shapes: OrderedDict[Hashable, _Remembered[_Answer]] = OrderedDict()
         self._most = most
 
-    def answers(self, key: Hashable) -> list[Answer]:
+    def of(self, key: Hashable) -> list[_Answer]:
         """The answers of a shape, `unknown` where there is none; to be read and written directly in this cycle."""
-        lane = self._lanes.get(key)
-        if lane is None:
-            lane = self._lanes[key] = _Lane()
-            if len(self._lanes) > self._most:
-                self._lanes.popitem(last=False)
+        found = self._shapes.get(key)
+        if found is None:
+            found = self._shapes[key] = _Remembered()
+            if len(self._shapes) > self._most:
+                self._shapes.popitem(last=False)
         else:
-            self._lanes.move_to_end(key)
+            self._shapes.move_to_end(key)
         cluster, journal = self._cluster, self._cluster.journal
-        if lane.revision != cluster.node_revision:
-            lane.revision = cluster.node_revision
-            lane.answers = [self._unknown] * len(cluster.nodes)
+        if found.revision != cluster.node_revision:
+            found.revision = cluster.node_revision
+            found.answers = [self._unknown] * len(cluster.nodes)
         else:
-            for name in journal[lane.read :]:
+            for name in journal[found.read :]:
                 position = cluster.positions.get(name)
                 if position is not None:
-                    lane.answers[position] = self._unknown
-        lane.read = len(journal)
-        return lane.answers
+                    found.answers[position] = self._unknown
+        found.read = len(journal)
+        return found.answers

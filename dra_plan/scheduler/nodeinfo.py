@@ -13,6 +13,8 @@ from .podrequest import CPU, DEFAULT_MEMORY, DEFAULT_MILLI_CPU, MEMORY, PODS, Am
 
 _versions = itertools.count(1)
 
+DEFAULT_SCHEDULER = "default-scheduler"
+
 Port = tuple[str, str, int]
 
 
@@ -31,6 +33,11 @@ class PodInfo:
     def priority(self) -> int:
         """The priority, 0 if unset."""
         return self.pod.spec.priority or 0
+
+    @property
+    def profile(self) -> str:
+        """The scheduler that the pod names; its profile goes by the same name."""
+        return self.pod.spec.scheduler_name or DEFAULT_SCHEDULER
 
     @property
     def terminating(self) -> bool:

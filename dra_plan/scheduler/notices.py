@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from dra_plan.api.notice import Notice
 from dra_plan.claimsets.podclaims import SPECIAL_ANNOTATION
 
 from .cluster import ended
 from .scheduler import PodRecord
-
-if TYPE_CHECKING:
-    from .simulate import Simulation
+from .simulation import Simulation
 
 _CHECKED_VOLUMES = (
     "persistentVolumeClaim",

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-
-from dra_plan.api.core import Pod
+from collections.abc import Callable, Iterable, Mapping
 
 from .clock import Clock
 from .events import Event, Interest, Wake
 from .framework import EnqueueExtensions, Plugin
 from .nodeinfo import PodInfo
+from .queuedpod import QueuedPod
 from .runtime import Framework
 
 INITIAL_BACKOFF = 1.0
@@ -24,39 +22,6 @@ MOST_BACKOFF = 10.0
 _MOST_DOUBLINGS = 4
 _MOST_FRUITLESS = 5
 """So often failed bindings alone make a pod try again; upstream goes on for ever."""
-
-
-@dataclass(eq=False)
-class QueuedPod:
-    """A pod in the queue and its history. `timestamp` is when it entered the queue, or when it failed last."""
-
-    info: PodInfo
-    framework: Framework
-    timestamp: float
-    order: int = 0
-    """Breaks ties of the timestamp: the order of arrival."""
-    attempts: int = 0
-    rejections: int = 0
-    errors: int = 0
-    rejected_by: set[str] = field(default_factory=set)
-    pending: set[str] = field(default_factory=set)
-    gated_by: str = ""
-    gate_message: str = ""
-    backoff_until: float = 0.0
-    fruitless: int = 0
-    """How often a failed binding woke the pod since anything else happened."""
-    replay: list[Event] = field(default_factory=list)
-    """What happened while the pod was being scheduled or bound."""
-
-    @property
-    def pod(self) -> Pod:
-        """The pod."""
-        return self.info.pod
-
-    @property
-    def uid(self) -> str:
-        """The pod's uid."""
-        return self.info.uid
 
 
 class _Heap:
@@ -105,8 +70,14 @@ class _Heap:
 class SchedulingQueue:
     """All pods that are not bound. `on_wake` is told why a pod is tried again."""
 
-    def __init__(self, clock: Clock, on_wake: Callable[[Wake], None] = lambda _wake: None) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        frameworks: Mapping[str, Framework],
+        on_wake: Callable[[Wake], None] = lambda _wake: None,
+    ) -> None:
         self._clock = clock
+        self._frameworks = frameworks
         self._on_wake = on_wake
         self._arrivals = 0
         self._active = _Heap()
@@ -114,7 +85,7 @@ class SchedulingQueue:
         self._error_backoff = _Heap()
         self._unschedulable: dict[str, QueuedPod] = {}
         self._in_flight: dict[str, QueuedPod] = {}
-        self._interests: dict[int, dict[str, tuple[Plugin, list[Interest]]]] = {}
+        self._interests: dict[str, dict[str, tuple[Plugin, list[Interest]]]] = {}
 
     # What is where
 
@@ -136,17 +107,20 @@ class SchedulingQueue:
         """The pods whose last attempt ended in an error, by the end of their backoff."""
         return self._error_backoff.values()
 
+    def _framework(self, item: QueuedPod) -> Framework:
+        return self._frameworks[item.info.profile]
+
     def _key(self, item: QueuedPod, place: _Heap) -> tuple[float, ...]:
         """Active pods by the sort plugin, then time; those backing off by the second in which they may go first."""
-        key = (*item.framework.sort_key(item), item.timestamp, item.order)
+        key = (*self._framework(item).sort_key(item), item.timestamp, item.order)
         return key if place is self._active else (item.backoff_until, *key)
 
     # In and out
 
-    def add(self, info: PodInfo, framework: Framework) -> QueuedPod:
+    def add(self, info: PodInfo) -> QueuedPod:
         """A new pod; it becomes active unless a PreEnqueue plugin gates it."""
         self._arrivals += 1
-        item = QueuedPod(info, framework, self._clock.now, self._arrivals)
+        item = QueuedPod(info, self._clock.now, self._arrivals)
         self._enter(item, self._active)
         return item
 
@@ -188,7 +162,7 @@ class SchedulingQueue:
 
     def _enter(self, item: QueuedPod, place: _Heap) -> bool:
         """Move to a place unless PreEnqueue refuses."""
-        refusal = item.framework.run_pre_enqueue(item.pod, item.gated_by)
+        refusal = self._framework(item).run_pre_enqueue(item.pod, item.gated_by)
         if refusal is not None:
             item.gated_by, item.gate_message = refusal.plugin, refusal.message
             item.rejected_by.add(refusal.plugin)
@@ -280,26 +254,26 @@ class SchedulingQueue:
     def _interested(self, item: QueuedPod, event: Event) -> str | None:
         """The first plugin that rejected the pod and takes the event as a reason to try again."""
         for name in (*sorted(item.pending), *sorted(item.rejected_by)):
-            known = self._registered(item.framework).get(name)
-            if known is None or item.framework.wants(*known, event, item.pod):
+            known = self._registered(item).get(name)
+            if known is None or self._framework(item).wants(*known, event, item.pod):
                 return name
         return None
 
     def _concerns(self, item: QueuedPod, name: str, event: Event) -> bool:
-        known = self._registered(item.framework).get(name)
+        known = self._registered(item).get(name)
         return known is None or any(
             interest.resource in (event.resource, interest.resource.ALL) and interest.action & event.action
             for interest in known[1]
         )
 
-    def _registered(self, framework: Framework) -> dict[str, tuple[Plugin, list[Interest]]]:
+    def _registered(self, item: QueuedPod) -> dict[str, tuple[Plugin, list[Interest]]]:
         """Plugin name to the plugin and its interests; absent if it declares none: any event will do."""
-        found = self._interests.get(id(framework))
+        profile = item.info.profile
+        found = self._interests.get(profile)
         if found is None:
-            found = {
+            found = self._interests[profile] = {
                 plugin.name: (plugin, list(plugin.events_to_register()))
-                for plugin in framework.all_plugins()
+                for plugin in self._framework(item).all_plugins()
                 if isinstance(plugin, EnqueueExtensions)
             }
-            self._interests[id(framework)] = found
         return found

@@ -13,13 +13,14 @@ from msgspec.structs import replace
 
 from dra_plan.api.core import Pod
 
-from .cluster import Cluster
+from .cluster import SimulatedCluster
 from .cycle import Cycle, CycleResult, describe_binding_failure, describe_rejection
 from .cyclestate import CycleState
 from .events import Action, Event, Resource
 from .extenders import ExtenderError
 from .handle import Handle
-from .queue import QueuedPod, SchedulingQueue
+from .queue import SchedulingQueue
+from .queuedpod import QueuedPod
 from .runtime import Framework
 from .status import Code, Status, error
 from .trace import Tracer
@@ -107,9 +108,12 @@ class Scheduler:
         handle.cluster.listener = self._on_event
 
     @property
-    def cluster(self) -> Cluster:
+    def cluster(self) -> SimulatedCluster:
         """The simulated cluster."""
         return self.handle.cluster
+
+    def _framework(self, item: QueuedPod) -> Framework:
+        return self.frameworks[item.info.profile]
 
     def record(self, pod: Pod) -> PodRecord:
         """The pod's record, made when it is first asked for."""
@@ -126,15 +130,14 @@ class Scheduler:
 
     def enqueue(self, pod: Pod) -> None:
         """A pod that wants a node. Pods of other schedulers are left alone."""
-        framework = self.frameworks.get(pod.spec.scheduler_name or "default-scheduler")
-        if framework is None:
-            self.skip(pod, f"scheduler {pod.spec.scheduler_name} is not configured")
+        info = self.cluster.info(pod)
+        if info.profile not in self.frameworks:
+            self.skip(pod, f"scheduler {info.profile} is not configured")
             return
         self.record(pod)
-        info = self.cluster.info(pod)
         if pod.status.nominated_node_name:
             self.handle.nominator.nominate(info, pod.status.nominated_node_name)
-        self.queue.add(info, framework)
+        self.queue.add(info)
 
     # The loop
 
@@ -159,8 +162,8 @@ class Scheduler:
         if self._tracer:
             self._tracer.begin(pod.key, item.attempts, self.handle.clock.now)
         state = CycleState()
-        percentage = self._percentages.get(item.framework.profile, 0)
-        result = self._cycle.run(item.framework, state, pod, percentage)
+        percentage = self._percentages.get(item.info.profile, 0)
+        result = self._cycle.run(self._framework(item), state, pod, percentage)
         record.best, record.fatal = result.best, result.fatal
         if result.node:
             self._bindings.append(_Binding(item, state, result.node))
@@ -187,8 +190,8 @@ class Scheduler:
         record.nominated = self.handle.nominator.node_of(item.uid)
         item.rejected_by = set(result.rejected_by)
         item.pending = set(result.pending)
-        self.queue.put_back(item, failed_with_error=result.blind)
-        if result.blind:
+        self.queue.put_back(item, failed_with_error=result.unexplained)
+        if result.unexplained:
             message, count, _ = self._errors_seen.get(item.uid, ("", 0, 0))
             count = count + 1 if message == result.message else 1
             self._errors_seen[item.uid] = (result.message, count, self.cluster.revision)
@@ -214,7 +217,7 @@ class Scheduler:
     def _bind(self, binding: _Binding) -> None:
         """Go as far as possible: wait for permission, prepare, bind."""
         item, pod, node = binding.item, binding.item.pod, binding.node
-        framework, record = item.framework, self.record(binding.item.pod)
+        framework, record = self._framework(item), self.record(binding.item.pod)
         if not binding.started:
             binding.started = True
             refusal = self._announce(binding)
@@ -263,11 +266,11 @@ class Scheduler:
                     return error(str(problem))
                 self.cluster.bind(pod, binding.node)
                 return None
-        return binding.item.framework.run_bind(binding.state, pod, binding.node)
+        return self._framework(binding.item).run_bind(binding.state, pod, binding.node)
 
     def _announce(self, binding: _Binding) -> Status | None:
         """The node is written to the pod's status before plugins do anything that takes time; an Error ends it."""
-        status = binding.item.framework.run_pre_bind_pre_flight(binding.state, binding.item.pod, binding.node)
+        status = self._framework(binding.item).run_pre_bind_pre_flight(binding.state, binding.item.pod, binding.node)
         waits = self.handle.waiting.get(binding.item.uid) is not None
         if waits or status is None:
             self.record(binding.item.pod).nominated = binding.node
@@ -282,7 +285,7 @@ class Scheduler:
         """Binding failed: everything is taken back, and others are told as if the pod had been deleted."""
         item, pod = binding.item, binding.item.pod
         self._bindings.remove(binding)
-        item.framework.run_unreserve(binding.state, pod, binding.node)
+        self._framework(item).run_unreserve(binding.state, pod, binding.node)
         self.cluster.forget(item.info, binding.node)
         self.handle.nominator.clear(item.uid)
         placed = replace(pod, spec=replace(pod.spec, node_name=binding.node))

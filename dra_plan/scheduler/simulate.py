@@ -2,47 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
-from dra_plan.allocator.allocator import DEFAULT_MAX_STEPS
-from dra_plan.allocator.requests import Compile, Selector
-from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
 from dra_plan.api.resource import ResourceClaim
-from dra_plan.errors import UsageError
 from dra_plan.releases import Target
 
-from . import config as configuration
-from . import defaults, notices
-from .admission import Admission
-from .claimstore import ClaimStore
-from .clock import Clock, latest
-from .cluster import Cluster, ended
-from .cycle import Cycle
-from .dra.plugin import DynamicResources
-from .extenders import Extender
-from .framework import Plugin
-from .handle import Handle
-from .nominations import Nominator
+from . import notices
+from .laterstate import advance
+from .pluginnames import NOT_EVALUATED
 from .plugins.defaultpreemption import DefaultPreemption
-from .plugins.names import FIT, NOT_EVALUATED
-from .queue import SchedulingQueue
-from .registry import Registry
-from .runtime import Framework
-from .scheduler import PodRecord, Scheduler
-from .then import advance
+from .scheduler import PodRecord
+from .simulation import Simulation
 from .trace import Tracer
-
-ENTRY_POINTS = "dra_plan.scheduler_plugins"
-
-RECORDED = "recorded"
-"""The in-memory API of the recorded outcomes: shows finished pods to the scheduler, and keeps the last write."""
-REAL = "real"
-"""A real API server: hides finished pods from the scheduler, and refuses writes based on outdated reads."""
-API_SERVERS = (RECORDED, REAL)
 
 
 @dataclass(frozen=True)
@@ -55,7 +29,7 @@ class Eviction:
 
 
 @dataclass
-class Outcome:
+class SimulationResult:
     """What became of every pod and claim. `pods` are in the order in which the scheduler saw them."""
 
     target: Target
@@ -75,202 +49,35 @@ class Outcome:
         return [record for record in self.pods if not record.node]
 
 
-def simulate(
-    inventory: Inventory,
-    *,
-    target: Target,
-    compile_selector: Compile | None = None,
-    config: Mapping[str, Any] | None = None,
-    extenders: Sequence[Extender] | None = None,
-    plugins: Registry | None = None,
-    then: Iterable[Inventory] = (),
-    trace: bool = False,
-    max_steps: int | None = None,
-    api_server: str | None = None,
-    chosen: Callable[[Pod], bool] = lambda _pod: True,
-) -> Outcome:
-    """Put every pod of the input through the scheduler, until nothing moves any more.
-
-    `config` is a decoded KubeSchedulerConfiguration, `plugins` are factories beside those of installed packages,
-    `extenders` stand for those of the configuration, `then` are later states of the same cluster. The input is not
-    changed, and the same input gives the same outcome. `api_server` is one of `API_SERVERS`; by default the one of
-    the recordings, with repaired quirks a real one. Pods that are not `chosen` are not scheduled.
-    """
-    return Simulation(
-        inventory,
-        target=target,
-        compile_selector=compile_selector,
-        config=config,
-        extenders=extenders,
-        plugins=plugins,
-        trace=trace,
-        max_steps=max_steps,
-        api_server=api_server,
-        chosen=chosen,
-    ).run(then)
+def simulate(simulation: Simulation, then: Iterable[Inventory] = ()) -> SimulationResult:
+    """Schedule everything, then again after each later state of the cluster, until nothing moves any more."""
+    simulation.start()
+    before = simulation.inventory
+    for after in then:
+        advance(simulation, before, after)
+        simulation.scheduler.run()
+        before = after
+    return _result(simulation)
 
 
-class Simulation:
-    """One simulation, with its parts in reach: for tests and for programs that look inside."""
-
-    def __init__(
-        self,
-        inventory: Inventory,
-        *,
-        target: Target,
-        compile_selector: Compile | None = None,
-        config: Mapping[str, Any] | None = None,
-        extenders: Sequence[Extender] | None = None,
-        plugins: Registry | None = None,
-        trace: bool = False,
-        max_steps: int | None = None,
-        api_server: str | None = None,
-        chosen: Callable[[Pod], bool] = lambda _pod: True,
-    ) -> None:
-        self._chosen = chosen
-        if api_server is None:
-            api_server = RECORDED if target.quirk_mode == "upstream" else REAL
-        if api_server not in API_SERVERS:
-            raise UsageError(f"unknown API server {api_server!r}: use one of {', '.join(API_SERVERS)}")
-        self.api_server = api_server
-        real = api_server == REAL
-        self.inventory = inventory
-        self.target = target
-        self.config = configuration.read(config)
-        self.tracer = Tracer() if trace else None
-        admission = Admission(inventory)
-        self.pods, claims = admission.claims(admission.pods())
-        store = ClaimStore(claims, consumable_capacity=target.features.consumable_capacity)
-        self.cluster = Cluster(inventory, self.pods, store, target, shows_finished=not real)
-        self.clock = Clock(latest(_times(inventory)))
-        self.handle = Handle(
-            self.cluster,
-            self.clock,
-            target,
-            Nominator(),
-            compile_selector or _compiler(target),
-            DEFAULT_MAX_STEPS if max_steps is None else max_steps,
-            detects_conflicts=real,
-            extenders=extenders or (),
-        )
-        if self.config.extenders and extenders is None:
-            raise UsageError("the configuration has extenders; they are contacted only with --allow-extenders")
-        registry = _registry(self.config, plugins)
-        self.frameworks = {p.scheduler_name: self._framework(p, registry) for p in self.config.profiles}
-        default = self.config.percentage_of_nodes_to_score or 0
-        percentages = {
-            p.scheduler_name: default if p.percentage_of_nodes_to_score is None else p.percentage_of_nodes_to_score
-            for p in self.config.profiles
-        }
-        queue = SchedulingQueue(self.clock, self.tracer.wakes.append if self.tracer else lambda _wake: None)
-        cycle = Cycle(self.handle, self.handle.extenders)
-        self.scheduler = Scheduler(self.handle, self.frameworks, queue, cycle, percentages, self.tracer)
-
-    def _framework(self, profile: configuration.Profile, registry: Registry) -> Framework:
-        arguments = configuration.arguments(profile)
-        made: dict[str, Plugin] = {}
-        ignored = [r.name for e in self.config.extenders for r in e.managed_resources if r.ignored_by_scheduler]
-        for name in configuration.plugin_names(profile):
-            if name not in registry:
-                raise UsageError(f"profile {profile.scheduler_name}: no plugin named {name} exists")
-            args = arguments.get(name, {})
-            if name == FIT:
-                args = {**args, "ignoredResources": [*args.get("ignoredResources", ()), *ignored]}
-            made[name] = registry[name](args, self.handle)
-        points, weights = configuration.arrange(profile, made)
-        framework = Framework(profile.scheduler_name, points, weights, self.handle, self.tracer)
-        self.handle.trial = framework
-        return framework
-
-    def run(self, then: Iterable[Inventory] = ()) -> Outcome:
-        """Schedule everything, then again after each later state of the cluster."""
-        for pod in self.pods:
-            self.admit(pod)
-        self.scheduler.run()
-        before = self.inventory
-        for after in then:
-            advance(self, before, after)
-            self.scheduler.run()
-            before = after
-        return self._outcome()
-
-    def admit(self, pod: Pod) -> None:
-        """A pod seen for the first time: it is on a node, or wants one, or is none of the scheduler's business."""
-        if pod.spec.node_name:
-            self.scheduler.record(pod).node = pod.spec.node_name
-        elif ended(pod):
-            self.scheduler.skip(pod, f"finished: {pod.status.phase}")
-        elif not self._chosen(pod):
-            self.scheduler.skip(pod, "not chosen")
-        else:
-            self.scheduler.enqueue(pod)
-
-    def plugins_of(self, kind: type[Plugin]) -> list[Any]:
-        """All plugins of a class, over the profiles."""
-        found = (plugin for framework in self.frameworks.values() for plugin in framework.all_plugins())
-        return [plugin for plugin in found if isinstance(plugin, kind)]
-
-    def _outcome(self) -> Outcome:
-        evictions = [
-            Eviction(victim.key, preemptor.key, node)
-            for plugin in self.plugins_of(DefaultPreemption)
-            for preemptor, victim, node in plugin.evictions
-        ]
-        gates = {item.uid: item for item in self.scheduler.queue.gated}
-        for uid, record in self.scheduler.records.items():
-            if uid in gates and not record.message:
-                record.waiting = gates[uid].gate_message
-        records = [record for uid, record in self.scheduler.records.items() if uid in self.cluster.pods]
-        return Outcome(
-            target=self.target,
-            api_server=self.api_server,
-            pods=records,
-            claims=list(self.cluster.claims),
-            evictions=evictions,
-            undecided={pod: nodes for plugin in self.dynamic_resources for pod, nodes in plugin.undecided.items()},
-            notices=notices.collect(self, records),
-            tracer=self.tracer,
-        )
-
-    @property
-    def dynamic_resources(self) -> list[DynamicResources]:
-        """The DynamicResources plugin of each profile that has it."""
-        return self.plugins_of(DynamicResources)
-
-
-def _compiler(target: Target) -> Compile:
-    """Selectors as the scheduler compiles them: by the rules for stored expressions."""
-
-    def compile_stored(expression: str) -> Selector:
-        from dra_plan.cel import compile_selector
-
-        return compile_selector(
-            expression, kubernetes_version=target.version, feature_gates=target.gates, rules="stored"
-        )
-
-    return compile_stored
-
-
-def _registry(config: configuration.Configuration, extra: Registry | None) -> Registry:
-    """The plugins of the tree, those given, and those of installed packages that the configuration names."""
-    registry = defaults.registry()
-    if extra:
-        registry.merge(extra)
-    wanted = {name for profile in config.profiles for name in configuration.plugin_names(profile)}
-    if wanted - registry.keys():
-        from importlib.metadata import entry_points
-
-        for entry in entry_points(group=ENTRY_POINTS):
-            if entry.name in wanted and entry.name not in registry:
-                registry.register(entry.name, entry.load())
-    return registry
-
-
-def _times(inventory: Inventory) -> Iterable[str | None]:
-    for pod in inventory.pods:
-        yield pod.metadata.creation_timestamp
-        yield pod.status.start_time
-    for claim in inventory.claims:
-        yield claim.metadata.creation_timestamp
-        if claim.status is not None and claim.status.allocation is not None:
-            yield claim.status.allocation.allocation_timestamp
+def _result(simulation: Simulation) -> SimulationResult:
+    evictions = [
+        Eviction(victim.key, preemptor.key, node)
+        for plugin in simulation.plugins_of(DefaultPreemption)
+        for preemptor, victim, node in plugin.evictions
+    ]
+    gates = {item.uid: item for item in simulation.scheduler.queue.gated}
+    for uid, record in simulation.scheduler.records.items():
+        if uid in gates and not record.message:
+            record.waiting = gates[uid].gate_message
+    records = [record for uid, record in simulation.scheduler.records.items() if uid in simulation.cluster.pods]
+    return SimulationResult(
+        target=simulation.target,
+        api_server=simulation.api_server,
+        pods=records,
+        claims=list(simulation.cluster.claims),
+        evictions=evictions,
+        undecided={pod: nodes for plugin in simulation.dynamic_resources for pod, nodes in plugin.undecided.items()},
+        notices=notices.collect(simulation, records),
+        tracer=simulation.tracer,
+    )

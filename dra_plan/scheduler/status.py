@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import TypeGuard
 
 
 class Code(IntEnum):
@@ -83,6 +84,11 @@ SKIP = Status(Code.SKIP)
 def succeeded(status: Status | None) -> bool:
     """Whether a status means Success."""
     return status is None or status.code is Code.SUCCESS
+
+
+def failed(status: Status | None) -> TypeGuard[Status]:
+    """Whether a status means anything but Success."""
+    return not succeeded(status)
 
 
 def is_skip(status: Status | None) -> bool:

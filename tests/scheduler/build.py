@@ -7,7 +7,7 @@ from typing import Any
 from dra_plan import schedule
 from dra_plan.manifests.decode import from_dicts
 from dra_plan.releases import target
-from dra_plan.scheduler.simulate import Simulation
+from dra_plan.scheduler.simulation import Simulation
 
 GPU = "gpu.example.com"
 

@@ -22,6 +22,7 @@ from dra_plan.scheduler.framework import (
     ScorePlugin,
 )
 from dra_plan.scheduler.registry import Registry
+from dra_plan.scheduler.simulate import simulate
 from dra_plan.scheduler.status import SKIP, Code, Status
 
 from . import build
@@ -155,4 +156,4 @@ def run(*plugins: Scripted, objects: list[dict] | None = None, **options: Any):
     simulation = build.simulation(
         objects, config=config(*(p.name for p in plugins), first=True), plugins=registry, **options
     )
-    return simulation, simulation.run()
+    return simulation, simulate(simulation)

@@ -10,9 +10,8 @@ import pytest
 
 from dra_plan.errors import InputError, UsageError
 from dra_plan.manifests.paths import render
-from dra_plan.scheduler import config, configfields
+from dra_plan.scheduler import config, configfields, pluginnames
 from dra_plan.scheduler.defaults import seconds
-from dra_plan.scheduler.plugins import names
 
 from . import build
 from .build import message, node, outcome, placed, plan, pod, where
@@ -115,7 +114,7 @@ def two_nodes() -> list[dict]:
 
 @pytest.mark.parametrize(("kind", "chosen"), [("LeastAllocated", "empty"), ("MostAllocated", "full")])
 def test_scoring_strategies(kind, chosen):
-    config_ = arguments(names.FIT, scoringStrategy={"type": kind, "resources": [{"name": "cpu", "weight": 1}]})
+    config_ = arguments(pluginnames.FIT, scoringStrategy={"type": kind, "resources": [{"name": "cpu", "weight": 1}]})
     assert where(plan(two_nodes(), config=config_))["p"] == chosen
 
 
@@ -123,14 +122,14 @@ def test_scoring_strategies(kind, chosen):
 def test_requested_to_capacity_ratio(points_, chosen):
     shape = [{"utilization": u, "score": s} for u, s in points_]
     strategy = {"type": "RequestedToCapacityRatio", "requestedToCapacityRatio": {"shape": shape}}
-    assert where(plan(two_nodes(), config=arguments(names.FIT, scoringStrategy=strategy)))["p"] == chosen
+    assert where(plan(two_nodes(), config=arguments(pluginnames.FIT, scoringStrategy=strategy)))["p"] == chosen
 
 
 def test_ignored_resources():
     objects = [node("a"), pod("p", requests={"example.com/x": "1"})]
     assert "Insufficient example.com/x" in message(plan(objects), "p")
     for args in ({"ignoredResources": ["example.com/x"]}, {"ignoredResourceGroups": ["example.com"]}):
-        assert where(plan(objects, config=arguments(names.FIT, **args)))["p"] == "a"
+        assert where(plan(objects, config=arguments(pluginnames.FIT, **args)))["p"] == "a"
 
 
 def test_default_spread_constraints_from_a_list():
@@ -139,7 +138,7 @@ def test_default_spread_constraints_from_a_list():
     service["spec"] = {"selector": {"app": "x"}}
     labels = {"app": "x"}
     objects = [node("a"), service, node("b"), placed("old", "a", labels=labels), pod("p", labels=labels)]
-    config_ = arguments(names.SPREAD, defaultingType="List", defaultConstraints=[constraint])
+    config_ = arguments(pluginnames.SPREAD, defaultingType="List", defaultConstraints=[constraint])
     assert where(plan(objects, config=config_))["p"] == "b"
     objects[2] = node("b", spec={"unschedulable": True})
     assert "1 node(s) didn't match pod topology spread constraints" in message(plan(objects, config=config_), "p")
@@ -151,7 +150,7 @@ def test_hard_pod_affinity_weight():
     friend = placed("friend", "b", affinity=near, cpu="0", memory="0", labels={"app": "x"})
     objects = [node("a", cpu="9"), node("b"), friend, pod("p", labels={"app": "x"})]
     assert where(plan(objects))["p"] == "b"
-    assert where(plan(objects, config=arguments(names.INTER_POD_AFFINITY, hardPodAffinityWeight=0)))["p"] == "a"
+    assert where(plan(objects, config=arguments(pluginnames.INTER_POD_AFFINITY, hardPodAffinityWeight=0)))["p"] == "a"
 
 
 def test_preferences_of_existing_pods_are_ignored_only_for_pods_without_their_own():
@@ -162,7 +161,7 @@ def test_preferences_of_existing_pods_are_ignored_only_for_pods_without_their_ow
 
     host = placed("host", "b", affinity=prefers("x"), cpu="0", memory="0")
     objects = [node("a", cpu="9"), node("b"), host]
-    ignoring = arguments(names.INTER_POD_AFFINITY, ignorePreferredTermsOfExistingPods=True)
+    ignoring = arguments(pluginnames.INTER_POD_AFFINITY, ignorePreferredTermsOfExistingPods=True)
     plain = pod("p", labels={"app": "x"})
     assert where(plan([*objects, plain]))["p"] == "b"
     assert where(plan([*objects, plain], config=ignoring))["p"] == "a"
@@ -195,12 +194,12 @@ def test_the_next_cycle_starts_where_the_last_one_ended():
         (document({"plugins": {"bind": {"disabled": [{"name": "*"}]}}}), "at least one bind plugin"),
         (document({"plugins": {"queueSort": {"disabled": [{"name": "*"}]}}}), "exactly one queueSort plugin"),
         (document({"plugins": {"score": 1}}), "scheduler configuration: Expected"),
-        (arguments(names.FIT, scoringStrategy={"type": "Odd"}), "unknown scoring strategy 'Odd'"),
-        (arguments(names.FIT, scoringStrategy={"type": "RequestedToCapacityRatio"}), "needs at least one point"),
-        (arguments(names.SPREAD, defaultingType="Odd"), "unknown defaultingType"),
-        (arguments(names.SPREAD, defaultConstraints=[{"maxSkew": 1}]), "need defaultingType List"),
-        (arguments(names.DYNAMIC_RESOURCES, bindingTimeout="500ms"), "bindingTimeout must be at least 1s"),
-        (arguments(names.DYNAMIC_RESOURCES, bindingTimeout="soon"), "not a duration: 'soon'"),
+        (arguments(pluginnames.FIT, scoringStrategy={"type": "Odd"}), "unknown scoring strategy 'Odd'"),
+        (arguments(pluginnames.FIT, scoringStrategy={"type": "RequestedToCapacityRatio"}), "needs at least one point"),
+        (arguments(pluginnames.SPREAD, defaultingType="Odd"), "unknown defaultingType"),
+        (arguments(pluginnames.SPREAD, defaultConstraints=[{"maxSkew": 1}]), "need defaultingType List"),
+        (arguments(pluginnames.DYNAMIC_RESOURCES, bindingTimeout="500ms"), "bindingTimeout must be at least 1s"),
+        (arguments(pluginnames.DYNAMIC_RESOURCES, bindingTimeout="soon"), "not a duration: 'soon'"),
         (document(extenders=[{"urlPrefix": "http://localhost"}]), "only with --allow-extenders"),
     ],
 )
@@ -241,12 +240,16 @@ def test_fields_that_kube_scheduler_refuses(path):
 @pytest.mark.parametrize(
     ("plugin", "args", "path"),
     [
-        (names.FIT, {"scoringStrategi": {}}, ("scoringStrategi",)),
-        (names.FIT, {"scoringStrategy": {"resources": [{"nam": "cpu"}]}}, ("scoringStrategy", "resources", 0, "nam")),
-        (names.SPREAD, {"defaultConstraints": [{"labelSelector": {"match": {}}}]}, None),
-        (names.NODE_AFFINITY, {"addedAffinity": {"required": {}}}, ("addedAffinity", "required")),
-        (names.DYNAMIC_RESOURCES, {"timeout": "1s"}, ("timeout",)),
-        (names.VOLUME_BINDING, {"bindTimeout": 1}, ("bindTimeout",)),
+        (pluginnames.FIT, {"scoringStrategi": {}}, ("scoringStrategi",)),
+        (
+            pluginnames.FIT,
+            {"scoringStrategy": {"resources": [{"nam": "cpu"}]}},
+            ("scoringStrategy", "resources", 0, "nam"),
+        ),
+        (pluginnames.SPREAD, {"defaultConstraints": [{"labelSelector": {"match": {}}}]}, None),
+        (pluginnames.NODE_AFFINITY, {"addedAffinity": {"required": {}}}, ("addedAffinity", "required")),
+        (pluginnames.DYNAMIC_RESOURCES, {"timeout": "1s"}, ("timeout",)),
+        (pluginnames.VOLUME_BINDING, {"bindTimeout": 1}, ("bindTimeout",)),
     ],
 )
 def test_arguments_of_kubernetes_own_plugins_are_read_as_strictly(plugin, args, path):
@@ -257,7 +260,7 @@ def test_arguments_of_kubernetes_own_plugins_are_read_as_strictly(plugin, args, 
 
 def test_arguments_of_other_plugins_are_their_own_affair():
     assert configfields.unknown_fields(arguments("RackLimit", limit=2, more={"anything": [1]})) == []
-    assert configfields.unknown_fields(arguments(names.IMAGE_LOCALITY, anything=1)) == []
+    assert configfields.unknown_fields(arguments(pluginnames.IMAGE_LOCALITY, anything=1)) == []
 
 
 def test_every_field_that_is_used_is_known():

@@ -6,6 +6,7 @@ import pytest
 
 from dra_plan.scheduler.plugins.prioritysort import PrioritySort
 from dra_plan.scheduler.runtime import PluginPanicError
+from dra_plan.scheduler.simulate import simulate
 from dra_plan.scheduler.status import Code, Status
 
 from . import build
@@ -295,7 +296,7 @@ def test_raising_in_queue_sort_and_in_hints():
     for framework in simulation.frameworks.values():
         framework.queue_sort = Shuffled()
     with pytest.raises(PluginPanicError, match="PrioritySort raised at QueueSort"):
-        simulation.run()
+        simulate(simulation)
     with pytest.raises(PluginPanicError, match="Scripted raised at QueueingHint"):
         run(Hesitant({"hint": "raise"}), objects=TWO_PODS)
 

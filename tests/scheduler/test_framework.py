@@ -14,6 +14,7 @@ from dra_plan.scheduler.framework import (
     PreFilterResult,
 )
 from dra_plan.scheduler.registry import Registry
+from dra_plan.scheduler.simulate import simulate
 from dra_plan.scheduler.status import SKIP, Code, Status, error, is_skip, succeeded, unresolvable, unschedulable
 from dra_plan.scheduler.waiting import WaitingPod, WaitingPods, duration
 
@@ -206,7 +207,7 @@ def two_pods(decide):
 
     objects = [build.node("a"), build.pod("p1"), build.pod("p2")]
     simulation = build.simulation(objects, config=config("Scripted"), plugins=registry)
-    return plugin, {r.pod.metadata.name: r for r in simulation.run().pods}
+    return plugin, {r.pod.metadata.name: r for r in simulate(simulation).pods}
 
 
 def test_a_plugin_allows_a_waiting_pod():
@@ -289,7 +290,7 @@ def test_the_snapshot_stays_the_same_during_a_cycle():
     from .scripted import config
 
     objects = [build.node("a"), build.node("b"), build.pod("p1"), build.pod("p2")]
-    build.simulation(objects, config=config("Scripted"), plugins=registry).run()
+    simulate(build.simulation(objects, config=config("Scripted"), plugins=registry))
     assert plugin.versions[0] == plugin.versions[1]
     assert plugin.versions[2] == plugin.versions[3] != plugin.versions[0]
 
@@ -321,5 +322,5 @@ def test_activating_a_pod_tries_it_again_without_an_event():
     registry.register("Activator", lambda _args, handle: (setattr(plugin, "handle", handle), plugin)[1])
     simulation = build.simulation(objects, config=config("Activator"), plugins=registry)
     plugin.simulation = simulation
-    outcome = simulation.run()
+    outcome = simulate(simulation)
     assert {r.pod.metadata.name: r.node for r in outcome.pods} == {"p": "a", "stuck": "a"}

@@ -11,7 +11,7 @@ import pytest
 from dra_plan.errors import UsageError
 from dra_plan.manifests.load import load_dicts
 from dra_plan.scheduler.registry import Registry
-from dra_plan.scheduler.simulate import ENTRY_POINTS
+from dra_plan.scheduler.simulation import ENTRY_POINTS
 
 from .build import message, node, placed, plan, pod, where
 

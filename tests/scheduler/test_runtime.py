@@ -19,15 +19,16 @@ from dra_plan.scheduler.events import Action, Hint, HintFunction, Interest, Reso
 from dra_plan.scheduler.extenders import Extender, ExtenderFilterResult
 from dra_plan.scheduler.framework import MAX_NODE_SCORE, MIN_NODE_SCORE, Diagnosis, NominatingInfo
 from dra_plan.scheduler.handle import Handle
-from dra_plan.scheduler.memo import Lanes
+from dra_plan.scheduler.memo import NodeAnswers
 from dra_plan.scheduler.messages import event_note, fit_error
 from dra_plan.scheduler.nodeinfo import NodeInfo, PodInfo
 from dra_plan.scheduler.nominations import Nominator
-from dra_plan.scheduler.queue import QueuedPod
+from dra_plan.scheduler.queuedpod import QueuedPod
 from dra_plan.scheduler.registry import Factory, Registry
 from dra_plan.scheduler.runtime import Framework
 from dra_plan.scheduler.selection import best_of, nodes_to_find, winner
-from dra_plan.scheduler.simulate import Simulation
+from dra_plan.scheduler.simulate import simulate
+from dra_plan.scheduler.simulation import Simulation
 from dra_plan.scheduler.status import Code, Status, is_skip, unresolvable, unschedulable
 
 from . import build
@@ -64,7 +65,7 @@ def test_a_pod_with_a_claim_step_by_step():
     assert table["ImageLocality"] == [MIN_NODE_SCORE] * 2
     simulation.cluster.assume(simulation.cluster.info(subject), "b")
     assert framework.run_reserve(state, subject, "b") is None
-    assert simulation.cluster.claims.flying("claim:default/p-x") is not None
+    assert simulation.cluster.claims.pending_allocation("claim:default/p-x") is not None
     assert framework.run_permit(state, subject, "b") is None
     assert framework.run_pre_bind_pre_flight(state, subject, "b") is None, "there is a claim to write"
     assert framework.run_pre_bind(state, subject, "b", set()) is None
@@ -204,7 +205,7 @@ def test_an_extender_behind_the_port():
     simulation = build.simulation([node("a"), node("b"), pod("p")], extenders=[extender])
     handle: Handle = simulation.handle
     assert handle.extenders == [extender]
-    [record] = simulation.run().pods
+    [record] = simulate(simulation).pods
     assert record.node == "b"
 
 
@@ -248,20 +249,20 @@ def test_remembered_answers_follow_the_nodes():
     """Only nodes that changed are asked again, and none is missed: by pods, devices, or a new list of nodes."""
     simulation, _, _ = prepared([*gpus("a", "b"), claim("c"), pod("p"), pod("q")])
     cluster = simulation.cluster
-    lanes: Lanes[int | None] = Lanes(cluster, None, most=2)
-    lanes.answers("x")[:] = [1, 2]
+    answers: NodeAnswers[int | None] = NodeAnswers(cluster, None, most=2)
+    answers.of("x")[:] = [1, 2]
     cluster.assume(cluster.info(simulation.pods[0]), "b")
-    assert lanes.answers("x") == [1, None]
-    lanes.answers("x")[1] = 3
+    assert answers.of("x") == [1, None]
+    answers.of("x")[1] = 3
     given_away = AllocationResult(devices=DeviceAllocationResult(results=[result("a", "gpu-0")]))
     [stored] = cluster.claims
     cluster.put_claim(replace(stored, status=ResourceClaimStatus(allocation=given_away)))
-    assert lanes.answers("x") == [None, 3], "its device is on a"
+    assert answers.of("x") == [None, 3], "its device is on a"
     cluster.set_nodes([info.node for info in cluster.nodes.values()][:1])
-    assert lanes.answers("x") == [None]
-    lanes.answers("x")[0] = 4
-    lanes.answers("y"), lanes.answers("z")
-    assert lanes.answers("x") == [None], "only the latest shapes are kept"
+    assert answers.of("x") == [None]
+    answers.of("x")[0] = 4
+    answers.of("y"), answers.of("z")
+    assert answers.of("x") == [None], "only the latest shapes are kept"
 
 
 def result(pool: str, device: str) -> DeviceRequestAllocationResult:

@@ -57,7 +57,7 @@ class Binder:
             allocation = kept.chosen[place] if place is not None and kept.chosen is not None else None
             kept.claims[index] = self._bind_claim(claim, allocation, pod)
             if place is not None:
-                self._land(kept, claim)
+                self._remove_pending(kept, claim)
         special = kept.special
         if special is None or kept.chosen is None or len(kept.chosen) <= len(pending) or allocated(special):
             return
@@ -72,7 +72,7 @@ class Binder:
             created = replace(special, metadata=replace(special.metadata, name=name), status=None)
             self._handle.cluster.put_claim(created)
         kept.special = self._bind_claim(created, allocation, pod)
-        self._land(kept, special)
+        self._remove_pending(kept, special)
         served = self._served(pod, node)
         _, uses = special_requests(pod, served, self._handle.cluster.extended_names())
         if not uses:
@@ -144,8 +144,8 @@ class Binder:
         uid = self._handle.cluster.info(pod).uid
         return claim.status is not None and any(user.uid == uid for user in claim.status.reserved_for)
 
-    def _land(self, kept: PodState, claim: ResourceClaim) -> None:
-        self._handle.cluster.land(claim.metadata.uid)
+    def _remove_pending(self, kept: PodState, claim: ResourceClaim) -> None:
+        self._handle.cluster.remove_pending_allocation(claim.metadata.uid)
         if claim.metadata.uid in kept.reserved:
             kept.reserved.remove(claim.metadata.uid)
 

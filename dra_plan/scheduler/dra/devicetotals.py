@@ -13,7 +13,7 @@ from dra_plan.allocator.requests import Compile, Selector
 from dra_plan.api.core import NodeSelector
 from dra_plan.api.resource import Device, DeviceClass, ResourceSlice
 from dra_plan.api.selectors import node_matches, selector_problem
-from dra_plan.scheduler.cluster import Cluster
+from dra_plan.scheduler.cluster import SimulatedCluster
 from dra_plan.scheduler.nodeinfo import NodeInfo
 
 Totals = Callable[[str, NodeInfo], tuple[int, int]]
@@ -23,7 +23,7 @@ Totals = Callable[[str, NodeInfo], tuple[int, int]]
 class DeviceTotals:
     """Counts devices by resource name and node. Nothing is counted for a resource whose selectors fail on the node."""
 
-    def __init__(self, cluster: Cluster, compile_selector: Compile) -> None:
+    def __init__(self, cluster: SimulatedCluster, compile_selector: Compile) -> None:
         self._cluster = cluster
         self._compile = compile_selector
         self._slices: list[ResourceSlice] | None = None

@@ -11,9 +11,8 @@ from dra_plan.api.quantity import parse
 from dra_plan.api.resource import DeviceClaim, DeviceRequest, ExactDeviceRequest, ResourceClaim, ResourceClaimSpec
 from dra_plan.claimsets.podclaims import SPECIAL_ANNOTATION, is_special_claim
 from dra_plan.scheduler.claimstore import ClaimStore
+from dra_plan.scheduler.classnames import IMPLICIT_PREFIX
 from dra_plan.scheduler.podrequest import Amounts, is_extended
-
-from .classnames import IMPLICIT_PREFIX
 
 SPECIAL_NAME = "<extended-resources>"
 """The name of the claim before it is created."""

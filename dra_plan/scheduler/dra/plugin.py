@@ -13,6 +13,7 @@ from dra_plan.api.core import NodeSelector, Pod
 from dra_plan.api.resource import AllocationResult, DeviceRequest, ResourceClaim, ResourceClaimStatus
 from dra_plan.api.selectors import node_matches, selector_problem
 from dra_plan.claimsets.podclaims import PodClaimError, pod_claims
+from dra_plan.scheduler import pluginnames
 from dra_plan.scheduler.claimstore import allocated
 from dra_plan.scheduler.cyclestate import CycleState, StateNotFoundError
 from dra_plan.scheduler.events import Interest
@@ -31,7 +32,6 @@ from dra_plan.scheduler.framework import (
 from dra_plan.scheduler.handle import Handle
 from dra_plan.scheduler.memo import Memo
 from dra_plan.scheduler.nodeinfo import NodeInfo
-from dra_plan.scheduler.plugins import names
 from dra_plan.scheduler.scoring import normalize
 from dra_plan.scheduler.status import SKIP, Status, error, unresolvable, unschedulable
 
@@ -63,7 +63,7 @@ class DynamicResources(
 ):
     """Claims of pods."""
 
-    name = names.DYNAMIC_RESOURCES
+    name = pluginnames.DYNAMIC_RESOURCES
 
     def __init__(
         self,
@@ -148,7 +148,7 @@ class DynamicResources(
             selector = claim.status.allocation.node_selector
             problem = selector_problem(selector) if selector is not None else None
             return error(problem) if problem else None
-        if self._handle.cluster.claims.flying(claim.metadata.uid) is not None:
+        if self._handle.cluster.claims.pending_allocation(claim.metadata.uid) is not None:
             return unresolvable(f"resource claim {claim.key} is in the process of being allocated")
         if is_special:
             return None
@@ -377,17 +377,19 @@ class DynamicResources(
             return error("claim allocation not found for node") if pending else None
         kept.chosen = results
         for claim, allocation in zip(pending, results, strict=False):
-            self._take_off(kept, claim, allocation)
+            self._signal(kept, claim, allocation)
         if special_pending and len(results) > len(pending):
             assert kept.special is not None
             _, served = self._served(kept, self._handle.snapshot[node])
             requests, _ = special_requests(pod, served, self._handle.cluster.extended_names())
             kept.special = replace(kept.special, spec=special_spec(requests))
-            self._take_off(kept, kept.special, results[-1])
+            self._signal(kept, kept.special, results[-1])
         return None
 
-    def _take_off(self, kept: PodState, claim: ResourceClaim, allocation: AllocationResult) -> None:
-        self._handle.cluster.take_off(replace(claim, status=ResourceClaimStatus(allocation=allocation)))
+    def _signal(self, kept: PodState, claim: ResourceClaim, allocation: AllocationResult) -> None:
+        self._handle.cluster.signal_pending_allocation(
+            replace(claim, status=ResourceClaimStatus(allocation=allocation))
+        )
         kept.reserved.append(claim.metadata.uid)
 
     def unreserve(self, state: CycleState, pod: Pod, node: str) -> None:
@@ -396,7 +398,7 @@ class DynamicResources(
         if kept is None or kept.empty:
             return
         for uid in kept.reserved:
-            self._handle.cluster.land(uid)
+            self._handle.cluster.remove_pending_allocation(uid)
         kept.reserved = []
         self._binder.release(kept, pod)
 
@@ -417,7 +419,7 @@ class DynamicResources(
 
 def kept_table(state: CycleState) -> dict[str, tuple[int, tuple[Status | None, Allocations | None]]]:
     """Answers that hold for this cycle only."""
-    key = f"{names.DYNAMIC_RESOURCES}/nodes"
+    key = f"{pluginnames.DYNAMIC_RESOURCES}/nodes"
     table: dict[str, tuple[int, tuple[Status | None, Allocations | None]]] | None = state.get(key)
     if table is None:
         table = {}

@@ -6,6 +6,7 @@ import math
 from collections.abc import Hashable, Sequence
 
 from dra_plan.api.core import Pod
+from dra_plan.scheduler import pluginnames
 from dra_plan.scheduler.cyclestate import CycleState
 from dra_plan.scheduler.dra.devicetotals import Totals
 from dra_plan.scheduler.framework import MAX_NODE_SCORE, PreScorePlugin, ScorePlugin
@@ -13,7 +14,6 @@ from dra_plan.scheduler.nodeinfo import NodeInfo
 from dra_plan.scheduler.podrequest import pod_requests
 from dra_plan.scheduler.status import SKIP, Status
 
-from . import names
 from .allocation import Strategy, Usage, usage
 
 _NEUTRAL = 50
@@ -35,7 +35,7 @@ def balance(used: Usage) -> int:
 class BalancedAllocation(PreScorePlugin, ScorePlugin):
     """Compares the balance with and without the pod; 75 means that nothing changes."""
 
-    name = names.BALANCED_ALLOCATION
+    name = pluginnames.BALANCED_ALLOCATION
 
     def __init__(self, strategy: Strategy, devices: Totals | None = None) -> None:
         self._strategy = strategy

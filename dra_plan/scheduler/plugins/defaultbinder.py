@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dra_plan.api.core import Pod
+from dra_plan.scheduler import pluginnames
 from dra_plan.scheduler.cyclestate import CycleState
 from dra_plan.scheduler.framework import BindPlugin
 from dra_plan.scheduler.handle import Handle
 from dra_plan.scheduler.status import Status
 
-from . import names
-
 
 class DefaultBinder(BindPlugin):
     """Binds in the simulated cluster; nothing leaves it."""
 
-    name = names.DEFAULT_BINDER
+    name = pluginnames.DEFAULT_BINDER
 
     def __init__(self, handle: Handle) -> None:
         self._handle = handle

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dra_plan.api.core import Pod
+from dra_plan.scheduler import pluginnames
 from dra_plan.scheduler.cyclestate import CycleState
 from dra_plan.scheduler.events import Action, Hint, Interest, Resource
 from dra_plan.scheduler.extenders import ExtenderError
@@ -12,10 +13,9 @@ from dra_plan.scheduler.framework import EnqueueExtensions, NominatingInfo, Post
 from dra_plan.scheduler.handle import Handle
 from dra_plan.scheduler.messages import NOT_HELPFUL, fit_error
 from dra_plan.scheduler.nodeinfo import PodInfo
-from dra_plan.scheduler.preemption import Candidate, best_candidate, dry_run
+from dra_plan.scheduler.preemption import dry_run
 from dra_plan.scheduler.status import Code, Status, error, unresolvable, unschedulable
-
-from . import names
+from dra_plan.scheduler.victims import Candidate, best_candidate
 
 _EVICTED = "PreemptionByScheduler"
 
@@ -23,7 +23,7 @@ _EVICTED = "PreemptionByScheduler"
 class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
     """Evicts asynchronously: victims disappear while the next pod is being scheduled."""
 
-    name = names.DEFAULT_PREEMPTION
+    name = pluginnames.DEFAULT_PREEMPTION
 
     def __init__(self, handle: Handle, least_percentage: int = 10, least_absolute: int = 100) -> None:
         self._handle = handle

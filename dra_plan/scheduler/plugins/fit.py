@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 from dra_plan.api.core import Node, Pod
+from dra_plan.scheduler import pluginnames
 from dra_plan.scheduler.cyclestate import CycleState
 from dra_plan.scheduler.dra.devicetotals import Totals
 from dra_plan.scheduler.events import Action, Hint, Interest, Resource
@@ -21,7 +22,6 @@ from dra_plan.scheduler.nodeinfo import NodeInfo
 from dra_plan.scheduler.podrequest import amounts, is_extended, pod_requests
 from dra_plan.scheduler.status import Code, Status
 
-from . import names
 from .allocation import Strategy, usage
 
 _TOO_MANY = "Too many pods"
@@ -30,7 +30,7 @@ _TOO_MANY = "Too many pods"
 class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensions):
     """Requests against what is left of the node's allocatable."""
 
-    name = names.FIT
+    name = pluginnames.FIT
 
     def __init__(
         self,
@@ -55,10 +55,10 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         state.write(self.name, self._wanted(pod))
         return None, None
 
-    def _wanted(self, pod: Pod) -> _Wanted:
+    def _wanted(self, pod: Pod) -> _FitRequest:
         requests = self._handle.cluster.info(pod).requests
         mapped = self._handle.cluster.extended_names()
-        return _Wanted(
+        return _FitRequest(
             {
                 name: (value, name in mapped)
                 for name, value in requests.items()
@@ -71,7 +71,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
         """Name everything that is short; it is beyond help if a request alone exceeds the node."""
-        wanted: _Wanted = state.read(self.name)
+        wanted: _FitRequest = state.read(self.name)
         reasons = [_TOO_MANY] if len(node.pods) + 1 > node.allowed_pods else []
         hopeless = False
         requested, allocatable = node.requested, node.allocatable
@@ -89,7 +89,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
         """The request."""
-        wanted: _Wanted = state.read(self.name)
+        wanted: _FitRequest = state.read(self.name)
         return wanted.key
 
     # Score
@@ -134,7 +134,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         return Hint.QUEUE if grown else Hint.SKIP
 
 
-class _Wanted:
+class _FitRequest:
     """Requests that matter: name to (amount, whether a device class serves the name)."""
 
     __slots__ = ("key", "requests")

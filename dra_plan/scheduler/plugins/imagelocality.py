@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from dra_plan.api.core import Pod
+from dra_plan.scheduler import pluginnames
 from dra_plan.scheduler.cyclestate import CycleState
 from dra_plan.scheduler.framework import MAX_NODE_SCORE, ScorePlugin
 from dra_plan.scheduler.handle import Handle
 from dra_plan.scheduler.nodeinfo import NodeInfo
 from dra_plan.scheduler.status import Status
-
-from . import names
 
 _MEBIBYTE = 1024 * 1024
 _LEAST = 23 * _MEBIBYTE
@@ -26,7 +25,7 @@ def normalized(image: str) -> str:
 class ImageLocality(ScorePlugin):
     """Sizes of the images present, each scaled by the share of nodes that have it."""
 
-    name = names.IMAGE_LOCALITY
+    name = pluginnames.IMAGE_LOCALITY
 
     def __init__(self, handle: Handle) -> None:
         self._handle = handle

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dra_plan.api.core import Node, Pod
+from dra_plan.scheduler import pluginnames
 from dra_plan.scheduler.affinityterms import AffinityTerms, Term
 from dra_plan.scheduler.cyclestate import CycleState
 from dra_plan.scheduler.events import Action, Hint, Interest, Resource
@@ -23,8 +24,6 @@ from dra_plan.scheduler.handle import Handle
 from dra_plan.scheduler.nodeinfo import NodeInfo, PodInfo
 from dra_plan.scheduler.status import SKIP, Status, unresolvable, unschedulable
 
-from . import names
-
 _NOT_NEAR = unresolvable("node(s) didn't match pod affinity rules")
 _NOT_AWAY = unschedulable("node(s) didn't match pod anti-affinity rules")
 _UNWELCOME = unschedulable("node(s) didn't satisfy existing pods anti-affinity rules")
@@ -34,7 +33,7 @@ Counts = dict[tuple[str, str], int]
 
 
 @dataclass
-class _FilterState:
+class _AffinityCounts:
     """How many pods match, per topology value: the pod's own terms, and existing pods' anti-affinity against it."""
 
     terms: AffinityTerms
@@ -42,8 +41,8 @@ class _FilterState:
     away: Counts
     existing: Counts
 
-    def clone(self) -> _FilterState:
-        return _FilterState(self.terms, dict(self.near), dict(self.away), dict(self.existing))
+    def clone(self) -> _AffinityCounts:
+        return _AffinityCounts(self.terms, dict(self.near), dict(self.away), dict(self.existing))
 
 
 def _bump(counts: Counts, node: NodeInfo, key: str, by: int) -> None:
@@ -62,7 +61,7 @@ class InterPodAffinity(
 ):
     """Required terms filter, preferred terms score."""
 
-    name = names.INTER_POD_AFFINITY
+    name = pluginnames.INTER_POD_AFFINITY
 
     def __init__(self, handle: Handle, hard_weight: int = 1, *, ignore_preferred_of_existing: bool = False) -> None:
         self._handle = handle
@@ -82,7 +81,7 @@ class InterPodAffinity(
     ) -> tuple[PreFilterResult | None, Status | None]:
         """Count matching pods in every domain; skip if no rule concerns the pod."""
         terms = self._handle.cluster.info(pod).terms
-        counted = _FilterState(terms, {}, {}, {})
+        counted = _AffinityCounts(terms, {}, {}, {})
         own = bool(terms.required or terms.required_anti)
         if not own and not self._handle.cluster.affinity_pods:
             return None, SKIP
@@ -94,7 +93,7 @@ class InterPodAffinity(
         state.write(self.name, counted)
         return None, None
 
-    def _count(self, counted: _FilterState, pod: Pod, other: PodInfo, node: NodeInfo, by: int) -> None:
+    def _count(self, counted: _AffinityCounts, pod: Pod, other: PodInfo, node: NodeInfo, by: int) -> None:
         for term in other.terms.required_anti:
             if self._matches(term, pod):
                 _bump(counted.existing, node, term.topology_key, by)
@@ -121,7 +120,7 @@ class InterPodAffinity(
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
         """Affinity, then anti-affinity, then what existing pods don't want near."""
-        counted: _FilterState = state.read(self.name)
+        counted: _AffinityCounts = state.read(self.name)
         if not self._near(counted, pod, node):
             return _NOT_NEAR
         if counted.away and any(
@@ -134,7 +133,7 @@ class InterPodAffinity(
             return _UNWELCOME
         return None
 
-    def _near(self, counted: _FilterState, pod: Pod, node: NodeInfo) -> bool:
+    def _near(self, counted: _AffinityCounts, pod: Pod, node: NodeInfo) -> bool:
         met = True
         for term in counted.terms.required:
             value = node.labels.get(term.topology_key)

@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from dra_plan.api.core import Node, NodeSelector, Pod, PreferredSchedulingTerm
-from dra_plan.api.core import NodeAffinity as Affinity
+from dra_plan.api.core import Node, NodeAffinity, NodeSelector, Pod, PreferredSchedulingTerm
 from dra_plan.api.selectors import node_matches, term_matches, term_problems
+from dra_plan.scheduler import pluginnames
 from dra_plan.scheduler.cyclestate import CycleState
 from dra_plan.scheduler.events import Action, Hint, Interest, Resource
 from dra_plan.scheduler.framework import (
@@ -23,8 +23,6 @@ from dra_plan.scheduler.framework import (
 from dra_plan.scheduler.nodeinfo import NodeInfo
 from dra_plan.scheduler.scoring import normalize
 from dra_plan.scheduler.status import SKIP, Status, error, unresolvable
-
-from . import names
 
 _CONFLICT = unresolvable("pod affinity terms conflict")
 _MISMATCH = unresolvable("node(s) didn't match Pod's node affinity/selector")
@@ -47,7 +45,7 @@ def preferred_terms(pod: Pod) -> list[PreferredSchedulingTerm]:
     return _counting(affinity.node_affinity)
 
 
-def _counting(affinity: Affinity) -> list[PreferredSchedulingTerm]:
+def _counting(affinity: NodeAffinity) -> list[PreferredSchedulingTerm]:
     return [
         term
         for term in affinity.preferred_during_scheduling_ignored_during_execution
@@ -69,12 +67,12 @@ def _terms_match(selector: NodeSelector, name: str, labels: Mapping[str, str]) -
     return any(term_matches(t, name, labels) and not any(term_problems(t)) for t in selector.node_selector_terms)
 
 
-class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensions):
+class NodeAffinityPlugin(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensions):
     """Node selector and node affinity."""
 
-    name = names.NODE_AFFINITY
+    name = pluginnames.NODE_AFFINITY
 
-    def __init__(self, added: Affinity | None = None) -> None:
+    def __init__(self, added: NodeAffinity | None = None) -> None:
         self._required = added.required_during_scheduling_ignored_during_execution if added else None
         self._preferred = _counting(added) if added else []
 

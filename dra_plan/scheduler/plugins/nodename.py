@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 from dra_plan.api.core import Node, Pod, Taint
+from dra_plan.scheduler import pluginnames
 from dra_plan.scheduler.cyclestate import CycleState
 from dra_plan.scheduler.events import Action, Hint, Interest, Resource
 from dra_plan.scheduler.framework import EnqueueExtensions, FilterPlugin
 from dra_plan.scheduler.nodeinfo import NodeInfo
 from dra_plan.scheduler.status import Status, unresolvable
 
-from . import names
 from .tainttoleration import tolerated
 
 _UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
@@ -20,7 +20,7 @@ _UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedul
 class NodeName(FilterPlugin, EnqueueExtensions):
     """A pod that names its node fits only there."""
 
-    name = names.NODE_NAME
+    name = pluginnames.NODE_NAME
     _wrong = unresolvable("node(s) didn't match the requested node name")
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
@@ -39,7 +39,7 @@ class NodeName(FilterPlugin, EnqueueExtensions):
 class NodeUnschedulable(FilterPlugin, EnqueueExtensions):
     """Cordoned nodes take only pods that tolerate it."""
 
-    name = names.NODE_UNSCHEDULABLE
+    name = pluginnames.NODE_UNSCHEDULABLE
     _cordoned = unresolvable("node(s) were unschedulable")
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:

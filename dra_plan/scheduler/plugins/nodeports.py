@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 
 from dra_plan.api.core import Node, Pod
+from dra_plan.scheduler import pluginnames
 from dra_plan.scheduler.cyclestate import CycleState
 from dra_plan.scheduler.events import Action, Hint, Interest, Resource
 from dra_plan.scheduler.framework import EnqueueExtensions, FilterPlugin, PreFilterPlugin, PreFilterResult
 from dra_plan.scheduler.nodeinfo import NodeInfo, PodInfo, Port
 from dra_plan.scheduler.status import SKIP, Status, unschedulable
-
-from . import names
 
 _ANY = "0.0.0.0"
 _TAKEN = unschedulable("node(s) didn't have free ports for the requested pod ports")
@@ -29,7 +28,7 @@ def conflict(wanted: Sequence[Port], used: Iterable[Port]) -> bool:
 class NodePorts(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
     """Host ports of containers and sidecars."""
 
-    name = names.NODE_PORTS
+    name = pluginnames.NODE_PORTS
 
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dra_plan.api.core import Pod
+from dra_plan.scheduler import pluginnames
 from dra_plan.scheduler.events import Action, Interest, Resource
 from dra_plan.scheduler.framework import EnqueueExtensions, PreEnqueuePlugin
 from dra_plan.scheduler.status import Status, unresolvable
-
-from . import names
 
 
 class SchedulingGates(PreEnqueuePlugin, EnqueueExtensions):
     """Gated until the last scheduling gate is removed."""
 
-    name = names.SCHEDULING_GATES
+    name = pluginnames.SCHEDULING_GATES
 
     def pre_enqueue(self, pod: Pod) -> Status | None:
         """Refuse pods that have gates."""

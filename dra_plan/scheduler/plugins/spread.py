@@ -10,8 +10,9 @@ from dra_plan.api.core import Node, Pod, TopologySpreadConstraint
 from dra_plan.api.meta import LabelSelector, LabelSelectorRequirement
 from dra_plan.api.selectors import labels_match
 from dra_plan.api.workloads import ReplicationController, Workload
+from dra_plan.scheduler import pluginnames
 from dra_plan.scheduler.affinityterms import with_label_keys
-from dra_plan.scheduler.cluster import Cluster
+from dra_plan.scheduler.cluster import SimulatedCluster
 from dra_plan.scheduler.cyclestate import CycleState
 from dra_plan.scheduler.events import Action, Hint, Interest, Resource
 from dra_plan.scheduler.framework import (
@@ -28,7 +29,6 @@ from dra_plan.scheduler.handle import Handle
 from dra_plan.scheduler.nodeinfo import NodeInfo, PodInfo
 from dra_plan.scheduler.status import SKIP, Status, unresolvable, unschedulable
 
-from . import names
 from .nodeaffinity import matches as matches_affinity
 from .tainttoleration import untolerated
 
@@ -46,7 +46,7 @@ SYSTEM_DEFAULTS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Constraint:
+class SpreadConstraint:
     """One constraint of a pod, ready for counting."""
 
     key: str
@@ -76,10 +76,10 @@ class Constraint:
         return sum(not info.terminating and self.selects(info.pod, namespace) for info in node.pods.values())
 
 
-def constraints_of(pod: Pod, listed: Sequence[TopologySpreadConstraint], when: str) -> list[Constraint]:
+def constraints_of(pod: Pod, listed: Sequence[TopologySpreadConstraint], when: str) -> list[SpreadConstraint]:
     """The constraints with the given action, label keys filled in."""
     return [
-        Constraint(
+        SpreadConstraint(
             key=c.topology_key,
             selector=with_label_keys(c.label_selector, pod, c.match_label_keys),
             max_skew=c.max_skew,
@@ -92,7 +92,7 @@ def constraints_of(pod: Pod, listed: Sequence[TopologySpreadConstraint], when: s
     ]
 
 
-def default_selector(pod: Pod, cluster: Cluster) -> LabelSelector | None:
+def default_selector(pod: Pod, cluster: SimulatedCluster) -> LabelSelector | None:
     """What selects the pod's like: services that select it and its owning controller; None if nothing does."""
     labels = pod.metadata.labels or {}
     wanted: dict[str, str] = {}
@@ -122,14 +122,14 @@ def default_selector(pod: Pod, cluster: Cluster) -> LabelSelector | None:
 
 
 @dataclass
-class _FilterState:
+class _SpreadCounts:
     """Counts per constraint and label value, among the nodes that count."""
 
-    constraints: list[Constraint]
+    constraints: list[SpreadConstraint]
     totals: list[dict[str, int]]
 
-    def clone(self) -> _FilterState:
-        return _FilterState(self.constraints, [dict(values) for values in self.totals])
+    def clone(self) -> _SpreadCounts:
+        return _SpreadCounts(self.constraints, [dict(values) for values in self.totals])
 
     def least(self, index: int) -> int:
         """The smallest count; 0 if there are fewer domains than wanted."""
@@ -140,10 +140,10 @@ class _FilterState:
 
 
 @dataclass
-class _ScoreState:
+class _SpreadScores:
     """Counts per constraint and label value, their weights, and the nodes that lack a label."""
 
-    constraints: list[Constraint]
+    constraints: list[SpreadConstraint]
     totals: list[dict[str, int]] = field(default_factory=list)
     weights: list[float] = field(default_factory=list)
     ignored: set[str] = field(default_factory=set)
@@ -154,7 +154,7 @@ class PodTopologySpread(
 ):
     """DoNotSchedule constraints filter, ScheduleAnyway constraints score."""
 
-    name = names.SPREAD
+    name = pluginnames.SPREAD
 
     def __init__(
         self, handle: Handle, defaults: Sequence[TopologySpreadConstraint] = SYSTEM_DEFAULTS, *, system: bool = True
@@ -163,7 +163,7 @@ class PodTopologySpread(
         self._defaults = list(defaults)
         self._system = system
 
-    def _constraints(self, pod: Pod, when: str) -> list[Constraint]:
+    def _constraints(self, pod: Pod, when: str) -> list[SpreadConstraint]:
         own = pod.spec.topology_spread_constraints
         if own:
             return constraints_of(pod, own, when)
@@ -174,7 +174,7 @@ class PodTopologySpread(
         if selector is None:
             return []
         return [
-            Constraint(
+            SpreadConstraint(
                 c.topology_key, selector, c.max_skew, c.min_domains or 1, honor_affinity=True, honor_taints=False
             )
             for c in listed
@@ -197,7 +197,7 @@ class PodTopologySpread(
                 if constraint.counts(pod, node):
                     value = node.labels[constraint.key]
                     values[value] = values.get(value, 0) + constraint.count(node, pod.metadata.namespace)
-        state.write(self.name, _FilterState(constraints, totals))
+        state.write(self.name, _SpreadCounts(constraints, totals))
         return None, None
 
     def pre_filter_extensions(self) -> PreFilterExtensions | None:
@@ -215,7 +215,7 @@ class PodTopologySpread(
         return None
 
     def _shift(self, state: CycleState, pod: Pod, other: PodInfo, node: NodeInfo, by: int) -> None:
-        counted: _FilterState = state.read(self.name)
+        counted: _SpreadCounts = state.read(self.name)
         if not _has_all(node.labels, counted.constraints):
             return
         for constraint, values in zip(counted.constraints, counted.totals, strict=True):
@@ -225,7 +225,7 @@ class PodTopologySpread(
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
         """Reject nodes that would make it too uneven, or lack the label."""
-        counted: _FilterState = state.read(self.name)
+        counted: _SpreadCounts = state.read(self.name)
         for index, constraint in enumerate(counted.constraints):
             value = node.labels.get(constraint.key)
             if value is None:
@@ -244,7 +244,7 @@ class PodTopologySpread(
             return SKIP
         # the system's defaults are lenient with nodes that lack a label
         all_labels = bool(pod.spec.topology_spread_constraints) or not self._system
-        scored = _ScoreState(constraints, [{} for _ in constraints])
+        scored = _SpreadScores(constraints, [{} for _ in constraints])
         for node in nodes:
             if all_labels and not _has_all(node.labels, constraints):
                 scored.ignored.add(node.name)
@@ -259,7 +259,7 @@ class PodTopologySpread(
         state.write(f"{self.name}/score", scored)
         return None
 
-    def _count_domains(self, scored: _ScoreState, pod: Pod, all_labels: bool) -> None:
+    def _count_domains(self, scored: _SpreadScores, pod: Pod, all_labels: bool) -> None:
         for node in self._handle.snapshot.values():
             if all_labels and not _has_all(node.labels, scored.constraints):
                 continue
@@ -270,7 +270,7 @@ class PodTopologySpread(
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
         """The larger, the more of its like the pod would meet."""
-        scored: _ScoreState = state.read(f"{self.name}/score")
+        scored: _SpreadScores = state.read(f"{self.name}/score")
         if node.name in scored.ignored:
             return 0
         total = 0.0
@@ -331,5 +331,5 @@ class PodTopologySpread(
         return Hint.QUEUE if before or after else Hint.SKIP
 
 
-def _has_all(labels: Mapping[str, str], constraints: Sequence[Constraint]) -> bool:
+def _has_all(labels: Mapping[str, str], constraints: Sequence[SpreadConstraint]) -> bool:
     return all(constraint.key in labels for constraint in constraints)

@@ -7,14 +7,13 @@ from collections.abc import Hashable, Iterable, Sequence
 from dra_plan.api.core import Node, Pod, Taint, Toleration
 from dra_plan.api.tolerations import BLOCKING, tolerates
 from dra_plan.releases import Target
+from dra_plan.scheduler import pluginnames
 from dra_plan.scheduler.cyclestate import CycleState
 from dra_plan.scheduler.events import Action, Hint, Interest, Resource
 from dra_plan.scheduler.framework import EnqueueExtensions, FilterPlugin, PreScorePlugin, ScorePlugin
 from dra_plan.scheduler.nodeinfo import NodeInfo
 from dra_plan.scheduler.scoring import normalize
 from dra_plan.scheduler.status import Status, unresolvable
-
-from . import names
 
 
 def tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
@@ -37,7 +36,7 @@ def _shape(pod: Pod) -> Hashable:
 class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensions):
     """Filters by NoSchedule and NoExecute, scores by PreferNoSchedule."""
 
-    name = names.TAINT_TOLERATION
+    name = pluginnames.TAINT_TOLERATION
 
     def __init__(self, target: Target) -> None:
         self._names_taint = target.rules.names_untolerated_taint

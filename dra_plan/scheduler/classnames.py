@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dra_plan.api.resource import DeviceClass
-from dra_plan.scheduler.clock import parse_time
+
+from .clock import parse_time
 
 IMPLICIT_PREFIX = "deviceclass.resource.kubernetes.io/"
 

@@ -8,7 +8,7 @@ controllers do meanwhile is done here too: claims are generated, and claims that
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from msgspec.structs import replace
 
@@ -22,37 +22,34 @@ from .clock import latest
 from .events import Action, Event, Resource
 from .keys import pod_uid
 from .queue import MOST_BACKOFF
-
-if TYPE_CHECKING:
-    from .simulate import Simulation
+from .simulation import Simulation
 
 
-class _Named(Protocol):
+class _WithMetadata(Protocol):
     @property
     def metadata(self) -> ObjectMeta: ...
 
 
-_Object = TypeVar("_Object", bound=_Named)
-_Key = tuple[str, str]
+_Object = TypeVar("_Object", bound=_WithMetadata)
 
 
-def _index(objects: Iterable[_Object]) -> dict[_Key, _Object]:
+def _index(objects: Iterable[_Object]) -> dict[tuple[str, str], _Object]:
     return {(o.metadata.namespace, o.metadata.name): o for o in objects}
 
 
 def advance(simulation: Simulation, before: Inventory, after: Inventory) -> None:
     """Apply the differences, in the order nodes, devices, claims, pods."""
-    step = _Step(simulation, before, after)
-    step.pass_time()
-    step.nodes()
-    step.devices()
-    step.others()
-    step.claims()
-    step.pods()
+    later = _LaterState(simulation, before, after)
+    later.pass_time()
+    later.nodes()
+    later.devices()
+    later.others()
+    later.claims()
+    later.pods()
     simulation.scheduler.resume()
 
 
-class _Step:
+class _LaterState:
     def __init__(self, simulation: Simulation, before: Inventory, after: Inventory) -> None:
         self._simulation = simulation
         self._cluster = simulation.cluster
@@ -112,7 +109,9 @@ class _Step:
             for slice_ in after.slices:
                 cluster.emit(Resource.SLICE, Action.UPDATE_OTHER, slice_, slice_)
 
-    def _emit_all(self, kind: Resource, old: Mapping[_Key, object], new: Mapping[_Key, object]) -> None:
+    def _emit_all(
+        self, kind: Resource, old: Mapping[tuple[str, str], object], new: Mapping[tuple[str, str], object]
+    ) -> None:
         for key in (*old, *(key for key in new if key not in old)):
             if key not in new:
                 self._cluster.emit(kind, Action.DELETE, old[key], None)

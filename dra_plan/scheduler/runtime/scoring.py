@@ -1,0 +1,82 @@
+"""PreScore and Score of a profile: weighted scores of the nodes that fit, with Kubernetes' error texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dra_plan.api.core import Pod
+from dra_plan.scheduler.cyclestate import CycleState
+from dra_plan.scheduler.framework import MAX_NODE_SCORE, MIN_NODE_SCORE, PreScorePlugin, ScorePlugin
+from dra_plan.scheduler.memo import NodeAnswers
+from dra_plan.scheduler.nodeinfo import NodeInfo
+from dra_plan.scheduler.status import Status, error, failed, is_skip
+
+from .plugins import ProfilePlugins, guard
+
+
+class ScorePhase(ProfilePlugins):
+    """Runs the plugins that rank nodes. `weights` are the profile's, `scores` those remembered."""
+
+    weights: Mapping[str, int]
+    scores: NodeAnswers[int | None]
+
+    def run_pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
+        """An Error if a plugin fails; plugins that answer Skip do not score."""
+        skipped = set()
+        for plugin in self._of("preScore"):
+            assert isinstance(plugin, PreScorePlugin)
+            with guard(plugin, "PreScore", pod):
+                status = plugin.pre_score(state, pod, nodes)
+            if is_skip(status):
+                skipped.add(plugin.name)
+            elif failed(status):
+                return error(f'running PreScore plugin "{plugin.name}": {status.message}').by(plugin.name)
+        state.skip_score = frozenset(skipped)
+        return None
+
+    def run_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> dict[str, list[int]] | Status:
+        """Per plugin the weighted scores in the order of the nodes, or an Error."""
+        plugins = [p for p in self._of("score") if isinstance(p, ScorePlugin) and p.name not in state.skip_score]
+        table: dict[str, list[int]] = {}
+        where = [node.position for node in nodes]
+        for plugin in plugins:
+            raw = self._raw_scores(plugin, state, pod, nodes, where)
+            if isinstance(raw, Status):
+                return error(f'running Score plugins: plugin "{plugin.name}" failed with: {raw.message}').by(
+                    plugin.name
+                )
+            table[plugin.name] = raw
+        for plugin in plugins:
+            with guard(plugin, "NormalizeScore", pod):
+                status = plugin.normalize(state, pod, nodes, table[plugin.name])
+            if failed(status):
+                text = f'running Normalize on Score plugins: plugin "{plugin.name}" failed with: {status.message}'
+                return error(text).by(plugin.name)
+        for name, scores in table.items():
+            if scores and (min(scores) < MIN_NODE_SCORE or max(scores) > MAX_NODE_SCORE):
+                wrong = next(s for s in scores if not MIN_NODE_SCORE <= s <= MAX_NODE_SCORE)
+                limits = f"it should in the range of [{MIN_NODE_SCORE}, {MAX_NODE_SCORE}] after normalizing"
+                text = f'plugin "{name}" returns an invalid score {wrong}, {limits}'
+                return error(f"applying score defaultWeights on Score plugins: {text}").by(name)
+            weight = self.weights.get(name, 1)
+            if weight != 1:
+                table[name] = [score * weight for score in scores]
+        return table
+
+    def _raw_scores(
+        self, plugin: ScorePlugin, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], where: Sequence[int]
+    ) -> list[int] | Status:
+        """The plugin's scores before normalizing; `where` are the nodes' places in scheduling order."""
+        key = plugin.score_memo(state, pod)
+        known = None if key is None else self.scores.of((plugin.name, key))
+        scores: list[Any] = [None] * len(nodes) if known is None else list(map(known.__getitem__, where))
+        with guard(plugin, "Score", pod):
+            for index in [index for index, score in enumerate(scores) if score is None]:
+                score = plugin.score(state, pod, nodes[index])
+                if isinstance(score, Status):
+                    return score
+                scores[index] = score
+                if known is not None:
+                    known[where[index]] = score
+        return scores
