@@ -41,7 +41,7 @@ from .extended import new_special_claim, special_claim, special_requests, specia
 from .state import Allocations, PodState
 
 FINALIZER = "resource.kubernetes.io/delete-protection"
-_UNAVAILABLE = unresolvable("resourceclaim not available on the node").by(names.DYNAMIC_RESOURCES)
+_UNAVAILABLE = unresolvable("resourceclaim not available on the node").by(pluginnames.DYNAMIC_RESOURCES)
 """Known again as the object that it is."""
 _NO_DEVICES = unresolvable("cannot allocate all claims")
 _LEFTOVER = unresolvable("cannot schedule extended resource claim")
