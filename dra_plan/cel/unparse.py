@@ -25,6 +25,20 @@ def expression_text(expr: Expr) -> str:
     return _text(expr, 0)
 
 
+def constant_text(value: bool | int | str) -> str:
+    """A constant as the language writes it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return '"' + "".join(_ESCAPES.get(character, character) for character in value) + '"'
+    return str(value)
+
+
+def is_identifier(text: str) -> bool:
+    """Whether the text can stand for a name without quotes."""
+    return _IDENTIFIER.fullmatch(text) is not None
+
+
 def _text(expr: Expr, outer: int) -> str:
     """The text, in parentheses when it binds less tightly than what is around it."""
     text, binding = _written(expr)
@@ -60,16 +74,14 @@ def _written(expr: Expr) -> tuple[str, int]:
 
 def _constant(expr: ast.Const) -> str:
     value = expr.value
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    if isinstance(value, str):
-        return '"' + "".join(_ESCAPES.get(character, character) for character in value) + '"'
+    if value is None:
+        return "null"
     if isinstance(value, bytes):
         return 'b"' + "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\x{b:02x}" for b in value) + '"'
     if isinstance(value, float):
         text = double_to_string(value)
         return text if set(text) & set(".eNI") else f"{text}.0"
-    return f"{value}u" if expr.kind == "uint" else str(value)
+    return f"{value}u" if expr.kind == "uint" else constant_text(value)
 
 
 def _call(expr: ast.Call) -> tuple[str, int]:
@@ -112,7 +124,7 @@ def _optional_map(condition: Expr, then: Expr) -> str | None:
 
 def _fold(expr: ast.Comprehension) -> str:
     if is_bind(expr):
-        if _IDENTIFIER.fullmatch(expr.accu_var):
+        if is_identifier(expr.accu_var):
             return f"cel.bind({expr.accu_var}, {_text(expr.accu_init, 0)}, {_text(expr.result, 0)})"
         return _sort_by(expr)
     variables = [expr.iter_var, *([expr.iter_var2] if expr.iter_var2 else [])]
@@ -131,7 +143,7 @@ def _sort_by(expr: ast.Comprehension) -> str:
 def sort_keys(expr: ast.Comprehension) -> ast.Comprehension | None:
     """The fold over the keys when this one is the expansion of sortBy."""
     call = expr.result
-    if not _IDENTIFIER.fullmatch(expr.accu_var) and isinstance(call, ast.Call) and call.args:
+    if not is_identifier(expr.accu_var) and isinstance(call, ast.Call) and call.args:
         return call.args[0] if isinstance(call.args[0], ast.Comprehension) else None
     return None
 

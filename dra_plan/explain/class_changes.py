@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dra_plan.allocator import PoolDevice, SelectorError
 from dra_plan.allocator.requests import Want
 from dra_plan.api.resource import DeviceClass
+from dra_plan.cel.parts import strings
 
 from . import edits
 from .change import Change, about, edit_want
@@ -56,5 +57,5 @@ def _drivers(device_class: DeviceClass, devices: list[PoolDevice], view: NodeVie
 
 def _named(device_class: DeviceClass, devices: list[PoolDevice]) -> set[str]:
     """The drivers that the selectors of the class name."""
-    texts = [s.cel.expression for s in device_class.spec.selectors if s.cel is not None]
-    return {device.id.driver for device in devices if any(device.id.driver in text for text in texts)}
+    named = {text for s in device_class.spec.selectors if s.cel is not None for text in strings(s.cel.expression)}
+    return {device.id.driver for device in devices} & named

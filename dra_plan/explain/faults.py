@@ -13,18 +13,14 @@ from dra_plan.api.resource import ResourceClaim
 from dra_plan.claimsets import ClaimSet
 
 from . import edits
-from .clauses import references
+from .mending import mended
 from .near import nearest
-from .rewrites import for_driver, guarded
 from .scene import Budget, Scene
 
 _LISTS_GATE = "DRAListTypeAttributes"
 
 _SET_OFF = ("all-and-broken-pool", "all-and-constraint")
 """Errors that a request sets off without being wrong itself: a pool or a constraint is at fault."""
-
-_ROUNDS = 6
-"""Guards that are added one after the other before a rewrite is given up."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -146,28 +142,22 @@ def _failed(scene: Scene, error: SelectorError) -> tuple[Want | None, Condition 
 
 
 def _rewrite(scene: Scene, want: Want, condition: Condition, device: PoolDevice) -> Rewrite | None:
-    """Guards against what the failing devices lack, until nothing fails; else a check of the driver."""
+    """The selector mended, if there is a way; the allocator is asked with each expression that is tried."""
     apply = _applier(want, condition)
     budget = Budget(200_000, 50_000)
-    expression, failing = condition.expression, device
-    for _ in range(_ROUNDS):
-        better = guarded(expression, failing)
-        if better is None:
-            break
-        expression = better
+    outcomes: dict[str, str] = {}
+
+    def fails_on(expression: str) -> PoolDevice | None:
+        if expression == condition.expression:
+            return device
         answer = apply(scene, expression).ask(budget)
+        outcomes[expression] = answer.outcome.value
         if not isinstance(answer.error, SelectorError):
-            return Rewrite(expression, answer.outcome.value)
-        if not isinstance(answer.error.device, PoolDevice):
             return None
-        failing = answer.error.device
-    for reference in references(condition.expression):
-        if reference.domain and reference.domain != device.id.driver:
-            expression = for_driver(condition.expression, reference.domain)
-            answer = apply(scene, expression).ask(budget)
-            if not isinstance(answer.error, SelectorError):
-                return Rewrite(expression, answer.outcome.value)
-    return None
+        return answer.error.device if isinstance(answer.error.device, PoolDevice) else device
+
+    expression = mended(condition.expression, fails_on)
+    return None if expression is None else Rewrite(expression, outcomes[expression])
 
 
 def _applier(want: Want, condition: Condition) -> Callable[[Scene, str], Scene]:

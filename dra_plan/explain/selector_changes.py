@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from dra_plan.allocator.reasons import SelectorRefused
 from dra_plan.allocator.requests import Want
+from dra_plan.api import quantity
+from dra_plan.cel.parts import clauses
+from dra_plan.cel.rewrite import Comparison, comparison, renamed, with_amount, with_clause, with_domain, without_clause
 
 from . import edits
 from .change import Change, Data, about, edit_want
-from .clauses import clauses
+from .near import nearest
 from .reasons import SelectorFailed
-from .rewrites import other_values, spelling_fixes
 from .scene import Scene
-from .selectors import Finding
+from .selectors import Finding, Found
+
+MOST_VALUES = 2
+"""Values that are tried for one constant."""
 
 Rewrite = Callable[[str | None], Callable[[Scene], Scene]]
 
@@ -30,15 +37,14 @@ def of_selector(want: Want, refusal: SelectorRefused | SelectorFailed, found: Se
     if not of_class:
         for new in other_values(expression, found):
             yield Change("change-value", {**data, "replacement": new}, change(new))
-    parts = clauses(expression)
-    for finding in found if len(parts) > 1 else ():
-        kept = " && ".join(part for part in parts if part != finding.clause)
-        if finding.clause in parts and kept:
+    for finding in found:
+        kept = without_clause(expression, finding.clause)
+        if kept is not None:
             made = {**data, "replacement": kept, "dropped": finding.clause}
             yield Change("loosen-class" if of_class else "loosen-selector", made, change(kept))
     if not of_class:
         yield Change("drop-selector", {**data, "replacement": None}, change(None))
-    elif found and len(parts) == 1:
+    elif found and len(clauses(expression)) == 1:
         yield Change("loosen-class", {**data, "replacement": None}, change(None))
 
 
@@ -48,3 +54,53 @@ def _rewriter(want: Want, refusal: SelectorRefused | SelectorFailed) -> Rewrite:
     if name is None:
         return lambda new: edit_want(want, edits.set_selector(position, new))
     return lambda new: lambda scene: edits.set_class_selector(scene, name, position, new)
+
+
+def spelling_fixes(expression: str, found: Sequence[Finding]) -> Iterator[str]:
+    """The expression with each name, domain or type that was probably meant, one at a time."""
+    for finding in found:
+        for item in finding.found:
+            if item.hint is None:
+                continue
+            if item.problem == "missing":
+                yield renamed(expression, item.reference, item.hint)
+            elif item.problem in ("wrong-domain", "unknown-domain"):
+                yield with_domain(expression, item.reference.domain, item.hint)
+            elif item.problem == "wrong-type":
+                yield from (with_clause(expression, finding.clause, new) for new in _retyped(finding.clause, item))
+
+
+def _retyped(clause: str, found: Found) -> Iterator[str]:
+    """The comparison with its constant as a type that the devices have."""
+    compared = comparison(clause)
+    if compared is not None:
+        types = sorted({kind for kind, _ in found.values})
+        yield from (new for published in types if (new := compared.retyped(published)) is not None)
+
+
+def other_values(expression: str, found: Sequence[Finding]) -> Iterator[str]:
+    """The expression with a constant that no device has replaced by one that some have: the nearest, the commonest."""
+    for finding in found:
+        if len(finding.found) == 1 and finding.found[0].problem is None:
+            for clause in _with_other_value(finding.clause, finding.found[0].values):
+                yield with_clause(expression, finding.clause, clause)
+
+
+def _with_other_value(clause: str, counted: Counter[tuple[str, Any]]) -> Iterator[str]:
+    compared = comparison(clause)
+    if compared is not None and compared.is_equal:
+        yield from (compared.with_value(value) for value in _likely(compared, counted))
+    elif compared is None:
+        amounts = [str(value) for kind, value in counted if kind == "quantity"]
+        bounded = with_amount(clause, max(amounts, key=lambda text: quantity.parse(text).nano)) if amounts else None
+        if bounded is not None:
+            yield bounded
+
+
+def _likely(compared: Comparison, counted: Counter[tuple[str, Any]]) -> list[Any]:
+    """Values that might have been meant; none if they are of another type."""
+    values = [value for (kind, value), _ in counted.most_common() if kind == compared.type]
+    if isinstance(compared.value, str):
+        near = nearest(compared.value, values)
+        values.sort(key=lambda value: value != near)
+    return values[:MOST_VALUES]

@@ -10,8 +10,9 @@ from typing import Any, Protocol, runtime_checkable
 from dra_plan.allocator import PoolDevice
 from dra_plan.allocator.requests import Compile
 from dra_plan.api.resource import Device, DeviceAttribute
+from dra_plan.cel.parts import Reference, calls, clauses, is_reference, references
+from dra_plan.cel.rewrite import comparison
 
-from .clauses import Reference, clauses, compared_type, is_reference, references
 from .near import nearest
 
 _TYPES = (
@@ -165,7 +166,7 @@ def _outermost(part: Part) -> Iterator[Part]:
 
 def _is_computed(text: str) -> bool:
     """More than an attribute or a constant; -1, 0 and 1 of a comparison say nothing."""
-    return not is_reference(text) and bool(references(text)) and ".compareTo(" not in text
+    return not is_reference(text) and bool(references(text)) and not calls(text, "compareTo")
 
 
 def _decisive(parts: Sequence[str], device: PoolDevice, compile_: Compile) -> tuple[str, str | None]:
@@ -193,10 +194,10 @@ def _found(
         if made.hint is None:
             made.known = sorted(known.names.get((reference.kind, reference.domain), ()))
         return made
-    wanted = compared_type(clause)
+    compared = comparison(clause)
     types = {kind for kind, _ in values}
-    if wanted is not None and len(references(clause)) == 1 and wanted not in types and reference.kind == "attribute":
-        made.problem, made.hint = "wrong-type", wanted
+    if reference.kind == "attribute" and compared and compared.is_plain and compared.type not in types:
+        made.problem, made.hint = "wrong-type", compared.type
     return made
 
 

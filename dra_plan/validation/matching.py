@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from dra_plan.allocator import PoolDevice, SelectorError
 from dra_plan.allocator.requests import Condition
 from dra_plan.api.resource import DeviceClass
-from dra_plan.explain.clauses import Reference, clauses, compared_type, is_reference, references
-from dra_plan.explain.rewrites import for_driver, guarded
+from dra_plan.cel.parts import Reference, clauses, mentions, references
+from dra_plan.cel.rewrite import access, comparison
+from dra_plan.explain.mending import mended
 from dra_plan.explain.selectors import Publications, look_up
 from dra_plan.manifests.paths import FieldPath
 
@@ -45,9 +45,6 @@ OTHER_TYPE = warning(
 )
 RULES = (FAILS, NOT_PUBLISHED, WRONG_DOMAIN, OTHER_TYPE)
 
-_ROUNDS = 8
-"""Guards that are put in front of one selector at most."""
-_COMPARISON = re.compile(r"\s*[=!]=\s*")
 Found = Iterator[tuple[Subject, Problem]]
 
 
@@ -104,20 +101,7 @@ def _failures(world: World, conditions: Sequence[Condition], path: FieldPath) ->
 
 def _mended(world: World, condition: Condition, failing: Sequence[PoolDevice]) -> str:
     """The expression with guards, or for one driver only, that fails on none of the devices; empty if there is none."""
-    text = condition.expression
-    for _ in range(_ROUNDS):
-        still = _first_failing(world, text, failing)
-        if still is None:
-            return text
-        better = guarded(text, still)
-        if better is None:
-            break
-        text = better
-    drivers = {device.id.driver for device in failing}
-    for domain in dict.fromkeys(reference.domain for reference in references(condition.expression)):
-        if domain and domain not in drivers:
-            return for_driver(condition.expression, domain)
-    return ""
+    return mended(condition.expression, lambda text: _first_failing(world, text, failing)) or ""
 
 
 def _first_failing(world: World, expression: str, devices: Sequence[PoolDevice]) -> PoolDevice | None:
@@ -141,7 +125,7 @@ def _readings(world: World, conditions: Sequence[Condition], path: FieldPath) ->
         devices = world.matching(known)
         if not devices:
             return
-        for reference in references(clause):
+        for reference in references(clause, "read", "optional"):
             problem = _reading(clause, expression, reference, devices, path)
             if problem is not None and (problem.rule, reference) not in told:
                 told.add((problem.rule, reference))
@@ -156,32 +140,18 @@ def _readings(world: World, conditions: Sequence[Condition], path: FieldPath) ->
 def _reading(
     clause: str, expression: str, reference: Reference, devices: Sequence[PoolDevice], path: FieldPath
 ) -> Problem | None:
-    if reference.kind not in ("attribute", "capacity") or reference.tests:
+    if reference.kind not in ("attribute", "capacity"):
         return None
     if all(look_up(device, reference) is None for device in devices):
         return _absent(expression, reference, devices, path)
-    wanted = compared_type(clause)
-    if wanted is None or not is_reference(_COMPARISON.split(clause)[0]):
+    compared = comparison(clause)
+    if compared is None or not compared.is_plain:
         return None
     types = sorted({value[0] for device in devices if (value := look_up(device, reference)) is not None})
-    if wanted in types:
+    if compared.type in types:
         return None
-    message = f"{reference.label} is of type {' or '.join(types)}, and can't equal a value of type {wanted}"
-    return OTHER_TYPE.at(path, message, _retyped(clause, types[0], wanted))
-
-
-def _retyped(clause: str, published: str, wanted: str) -> str:
-    """The comparison with the constant as the published type; empty where that is not plain."""
-    left, constant = _COMPARISON.split(clause, maxsplit=1)
-    bare = constant.strip().strip("\"'")
-    made = {
-        ("version", "string"): f'semver("{bare}")',
-        ("string", "int"): f'"{bare}"',
-        ("string", "bool"): f'"{bare}"',
-        ("int", "string"): bare if bare.lstrip("-").isdigit() else "",
-        ("bool", "string"): bare if bare in ("true", "false") else "",
-    }.get((published, wanted), "")
-    return f"{left} {'!=' if '!=' in clause else '=='} {made}" if made else ""
+    message = f"{reference.label} is of type {' or '.join(types)}, and can't equal a value of type {compared.type}"
+    return OTHER_TYPE.at(path, message, compared.retyped(types[0]) or "")
 
 
 def _absent(
@@ -196,26 +166,16 @@ def _absent(
     if homes:
         domain = nearest(reference.domain, homes) or homes[0]
         message = f"{drivers} publishes {reference.name} as {domain}/{reference.name}, not as {reference.label}"
-        return WRONG_DOMAIN.at(path, message, f'device.{_table(reference)}["{domain}"].{reference.name}')
+        return WRONG_DOMAIN.at(path, message, access(reference._replace(domain=domain)))
     names = publications.names.get((reference.kind, reference.domain), {})
     near = nearest(reference.name, names)
     if near is None and _is_guarded(expression, reference):
         return None
-    suggestion = f'device.{_table(reference)}["{reference.domain}"].{near}' if near else ""
+    suggestion = access(reference._replace(name=near)) if near else ""
     message = f"{none_of(len(devices), 'device', 'publish', drivers)} {reference.kind} {shown(reference.label)}"
     return NOT_PUBLISHED.at(path, message, suggestion)
 
 
-def _table(reference: Reference) -> str:
-    return "attributes" if reference.kind == "attribute" else "capacity"
-
-
 def _is_guarded(expression: str, reference: Reference) -> bool:
     """Whether the expression asks for the name's presence, or reads it as optional: it expects devices without it."""
-    name, domain = re.escape(reference.name), re.escape(reference.domain)
-    asked = (
-        rf"""["']{name}["']\s+in\b""",
-        rf"""\?\s*(?:{name}\b|["']{name}["']|["']{domain}["'])""",
-        rf"""\bhas\s*\([^()]*\.\s*{name}\s*\)""",
-    )
-    return any(re.search(pattern, expression) for pattern in asked)
+    return any(mention.reference.name == reference.name and mention.use != "read" for mention in mentions(expression))

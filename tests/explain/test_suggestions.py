@@ -10,7 +10,7 @@ import pytest
 from dra_plan import allocate, releases
 from dra_plan.explain import telling
 from dra_plan.explain.blocking import BlockingSet
-from dra_plan.explain.rewrites import other_values
+from dra_plan.explain.selector_changes import other_values
 from dra_plan.explain.selectors import Publications, findings
 from dra_plan.manifests.decode import from_dicts
 from dra_plan.planner.cluster import Cluster
@@ -104,6 +104,26 @@ def test_other_values_are_the_nearest_and_the_commonest() -> None:
     assert rewritten(' :memory.compareTo(quantity("96Gi")) >= 0') == [f'{capacity}.compareTo(quantity("80Gi")) >= 0']
     assert rewritten(' .model != "A100"')[:1] == []
     assert rewritten(' .model.startsWith("X")') == []
+
+
+def test_a_selector_is_split_beside_optional_reads() -> None:
+    """`.?x` is no ternary: the part that decides is told alone, and what helps with that part is suggested."""
+    wanted = cel(' .?model.orValue("") == "A100" && .index == 7')
+    devices = [device("gpu-0", model="A100", index=0)]
+    claim_set = only_set([*cluster(a_slice("a", devices)), claim("train", request("gpu", wanted))])
+    story = next(story for story in claim_set["stories"] if story["nodes"] == ["a"])
+    [decisive] = story["requests"][0]["removed"][0]["selectors"]
+    assert decisive["clause"] == f'device.attributes["{DRIVER}"].index == 7'
+    assert codes(claim_set) == [["change-value"], ["loosen-selector"]]
+
+
+def test_a_version_compared_with_a_string_is_compared_with_a_version_instead() -> None:
+    devices = [device("gpu-0", driverVersion={"version": "1.2.3"})]
+    wanted = cel(' .driverVersion == "1.2.3"')
+    objects = [*cluster(a_slice("a", devices)), claim("train", request("gpu", wanted))]
+    suggested = [suggestion["changes"] for suggestion in only_set(objects)["suggestions"]]
+    [[change]] = [changes for changes in suggested if changes[0]["code"] == "fix-spelling"]
+    assert change["replacement"] == cel(' .driverVersion == semver("1.2.3")')
 
 
 def test_several_changes_are_told_only_where_no_single_one_is_enough() -> None:

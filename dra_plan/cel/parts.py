@@ -1,0 +1,327 @@
+"""What an expression is made of, for those who show or change it: the parts that `&&` joins, the names that it reads.
+
+Found in the tree, and told with the place in the text, so that whatever is not changed stays as it was written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Literal, NamedTuple, TypeAlias
+
+from dra_plan.cel import ast
+from dra_plan.cel.ast import Expr
+from dra_plan.cel.deep import with_room
+from dra_plan.cel.environment import environment
+from dra_plan.cel.lexer import END, Token, tokenize
+from dra_plan.cel.parse import parse
+from dra_plan.cel.walk import children, nodes
+from dra_plan.releases import NEWEST
+
+_OPENERS, _CLOSERS = frozenset("([{"), frozenset(")]}")
+
+Kind: TypeAlias = Literal["attribute", "capacity", "domain", "driver"]
+Use: TypeAlias = Literal["read", "optional", "test"]
+"""How a name is used: read (an error where it is missing), read as optional, or only asked whether it is there."""
+
+_TABLES: dict[str, Kind] = {"attributes": "attribute", "capacity": "capacity"}
+
+
+class Span(NamedTuple):
+    """A part of a text: from `start` up to `end`."""
+
+    start: int
+    end: int
+
+    def of(self, text: str) -> str:
+        """The part."""
+        return text[self.start : self.end]
+
+
+class Reference(NamedTuple):
+    """Something of a device that an expression names by constants; the domain is as written.
+
+    Of kind domain (`"d" in device.attributes`) there is no name, of kind driver no domain.
+    """
+
+    kind: Kind
+    domain: str
+    name: str
+
+    @property
+    def label(self) -> str:
+        """DOMAIN/NAME, or `driver`."""
+        return "driver" if self.kind == "driver" else f"{self.domain}/{self.name}" if self.name else self.domain
+
+
+class Mention(NamedTuple):
+    """One place where something is named: how it is used, and where its domain and its name stand in the text."""
+
+    reference: Reference
+    use: Use
+    domain: Span | None
+    name: Span
+
+
+class Parsed:
+    """An expression with its tree and its tokens. `root` is None for text that does not parse."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.root, _ = with_room(lambda: parse(text, environment(NEWEST).macros))
+        tokens, _ = tokenize(text)
+        self.tokens = [token for token in tokens if token.kind != END]
+        self._at = {token.offset: position for position, token in enumerate(self.tokens)}
+
+    def token(self, offset: int, after: int = 0) -> Token:
+        """The token at an offset, or one that follows it."""
+        return self.tokens[self._at[offset] + after]
+
+    def span(self, offset: int) -> Span:
+        """Where the token at an offset stands; a minus sign belongs to its number."""
+        token = self.token(offset)
+        return Span(offset, self._end(self._at[offset] + (token.kind == "-")))
+
+    def whole(self) -> Span:
+        """The expression without what surrounds it: spaces and comments."""
+        return self._span_of(0, len(self.tokens)) if self.tokens else Span(0, 0)
+
+    def is_operator(self, expr: Expr, *signs: str) -> bool:
+        """Whether the expression is a call that is written with one of the signs, and not made by a macro."""
+        return isinstance(expr, ast.Call) and expr.offset in self._at and self.token(expr.offset).kind in signs
+
+    def clauses(self) -> tuple[Span, ...]:
+        """The parts that must all be true, in order: the whole where there is no `&&` to split at.
+
+        Parentheses that group several parts belong to none of them.
+        """
+        signs = [] if self.root is None else sorted(self._at[offset] for offset in _chain(self.root))
+        if not signs:
+            return (self.whole(),)
+        starts, ends = [0, *(sign + 1 for sign in signs)], [*signs, len(self.tokens)]
+        return tuple(self._ungrouped(start, end) for start, end in zip(starts, ends, strict=True))
+
+    def is_enclosed(self) -> bool:
+        """Whether one pair of parentheses stands around the whole expression."""
+        return bool(self.tokens) and self.tokens[0].kind == "(" and self._closer(0) == len(self.tokens) - 1
+
+    def mentions(self) -> tuple[Mention, ...]:
+        """Every place where something of the device is named by constants, in the order of the text."""
+        if self.root is None:
+            return ()
+        root = self.root
+        found = with_room(lambda: dict.fromkeys(_Mentions(self).of(root, {})))
+        return tuple(sorted(found, key=lambda mention: mention.name))
+
+    def _ungrouped(self, start: int, end: int) -> Span:
+        """The tokens from start up to end without the brackets at the edges that close, or open, outside."""
+        unclosed: list[int] = []
+        for position in range(start, end):
+            kind = self.tokens[position].kind
+            if kind in _OPENERS:
+                unclosed.append(position)
+            elif kind in _CLOSERS:
+                if not unclosed:
+                    end = position
+                    break
+                unclosed.pop()
+        return self._span_of(unclosed[-1] + 1 if unclosed else start, end)
+
+    def _closer(self, position: int) -> int:
+        """The position of the bracket that closes the one at a position."""
+        depth = 0
+        for at in range(position, len(self.tokens)):
+            kind = self.tokens[at].kind
+            depth += (kind in _OPENERS) - (kind in _CLOSERS)
+            if depth == 0:
+                return at
+        return len(self.tokens)
+
+    def tested_name(self, expr: ast.Select) -> Span:
+        """Where the name stands that `has(...)` asks for: the last one in the parentheses."""
+        position = self._closer(self._at[expr.offset]) - 1
+        while self.tokens[position].kind == ")":
+            position -= 1
+        return self._span_of(position, position + 1)
+
+    def _span_of(self, start: int, end: int) -> Span:
+        return Span(self.tokens[start].offset, self._end(end - 1))
+
+    def _end(self, position: int) -> int:
+        token = self.tokens[position]
+        return token.offset + len(token.text)
+
+
+@lru_cache(maxsize=4096)
+def parsed(text: str) -> Parsed:
+    """The expression, parsed once."""
+    return Parsed(text)
+
+
+def clauses(text: str) -> tuple[str, ...]:
+    """The parts that must all be true, as they are written; the whole when it does not parse."""
+    return tuple(span.of(text) for span in parsed(text).clauses())
+
+
+@lru_cache(maxsize=4096)
+def mentions(text: str) -> tuple[Mention, ...]:
+    """Every place where the expression names something of the device, in the order of the text."""
+    return parsed(text).mentions()
+
+
+def references(text: str, *uses: Use) -> tuple[Reference, ...]:
+    """What the expression names, each once, in the order of the text; only what is used in one of the ways, if given.
+
+    Of several uses of a name the one that counts is that which fails first: read, then optional, then test.
+    """
+    found: dict[Reference, Use] = {}
+    for mention in mentions(text):
+        known = found.setdefault(mention.reference, mention.use)
+        found[mention.reference] = min(known, mention.use, key=_FAILING.index)
+    return tuple(reference for reference, use in found.items() if not uses or use in uses)
+
+
+_FAILING: tuple[Use, ...] = ("read", "optional", "test")
+
+
+def is_reference(text: str) -> bool:
+    """Whether the text names one thing of the device and does nothing with it."""
+    root = parsed(text).root
+    return root is not None and is_named(root)
+
+
+def is_named(expr: Expr) -> bool:
+    """Whether the expression is one thing of the device as it is published."""
+    return not _is_test(expr) and bool(_path(expr, {}, whole=True))
+
+
+def calls(text: str, function: str) -> bool:
+    """Whether a function is called in the expression."""
+    root = parsed(text).root
+    return root is not None and any(isinstance(n, ast.Call) and n.function == function for n in nodes(root))
+
+
+def strings(text: str) -> frozenset[str]:
+    """All string constants of the expression."""
+    root = parsed(text).root
+    found = () if root is None else nodes(root)
+    return frozenset(n.value for n in found if isinstance(n, ast.Const) and isinstance(n.value, str))
+
+
+def _chain(root: Expr) -> Iterator[int]:
+    """The offsets of the `&&` that join the whole."""
+    waiting = [root]
+    while waiting:
+        expr = waiting.pop()
+        if isinstance(expr, ast.Call) and expr.function == "_&&_":
+            yield expr.offset
+            waiting += expr.args
+
+
+class _Key(NamedTuple):
+    """A step from one part of the device to a part of it: the constant, the node it stands in, whether optional."""
+
+    text: str
+    node: Expr
+    optional: bool
+
+
+_Path: TypeAlias = tuple[_Key, ...]
+_Bound: TypeAlias = Mapping[str, "_Path | None"]
+"""Variables of the comprehensions around: the path they stand for; None for anything else."""
+
+
+def _path(expr: Expr, bound: _Bound, *, whole: bool = False) -> _Path | None:
+    """The way from `device` to the expression, by constants; None for anything else, or if `whole`, a part of a way."""
+    path = _way(expr, bound)
+    return path if path is None or not whole or _kind(path) is not None else None
+
+
+def _way(expr: Expr, bound: _Bound) -> _Path | None:
+    if isinstance(expr, ast.Ident):
+        return bound[expr.name] if expr.name in bound else () if expr.name.lstrip(".") == "device" else None
+    if isinstance(expr, ast.Select):
+        outer, key, optional = _way(expr.operand, bound), expr.field, False
+    elif isinstance(expr, ast.Call) and expr.function in ("_[_]", "_[?_]", "_?._"):
+        constant = expr.args[1]
+        if not (isinstance(constant, ast.Const) and isinstance(constant.value, str)):
+            return None
+        outer, key, optional = _way(expr.args[0], bound), constant.value, expr.function != "_[_]"
+    else:
+        return None
+    return None if outer is None or len(outer) == 3 else (*outer, _Key(key, expr, optional))
+
+
+def _kind(path: _Path) -> Kind | None:
+    """What a whole path leads to; None for one that goes on."""
+    if len(path) == 3:
+        return _TABLES.get(path[0].text)
+    return "driver" if len(path) == 1 and path[0].text == "driver" else None
+
+
+def _is_test(expr: Expr) -> bool:
+    return isinstance(expr, ast.Select) and expr.test_only
+
+
+class _Mentions:
+    """Finds the mentions in the tree of an expression."""
+
+    def __init__(self, parsed: Parsed) -> None:
+        self._parsed = parsed
+
+    def of(self, expr: Expr, bound: _Bound) -> Iterator[Mention]:
+        """Those in a part; `bound` are the variables that it may use."""
+        path = _path(expr, bound, whole=True)
+        if path is not None:
+            yield self._mention(path, "test" if _is_test(expr) else None)
+        elif isinstance(expr, ast.Comprehension):
+            yield from self._of_comprehension(expr, bound)
+        else:
+            if isinstance(expr, ast.Call) and expr.function == "@in":
+                yield from self._of_membership(expr, bound)
+            for part in children(expr):
+                yield from self.of(part, bound)
+
+    def _of_comprehension(self, expr: ast.Comprehension, bound: _Bound) -> Iterator[Mention]:
+        yield from self.of(expr.iter_range, bound)
+        yield from self.of(expr.accu_init, bound)
+        outer = {**bound, expr.accu_var: _way(expr.accu_init, bound)}
+        inner = {**outer, expr.iter_var: None, expr.iter_var2: None}
+        for part in (expr.loop_condition, expr.loop_step):
+            yield from self.of(part, inner)
+        yield from self.of(expr.result, outer)
+
+    def _of_membership(self, expr: ast.Call, bound: _Bound) -> Iterator[Mention]:
+        """`"name" in device.attributes["domain"]`, or `"domain" in device.attributes`."""
+        item, path = expr.args[0], _way(expr.args[1], bound)
+        if (
+            not path
+            or path[0].text not in _TABLES
+            or not isinstance(item, ast.Const)
+            or not isinstance(item.value, str)
+        ):
+            return
+        name = self._parsed.span(item.offset)
+        if len(path) == 1:
+            yield Mention(Reference("domain", item.value, ""), "test", name, name)
+        elif len(path) == 2:
+            reference = Reference(_TABLES[path[0].text], path[1].text, item.value)
+            yield Mention(reference, "test", self._place(path[1]), name)
+
+    def _mention(self, path: _Path, use: Use | None) -> Mention:
+        use = use or ("optional" if any(key.optional for key in path) else "read")
+        if len(path) == 1:
+            return Mention(Reference("driver", "", "driver"), use, None, self._place(path[0]))
+        _, domain, name = path
+        reference = Reference(_TABLES[path[0].text], domain.text, name.text)
+        return Mention(reference, use, self._place(domain), self._place(name))
+
+    def _place(self, key: _Key) -> Span:
+        """Where the key stands."""
+        if isinstance(key.node, ast.Select):
+            if key.node.test_only:
+                return self._parsed.tested_name(key.node)
+            token = self._parsed.token(key.node.offset, after=1)
+            return Span(token.offset, token.offset + len(token.text))
+        assert isinstance(key.node, ast.Call)  # an index or an optional selection: the key is its constant
+        return self._parsed.span(key.node.args[1].offset)
