@@ -5,8 +5,9 @@ Pure computation on `api` objects. It makes no sentence except upstream's own er
 
 from .allocator import Allocator, NodeOutcome, Outcome
 from .errors import AllocationError, Cause, NodeAllocationError, SelectorError, StepsExhaustedError
+from .gathering import PoolGatherer
 from .identity import DeviceID, PoolID
-from .pools import Pool, PoolDevice, PoolGatherer, PoolState
+from .pools import Pool, PoolDevice, PoolState
 from .probe import Probe
 from .state import AllocatedState
 from .view import View

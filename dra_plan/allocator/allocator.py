@@ -171,5 +171,5 @@ class Allocator:
 
 def _check_pools(pools: Sequence[Pool], *, skips: bool) -> None:
     """Nothing was found; if an invalid pool was passed over, that is this node's error."""
-    if skips and any(pool.invalid for pool in pools):
+    if skips and any(pool.problem for pool in pools):
         raise NodeAllocationError(INVALID_POOLS)

@@ -46,6 +46,7 @@ class Counters:
         self._slices = slices if slices is not None else {}
         self._tables: dict[Hashable, CounterTable] = {}
         self._foreseen: dict[tuple[PoolID, str], CounterTable] = {}
+        self._by_name: dict[str, list[PoolID]] = {}
         self._drivers: dict[str, list[PoolID]] = {}
 
     def key(self, device: PoolDevice) -> Hashable:
@@ -81,18 +82,17 @@ class Counters:
         """Whether every node, and every driver's pool of that name, would make the same table."""
         if not self._rules.counter_slices:
             return True
-        slices = self._slices.get(pool.id, ())
-        seen = len(pool.slices) + len(pool.elsewhere) + len(pool.counter_slices)
-        if seen != len(slices) or any(slice_.generation != pool.generation for slice_ in slices):
-            return False
+        if pool.seen != len(self._slices.get(pool.id, ())):
+            return False  # there are slices that the node does not count, or of another generation
         return not self._quirks.counters_by_pool_name or len(self._consumers(pool.id.pool)) <= 1
 
     def _consumers(self, name: str) -> list[PoolID]:
         """The pools of that name that have devices which consume counters."""
+        if not self._by_name:
+            for pool in self._slices:
+                self._by_name.setdefault(pool.pool, []).append(pool)
         if name not in self._drivers:
-            self._drivers[name] = [
-                pool for pool, slices in self._slices.items() if pool.pool == name and any(_devices(slices))
-            ]
+            self._drivers[name] = [pool for pool in self._by_name.get(name, ()) if any(_devices(self._slices[pool]))]
         return self._drivers[name]
 
     def remaining(self, pool: Pool, slice_: PoolSlice) -> dict[tuple[str, str], int]:

@@ -148,7 +148,7 @@ class Search:
         """The devices that All means on this node; a broken pool of any driver is fatal upstream (Q12)."""
         listed = []
         for pool in self.pools:
-            if pool.incomplete or pool.invalid:
+            if pool.incomplete or pool.problem:
                 self.sighted.add("all_with_broken_pool_fatal")
                 if not self._quirks.all_with_broken_pool_fatal:
                     return []
@@ -186,7 +186,7 @@ def _scan_list(pools: Sequence[Pool], rules: Rules) -> list[PoolDevice | Pool]:
         if rules.skips_unusable_pools:
             if pool.usable:
                 scan += pool.devices()
-        elif pool.invalid:
+        elif pool.problem:
             scan.append(pool)
         else:
             scan += pool.devices()

@@ -14,8 +14,8 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice
 from dra_plan.releases import Quirk, Target
 
+from .gathering import PoolGatherer
 from .identity import PoolID
-from .pools import PoolGatherer
 from .requests import ClaimRequests, RequestReader, Selector
 from .state import AllocatedState
 from .taints import effective_rules

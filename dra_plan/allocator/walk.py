@@ -205,7 +205,7 @@ class Walk:
 
 def reached_invalid(pool: Pool) -> AllocationError:
     """What ends the search when it comes to an invalid pool, in releases that don't pass it over."""
-    return AllocationError(Cause("invalid-pool", f"pool {pool.id.pool} is invalid: {pool.invalid}", pool=pool.id))
+    return AllocationError(Cause("invalid-pool", f"pool {pool.id.pool} is invalid: {pool.problem}", pool=pool.id))
 
 
 __all__ = ["EXCEEDED", "NO", "YES", "Paused", "SearchLimits", "SearchSpace", "Walk", "reached_invalid"]

@@ -70,9 +70,9 @@ class Checks:
         return all(check.refusal(want, device, pool) is None for check in self._matching)
 
     def _pool(self, _want: Want, _device: PoolDevice, pool: Pool) -> Refusal | None:
-        if not pool.incomplete and not pool.invalid and pool.superseded_by is None:
+        if not pool.incomplete and not pool.problem and pool.superseded_by is None:
             return None
-        usable = pool.usable or not (self._rules.skips_unusable_pools or pool.invalid)
+        usable = pool.usable or not (self._rules.skips_unusable_pools or pool.problem)
         return None if usable else PoolUnusable(pool.state.value.lower())
 
     def _in_use(self, want: Want, device: PoolDevice, _pool: Pool) -> Refusal | None:

@@ -230,7 +230,7 @@ def pool(found: PoolFinding) -> Data:
     if found.code == "pool-incomplete":
         made |= {"seen": about_pool.seen, "expected": about_pool.expected}
     elif found.code == "pool-invalid":
-        made["problem"] = about_pool.invalid
+        made["problem"] = str(about_pool.problem)
     else:
         made["supersededBy"] = about_pool.superseded_by
     return made

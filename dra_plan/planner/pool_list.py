@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from dra_plan import releases
+from dra_plan.allocator import PoolGatherer
 from dra_plan.allocator.counters import Counters
 from dra_plan.allocator.ledger import Ledger
 from dra_plan.allocator.pools import Pool, PoolDevice, PoolSlice, PoolState, device_is_on
@@ -108,17 +109,19 @@ def _views(cluster: Cluster, nodes: Sequence[Node], *, everywhere: bool) -> list
     for node in nodes:
         obsolete: list[Pool] = []
         for pool in (*cluster.gatherer.gather(node, obsolete=obsolete), *obsolete):
-            views.setdefault(_key(pool), PoolView(pool)).nodes.append(node)
+            views.setdefault(_key(pool, cluster.gatherer), PoolView(pool)).nodes.append(node)
     if everywhere:
         for pool in _unseen(cluster, {(view.pool.id, view.pool.generation) for view in views.values()}):
-            views[_key(pool)] = PoolView(pool)
+            views[_key(pool, cluster.gatherer)] = PoolView(pool)
     return [views[key] for key in sorted(views)]
 
 
-def _key(pool: Pool) -> tuple[Any, ...]:
+def _key(pool: Pool, gatherer: PoolGatherer) -> tuple[Any, ...]:
     """What two nodes must agree on to see the same pool: which slices it has, and what that makes of it."""
-    slices = tuple(sorted(each.position for each in (*pool.slices, *pool.elsewhere, *pool.counter_slices)))
-    return (*pool.id, pool.generation, pool.state.value, pool.invalid, pool.seen, slices)
+    slices: tuple[int, ...] = ()  # all of its generation, as for most pools
+    if pool.seen != len(gatherer.generation(pool.id, pool.generation).slices):
+        slices = tuple(sorted(each.position for each in (*pool.slices, *pool.counter_slices)))
+    return (*pool.id, pool.generation, pool.state.value, str(pool.problem or ""), pool.seen, slices)
 
 
 def _unseen(cluster: Cluster, seen: set[Any]) -> Iterable[Pool]:
@@ -152,7 +155,7 @@ def _pool_document(view: PoolView, cluster: Cluster) -> dict[str, Any]:
         "devices": devices,
     }
     if pool.state is PoolState.INVALID:
-        document["validationError"] = pool.invalid
+        document["validationError"] = str(pool.problem)
     return document
 
 
