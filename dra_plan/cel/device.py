@@ -18,9 +18,6 @@ from dra_plan.cel.reads import Read
 from dra_plan.cel.values import DefaultMap, EvaluationError, Value
 from dra_plan.errors import InputError
 
-QUICK_TEXT, QUICK_WEIGHT = 256, 8192
-"""The longest text, and the most text and entries together, for which `bounds` vouches that costs stay in the limit."""
-
 _MOST_REMEMBERED = 200_000
 
 _T = TypeVar("_T")
@@ -135,60 +132,38 @@ def named(entries: Mapping[str, _T], driver: str, domain: str, identifier: str) 
     return entries.get(identifier) if found is None and domain == driver else found
 
 
-class Checked(msgspec.Struct, frozen=True, gc=False):
-    """A device that was looked at: what is wrong with it for every selector, and whether it is of usual size."""
-
-    device: Device
-    problem: str | None
-    is_usual: bool
-
-
 class Inspector:
     """Looks at each device once; one attribute that can't be converted makes every selector fail on the device."""
 
     def __init__(self, *, lists: bool) -> None:
         self._lists = lists
-        self._known: dict[int, Checked] = {}
+        self._known: dict[int, tuple[Device, str | None]] = {}
         self._lock = threading.Lock()
 
-    def inspect(self, device: Device) -> Checked:
-        """What was found out about the device."""
+    def inspect(self, device: Device) -> str | None:
+        """What is wrong with the device for every selector; None when nothing is."""
         known = self._known.get(id(device))
-        if known is not None and known.device is device:
-            return known
-        checked = self.look(device)
+        if known is not None and known[0] is device:
+            return known[1]
+        problem = self.look(device)
         with self._lock:
             # The device is held, so its id is not given to another while it is remembered.
             if len(self._known) >= _MOST_REMEMBERED:
                 self._known.clear()
-            self._known[id(device)] = checked
-        return checked
+            self._known[id(device)] = device, problem
+        return problem
 
-    def look(self, device: Device) -> Checked:
-        """What is to be found out about the device, which nobody will ask about again."""
-        weight = longest = 0
+    def look(self, device: Device) -> str | None:
+        """As `inspect`, for a device that nobody will ask about again."""
         for name, attribute in device.attributes.items():
-            text = attribute.string_value
-            if attribute.int_value is not None or attribute.bool_value is not None:
-                size = 1
-            elif text is not None:
-                size = len(text)
-                longest = max(longest, size)
-            else:
+            if attribute.int_value is None and attribute.bool_value is None and attribute.string_value is None:
                 try:
-                    value = attribute_value(attribute, lists=self._lists)
-                except EvaluationError as fault:
-                    return Checked(device, f"attribute {name}: {fault}", is_usual=False)
-                size = 1
-                if type(value) is list:
-                    sizes = [len(part) if type(part) is str else 1 for part in value]
-                    longest = max(longest, *sizes, 0)
-                    size = sum(sizes) + len(sizes)
-            weight += size + len(name) + 2
-        for name, amount in device.capacity.items():
-            try:
+                    attribute_value(attribute, lists=self._lists)
+                except EvaluationError as error:
+                    return f"attribute {name}: {error}"
+        try:
+            for amount in device.capacity.values():
                 capacity_value(amount.value)
-            except EvaluationError as fault:
-                return Checked(device, str(fault), is_usual=False)
-            weight += len(name) + 2
-        return Checked(device, None, is_usual=longest <= QUICK_TEXT and weight <= QUICK_WEIGHT)
+        except EvaluationError as error:
+            return str(error)
+        return None

@@ -1,142 +1,142 @@
-"""The quick evaluator: an expression as one Python function over the decoded device.
+"""The generated evaluator: an expression as one Python function over the decoded device, returning value and cost.
 
 Nothing written in an expression reaches the generated text: names come from tables here, constants are passed in the
-function's globals. The function is optimistic; on any error it raises, and the accounting evaluator (`interpret`)
-finds out what the error becomes. Costs are not counted, so only expressions that `bounds` vouches for may use it.
+function's globals. Only what selectors are mostly made of is taken: fields, comparisons, logic, membership in
+constants, calls, `has` and cel.bind. The function is optimistic; on any error, and beyond the cost limit, it gives up
+and the accounting evaluator (`interpret`) finds out what the answer is. The rules of costs are the same as there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
 
 from dra_plan.cel import ast, quick
 from dra_plan.cel.ast import Checked, Expr
+from dra_plan.cel.cost import LIMIT, call_cost, equality, inequality, one
 from dra_plan.cel.library import OVERLOADS
-from dra_plan.cel.library.operators import SINGLETONS, contained
+from dra_plan.cel.library.conversions import CONVERSIONS
+from dra_plan.cel.library.operators import SINGLETONS
 from dra_plan.cel.library.patterns import compile_regex
 from dra_plan.cel.reads import DevicePath, bound_place, is_bind, place_of, tested_place
 from dra_plan.cel.types import Type
 from dra_plan.cel.values import EvaluationError, Fatal, TypeValue, Uint, Value, map_key
 from dra_plan.cel.walk import children
 
-QuickFunction = Callable[[dict[str, Value], dict[str, Value], str, bool], Value]
+Generated = Callable[[dict[str, Value], dict[str, Value], str, bool], tuple[bool, int]]
 """Takes attributes, capacities, driver and allowMultipleAllocations; raises EvaluationError when it can't tell."""
 
 _MOST_DEPTH = 40
 """Python's own parser ends at a nesting of 200 parentheses; each level here makes a few."""
 _MOST_NODES = 2000
+_MOST_INDENTS = 80
+"""Python's own parser ends at 100."""
 
 _HELPERS = (
-    quick.attribute, quick.capacity, quick.present, quick.truth, quick.same, quick.different, quick.member, quick.pick,
-    quick.dispatch, quick.fail, quick.every, quick.some, quick.exactly_one, quick.collect, quick.collect_if, len,
+    quick.attribute, quick.capacity, quick.present, quick.truth, quick.same, quick.different, quick.member,
+    quick.dispatch, quick.give_up, equality, inequality, len, type, str,
 )  # fmt: skip
-_NAMES = {helper.__name__: helper for helper in _HELPERS} | {"contained": contained}
+_NAMES = {helper.__name__: helper for helper in _HELPERS}
 
+_OF_ONE = frozenset(("bool", "int", "uint", "double"))
+"""Kinds whose values have size 1."""
 _PLAIN_KINDS = frozenset(("bool", "int", "uint", "string", "bytes"))
 _OPEN_KINDS = frozenset(("any", "dyn", "param", "wrapper", "error"))
 _ORDERS = {"_<_": "<", "_<=_": "<=", "_>_": ">", "_>=_": ">="}
-LOGIC = {"_&&_": "and", "_||_": "or"}
-OPTIONAL_FUNCTIONS = frozenset(("_?._", "_[?_]", "or", "orValue", "@not_strictly_false"))
-
-Scope = Mapping[str, "str | DevicePath"]
-"""What each variable is: the name of a Python variable, or a place in the device."""
+_LEFT_OUT = frozenset(("_?._", "_[?_]", "_[_]", "or", "orValue", "@not_strictly_false"))
 
 
-class NotGenerated(Exception):  # noqa: N818 - an outcome, not an error
+class _NotGenerated(Exception):  # noqa: N818 - an outcome, not an error
     """Only the accounting evaluator takes the expression."""
 
 
-def generate(checked: Checked) -> QuickFunction | None:
+class _Bound(DevicePath, frozen=True):
+    """A domain that a cel.bind gives a name to. Looking it up is charged once, on its first use, from `debt`."""
+
+    debt: str = ""
+
+
+_Scope = Mapping[str, _Bound]
+"""The variables around an expression."""
+
+
+def generate(checked: Checked) -> Generated | None:
     """The function for an expression, or None for one that only the accounting evaluator takes."""
-    writer = Writer(checked)
+    writer = _Writer(checked)
     try:
-        body = writer.expression(checked.root, {}, 0)
-    except (NotGenerated, Fatal, RecursionError):
+        body = writer.body()
+    except (_NotGenerated, Fatal, RecursionError):
         return None
-    return compiled(f" return {body}", writer.constants)
-
-
-def compiled(body: str, constants: Mapping[str, Value]) -> QuickFunction:
-    """The function with this body, which may use the helpers, the constants and nothing else."""
-    names: dict[str, Value] = {"__builtins__": {}, **_NAMES, **constants}
+    names: dict[str, Value] = {"__builtins__": {}, **_NAMES, **writer.constants}
     exec(compile(f"def quick(attributes, capacities, driver, multiple):\n{body}", "<selector>", "exec"), names)
-    function: QuickFunction = names["quick"]
+    function: Generated = names["quick"]
     return function
 
 
-class Writer:
-    """Writes the expression and collects its constants."""
+class _Writer:
+    """Writes the statements and collects the constants; texts that its methods return are names of what holds a value.
+
+    Each value is put into a variable, so that what an operation costs can be added beside it, and the parts of `&&`,
+    `||` and `?:` that are not evaluated cost nothing.
+    """
 
     def __init__(self, checked: Checked) -> None:
-        self.checked = checked
         self.constants: dict[str, Value] = {}
+        self._checked = checked
         self._variables = 0
         self._nodes = 0
+        self._lines: list[str] = [" cost = 0"]
+        self._indents = 1
+        self._due = 0
+        """What the statements written since the last branch cost, whatever their values are."""
 
-    def constant(self, value: Value) -> str:
-        """The name of a constant."""
-        name = f"c{len(self.constants)}"
-        self.constants[name] = value
-        return name
+    def body(self) -> str:
+        """The function's statements."""
+        result = self._truth(self._checked.root, {}, 0)
+        self._settle()
+        self._write(f"return {result}, cost")
+        return "\n".join(self._lines)
 
-    def variable(self) -> str:
-        """A new variable's name."""
-        self._variables += 1
-        return f"v{self._variables}"
+    def _expression(self, expr: Expr, scope: _Scope, depth: int, *, observed: bool = True) -> str:
+        """What holds the value, after statements that compute and charge it.
 
-    def kind(self, expr: Expr) -> str:
-        """The kind of the expression's type."""
-        return self.checked.types[expr.id].kind
-
-    def enter(self, depth: int) -> None:
-        """Count one more expression; raises NotGenerated when it is too deep or one too many."""
+        A place that a `?:` chooses is resolved, not observed, which costs one less.
+        """
         self._nodes += 1
         if depth > _MOST_DEPTH or self._nodes > _MOST_NODES:
-            raise NotGenerated
-
-    def expression(self, expr: Expr, scope: Scope, depth: int) -> str:
-        """The expression as Python text."""
-        self.enter(depth)
+            raise _NotGenerated
         place = self._place(expr, scope)
         if place is not None:
-            return place
+            self._charge_place(expr, scope, observed=observed)
+            return self._assigned(place)
         match expr:
+            case ast.Const(value=None | True | False):
+                return repr(expr.value)
             case ast.Const():
-                return self._const(expr)
-            case ast.Ident():
-                return self._ident(expr, scope)
-            case ast.Select() if not expr.test_only:
-                return f"pick({self.expression(expr.operand, scope, depth + 1)}, {self.constant(expr.field)})"
+                return self._constant(constant_value(expr))
+            case ast.Ident() if expr.name not in scope and self._kind(expr) == "type":
+                return self._constant(TypeValue(self._checked.idents.get(expr.id, expr.name)))
             case ast.Call():
                 return self._call(expr, scope, depth + 1)
-            case ast.List() if not expr.optional_indices:
-                return f"[{', '.join(self.expression(element, scope, depth + 1) for element in expr.elements)}]"
-            case ast.Comprehension():
-                return self._fold(expr, scope, depth + 1)
-        raise NotGenerated
+            case ast.Comprehension() if is_bind(expr):
+                return self._bind(expr, scope, depth + 1)
+        raise _NotGenerated
 
-    def _ident(self, expr: ast.Ident, scope: Scope) -> str:
-        name = scope.get(expr.name)
-        if isinstance(name, str):
-            return name
-        if name is None and self.kind(expr) == "type":
-            return self.constant(TypeValue(self.checked.idents.get(expr.id, expr.name)))
-        raise NotGenerated
-
-    def truth(self, expr: Expr, scope: Scope, depth: int) -> str:
+    def _truth(self, expr: Expr, scope: _Scope, depth: int) -> str:
         """The expression as a condition."""
-        return self.truth_of(expr, self.expression(expr, scope, depth))
+        return self._truth_of(expr, self._expression(expr, scope, depth))
 
-    def truth_of(self, expr: Expr, text: str) -> str:
-        """The text of the expression as that of a condition."""
-        return text if self.kind(expr) == "bool" else f"truth({text})"
+    def _truth_of(self, expr: Expr, text: str) -> str:
+        return text if self._kind(expr) == "bool" else f"truth({text})"
 
-    def _place(self, expr: Expr, scope: Scope) -> str | None:
-        places = {name: value if isinstance(value, DevicePath) else None for name, value in scope.items()}
-        tested = tested_place(expr, self.checked, places)
+    # -- places in the device ------------------------------------------------------------------------------------
+
+    def _place(self, expr: Expr, scope: _Scope) -> str | None:
+        """How to look up what constants alone lead to."""
+        tested = tested_place(expr, self._checked, scope)
         if tested is not None:
             return f"present({'attributes' if tested.kind == 'attributes' else 'capacities'}, {self._names(tested)})"
-        place = place_of(expr, self.checked, places)
+        place = place_of(expr, self._checked, scope)
         if place is None:
             return None
         if place.kind == "driver":
@@ -144,141 +144,218 @@ class Writer:
         if place.kind == "allowMultipleAllocations":
             return "multiple"
         if place.identifier is None:
-            raise NotGenerated
+            raise _NotGenerated
         if place.kind == "attributes":
             return f"attribute(attributes, {self._names(place)})"
         return f"capacity(capacities, {self._names(place)})"
 
     def _names(self, place: DevicePath) -> str:
-        full = self.constant(f"{place.domain}/{place.identifier}")
-        return f"driver, {full}, {self.constant(place.domain)}, {self.constant(place.identifier)}"
+        full = self._constant(f"{place.domain}/{place.identifier}")
+        return f"driver, {full}, {self._constant(place.domain)}, {self._constant(place.identifier)}"
 
-    def _const(self, expr: ast.Const) -> str:
-        if expr.value is None or isinstance(expr.value, bool):
-            return repr(expr.value)
-        return self.constant(constant_value(expr))
+    def _charge_place(self, expr: Expr, scope: _Scope, *, observed: bool) -> None:
+        if isinstance(expr, ast.Select) and expr.test_only:
+            self._due += self._qualifiers(expr.operand, scope) + 1
+        elif isinstance(expr, ast.Call) and expr.function == "@in":
+            self._due += self._qualifiers(expr.args[1], scope) + 2  # the map is observed, and looked into
+        else:
+            self._due += self._qualifiers(expr, scope) + observed
 
-    def _call(self, expr: ast.Call, scope: Scope, depth: int) -> str:
+    def _qualifiers(self, place: Expr, scope: _Scope) -> int:
+        """How many keys lead to a place; what it begins with is charged."""
+        name, count = _root(place)
+        if name in scope:
+            debt = scope[name].debt
+            self._write(f"cost += {debt}")
+            self._write(f"{debt} = 0")
+        return count
+
+    def _bind(self, expr: ast.Comprehension, scope: _Scope, depth: int) -> str:
+        place = bound_place(expr, self._checked, scope)
+        if place is None or _root(expr.accu_init)[0] in scope:
+            raise _NotGenerated
+        debt = self._assigned(str(self._qualifiers(expr.accu_init, scope) + 1))
+        bound = _Bound(place.kind, place.domain, place.identifier, debt)
+        return self._expression(expr.result, {**scope, expr.accu_var: bound}, depth)
+
+    # -- calls ---------------------------------------------------------------------------------------------------
+
+    def _call(self, expr: ast.Call, scope: _Scope, depth: int) -> str:
         function, operands = expr.function, children(expr)
-        if function in LOGIC:
-            return f"({f' {LOGIC[function]} '.join(self.truth(part, scope, depth) for part in operands)})"
-        if function == "!_":
-            return f"(not {self.truth(operands[0], scope, depth)})"
+        if function in ("_&&_", "_||_"):
+            result = self._variable()
+            self._logic(operands, result, scope, depth, follows="" if function == "_&&_" else "not ")
+            return result
         if function == "_?_:_":
-            condition = self.truth(operands[0], scope, depth)
-            then, otherwise = (self.expression(part, scope, depth) for part in operands[1:])
-            return f"({then} if {condition} else {otherwise})"
-        if function in OPTIONAL_FUNCTIONS:
-            raise NotGenerated
-        folded = self._folded(expr, operands)
-        if folded is not None:
-            return folded
+            return self._choice(operands, scope, depth)
+        if function in _LEFT_OUT or _is_converted_twice(expr, operands):
+            raise _NotGenerated
         if function == "@in" and isinstance(operands[1], ast.List):
-            found = self._membership(operands[0], operands[1], scope, depth)
-            if found is not None:
-                return found
-        texts = [self.expression(part, scope, depth) for part in operands]
+            return self._in_list(expr, operands[0], operands[1], scope, depth)
         if function in ("_==_", "_!=_"):
-            return self._equality(operands, texts, negated=function == "_!=_")
-        if function == "_[_]":
-            return f"pick({texts[0]}, {texts[1]})"
-        return self._operator(expr, operands, texts)
+            return self._equality(operands, scope, depth, negated=function == "_!=_")
+        folded = self._folded(expr, operands)
+        return folded if folded is not None else self._charged_call(expr, operands, scope, depth)
 
-    def _equality(self, operands: tuple[Expr, ...], texts: list[str], *, negated: bool) -> str:
-        left, right = map(self.kind, operands)
-        if left == right and left in _PLAIN_KINDS:
-            return f"({texts[0]} {'!=' if negated else '=='} {texts[1]})"
-        return f"{'different' if negated else 'same'}({texts[0]}, {texts[1]})"
+    def _logic(self, parts: tuple[Expr, ...], result: str, scope: _Scope, depth: int, *, follows: str) -> None:
+        """Each part is evaluated only when the one before did not decide."""
+        self._write(f"{result} = {self._truth(parts[0], scope, depth)}")
+        if len(parts) > 1:
+            with self._branch(f"if {follows}{result}:"):
+                self._logic(parts[1:], result, scope, depth, follows=follows)
 
-    def _operator(self, expr: ast.Call, operands: tuple[Expr, ...], texts: list[str]) -> str:
-        function = expr.function
-        order = _ORDERS.get(function)
-        kinds = [self.kind(operand) for operand in operands]
-        if order is not None and kinds[0] == kinds[1] and kinds[0] in _PLAIN_KINDS:
-            return f"({texts[0]} {order} {texts[1]})"
-        if function in SINGLETONS:
-            return f"{self.constant(SINGLETONS[function])}({', '.join(texts)})"
-        if function == "size" and kinds[0] in ("string", "list", "map", "bytes"):
-            return f"len({texts[0]})"
-        if function == "matches" and kinds[0] == "string" and isinstance(operands[1], ast.Const):
-            return f"({self.constant(compile_regex(str(operands[1].value)))}.search({texts[0]}) is not None)"
-        return self._function(expr, operands, texts)
+    def _choice(self, operands: tuple[Expr, ...], scope: _Scope, depth: int) -> str:
+        condition = self._truth(operands[0], scope, depth)
+        result = self._variable()
+        for head, part in zip((f"if {condition}:", "else:"), operands[1:], strict=True):
+            with self._branch(head):
+                self._write(f"{result} = {self._expression(part, scope, depth, observed=False)}")
+        return result
 
-    def _function(self, expr: ast.Call, operands: tuple[Expr, ...], texts: list[str]) -> str:
-        candidates = tuple(OVERLOADS[name] for name in self.checked.overloads[expr.id] if name in OVERLOADS)
-        if len(candidates) == 1 and all(_is_certain(self.checked.types[operand.id]) for operand in operands):
-            return f"{self.constant(candidates[0].function)}({', '.join(texts)})"
-        return f"dispatch({', '.join((self.constant(candidates), *texts))})"
+    def _in_list(self, expr: ast.Call, item: Expr, values: ast.List, scope: _Scope, depth: int) -> str:
+        """`item in [constants]`, a look into a set, which costs nothing."""
+        constants = [constant_value(element) for element in values.elements if isinstance(element, ast.Const)]
+        plain = all(type(value) in (bool, int, Uint, float, str) for value in constants)
+        if len(constants) != len(values.elements) or values.optional_indices or not constants or not plain:
+            raise _NotGenerated
+        if self._checked.overloads.get(expr.id) != ("in_list",):
+            raise _NotGenerated
+        keys = self._constant(frozenset(map(map_key, constants)))
+        text = self._expression(item, scope, depth)
+        if self._kind(item) == "string":
+            return self._assigned(f"{text} in {keys}")
+        return self._assigned(f"member({text}, {keys}, {self._constant(constants)})")
+
+    def _equality(self, operands: tuple[Expr, ...], scope: _Scope, depth: int, *, negated: bool) -> str:
+        texts = [self._expression(part, scope, depth) for part in operands]
+        kinds = [self._kind(part) for part in operands]
+        result, sign = self._variable(), "!=" if negated else "=="
+        direct = f"{result} = {texts[0]} {sign} {texts[1]}"
+        compare = f"{result} = {'different' if negated else 'same'}({', '.join(texts)})"
+        charge = f"cost += {'inequality' if negated else 'equality'}({', '.join(texts)})"
+        written = [(at, len(part.value)) for at, part in enumerate(operands)
+                   if isinstance(part, ast.Const) and isinstance(part.value, str)]  # fmt: skip
+        if written:
+            self._compare_text(texts[1 - written[0][0]], kinds[1 - written[0][0]], written[0][1],
+                               direct, (compare, charge))  # fmt: skip
+            return result
+        self._write(direct if kinds[0] == kinds[1] and kinds[0] in _PLAIN_KINDS else compare)
+        if all(kind in _OF_ONE for kind in kinds):
+            self._due += 1
+        else:
+            self._charge(charge)
+        return result
+
+    def _compare_text(self, other: str, kind: str, size: int, direct: str, otherwise: tuple[str, str]) -> None:
+        """Comparison with a text that is written out: the shorter of both is gone through."""
+        through = f"cost += ((len({other}) if len({other}) < {size} else {size}) + 9) // 10"
+        if kind == "string":
+            self._write(direct)
+            self._write(through)
+            return
+        with self._branch(f"if type({other}) is str:"):
+            self._write(direct)
+            self._write(through)
+        with self._branch("else:"):
+            for statement in otherwise:
+                self._write(statement)
 
     def _folded(self, expr: ast.Call, operands: tuple[Expr, ...]) -> str | None:
         """A function of constants, computed now: it always gives the same."""
         if expr.function in SINGLETONS or not operands or not all(isinstance(part, ast.Const) for part in operands):
             return None
         values = [constant_value(part) for part in operands if isinstance(part, ast.Const)]
-        for name in self.checked.overloads.get(expr.id, ()):
+        for name in self._checked.overloads.get(expr.id, ()):
             known = OVERLOADS.get(name)
             if known is not None and known.accepts(values):
                 try:
-                    return self.constant(known.function(*values))
+                    result = known.function(*values)
                 except EvaluationError:
-                    return "fail()"
+                    return None
+                # A function of constants is charged every time, but conversions are applied before any evaluation.
+                if expr.function not in CONVERSIONS:
+                    self._due += call_cost(expr.function, self._only(expr))(values, result)
+                return self._constant(result)
         return None
 
-    def _membership(self, item: Expr, values: ast.List, scope: Scope, depth: int) -> str | None:
-        constants = [constant_value(element) for element in values.elements if isinstance(element, ast.Const)]
-        if len(constants) != len(values.elements) or values.optional_indices or not constants:
-            return None
-        if not all(type(value) in (bool, int, Uint, float, str) for value in constants):
-            return None
-        keys = self.constant(frozenset(map(map_key, constants)))
-        text = self.expression(item, scope, depth)
-        if self.kind(item) == "string":
-            return f"({text} in {keys})"
-        return f"member({text}, {keys}, {self.constant(constants)})"
+    def _charged_call(self, expr: ast.Call, operands: tuple[Expr, ...], scope: _Scope, depth: int) -> str:
+        texts = [self._expression(part, scope, depth) for part in operands]
+        result = self._assigned(self._operation(expr, operands, texts))
+        cost = call_cost(expr.function, self._only(expr))
+        if cost is one:
+            self._due += 1
+        else:
+            self._charge(f"cost += {self._constant(cost)}([{', '.join(texts)}], {result})")
+        return result
 
-    def _fold(self, expr: ast.Comprehension, scope: Scope, depth: int) -> str:
-        if is_bind(expr):
-            return self._bind(expr, scope, depth)
-        if expr.iter_var2:
-            raise NotGenerated
-        over = self.expression(expr.iter_range, scope, depth)
-        name = self.variable()
-        inner = {**scope, expr.iter_var: name}
-        step = expr.loop_step
-        if not isinstance(step, ast.Call):
-            raise NotGenerated
-        if step.function in LOGIC and _is_accumulator(step.args[0], expr):
-            quantifier = "every" if step.function == "_&&_" else "some"
-            return f"{quantifier}(lambda {name}: {self.truth(step.args[1], inner, depth)}, {over})"
-        if step.function == "_?_:_" and _is_accumulator(step.args[2], expr):
-            return self._conditional_fold(expr, step, inner, name, over, depth)
-        return f"collect(lambda {name}: {self._element(step, expr, inner, depth)}, {over})"
+    def _operation(self, expr: ast.Call, operands: tuple[Expr, ...], texts: list[str]) -> str:
+        function = expr.function
+        order = _ORDERS.get(function)
+        kinds = [self._kind(operand) for operand in operands]
+        if function == "!_":
+            return f"not {self._truth_of(operands[0], texts[0])}"
+        if order is not None and kinds[0] == kinds[1] and kinds[0] in _PLAIN_KINDS:
+            return f"{texts[0]} {order} {texts[1]}"
+        if function in SINGLETONS:
+            return f"{self._constant(SINGLETONS[function])}({', '.join(texts)})"
+        if function == "size" and kinds[0] in ("string", "list", "map", "bytes"):
+            return f"len({texts[0]})"
+        if function == "matches" and kinds[0] == "string" and isinstance(operands[1], ast.Const):
+            return f"{self._constant(compile_regex(str(operands[1].value)))}.search({texts[0]}) is not None"
+        candidates = tuple(OVERLOADS[name] for name in self._checked.overloads[expr.id] if name in OVERLOADS)
+        if len(candidates) == 1 and all(_is_certain(self._checked.types[operand.id]) for operand in operands):
+            return f"{self._constant(candidates[0].function)}({', '.join(texts)})"
+        return f"dispatch({', '.join((self._constant(candidates), *texts))})"
 
-    def _conditional_fold(
-        self, expr: ast.Comprehension, step: ast.Call, inner: Scope, name: str, over: str, depth: int
-    ) -> str:
-        predicate = f"lambda {name}: {self.truth(step.args[0], inner, depth)}"
-        growth = step.args[1]
-        if isinstance(expr.result, ast.Call):
-            return f"exactly_one({predicate}, {over})"
-        return f"collect_if({predicate}, lambda {name}: {self._element(growth, expr, inner, depth)}, {over})"
+    def _only(self, expr: ast.Call) -> str:
+        """The overload, empty where the check left several."""
+        candidates = self._checked.overloads.get(expr.id, ())
+        return candidates[0] if len(candidates) == 1 else ""
 
-    def _element(self, step: Expr, expr: ast.Comprehension, inner: Scope, depth: int) -> str:
-        """The x of the step `accumulator + [x]`."""
-        if isinstance(step, ast.Call) and step.function == "_+_" and _is_accumulator(step.args[0], expr):
-            addition = step.args[1]
-            if isinstance(addition, ast.List) and len(addition.elements) == 1 and not addition.optional_indices:
-                return self.expression(addition.elements[0], inner, depth)
-        raise NotGenerated
+    # -- statements ----------------------------------------------------------------------------------------------
 
-    def _bind(self, expr: ast.Comprehension, scope: Scope, depth: int) -> str:
-        places = {name: value if isinstance(value, DevicePath) else None for name, value in scope.items()}
-        place = bound_place(expr, self.checked, places)
-        if place is not None:
-            return self.expression(expr.result, {**scope, expr.accu_var: place}, depth)
-        initial = self.expression(expr.accu_init, scope, depth)
-        name = self.variable()
-        return f"(lambda {name}: {self.expression(expr.result, {**scope, expr.accu_var: name}, depth)})({initial})"
+    def _kind(self, expr: Expr) -> str:
+        return self._checked.types[expr.id].kind
+
+    def _constant(self, value: Value) -> str:
+        name = f"c{len(self.constants)}"
+        self.constants[name] = value
+        return name
+
+    def _variable(self) -> str:
+        self._variables += 1
+        return f"v{self._variables}"
+
+    def _assigned(self, text: str) -> str:
+        name = self._variable()
+        self._write(f"{name} = {text}")
+        return name
+
+    def _write(self, statement: str) -> None:
+        self._lines.append(" " * self._indents + statement)
+
+    def _charge(self, statement: str) -> None:
+        """Add a cost that is only known from the values, and end there when it is too much."""
+        self._write(statement)
+        self._write(f"if cost > {LIMIT}: give_up()")
+
+    def _settle(self) -> None:
+        if self._due:
+            self._write(f"cost += {self._due}")
+            self._due = 0
+
+    @contextlib.contextmanager
+    def _branch(self, head: str) -> Iterator[None]:
+        """What is written and charged inside belongs to the branch; its own charges are settled at its end."""
+        if self._indents > _MOST_INDENTS:
+            raise _NotGenerated
+        outer, self._due = self._due, 0
+        self._write(head)
+        self._indents += 1
+        yield
+        self._settle()
+        self._indents -= 1
+        self._due = outer
 
 
 def constant_value(expr: ast.Const) -> Value:
@@ -291,5 +368,16 @@ def _is_certain(of: Type) -> bool:
     return of.kind not in _OPEN_KINDS and all(map(_is_certain, of.params))
 
 
-def _is_accumulator(expr: Expr, fold: ast.Comprehension) -> bool:
-    return isinstance(expr, ast.Ident) and expr.name == fold.accu_var
+def _root(place: Expr) -> tuple[str, int]:
+    """The variable that a place begins with, and how many keys lead from there to it."""
+    count = 0
+    while not isinstance(place, ast.Ident):
+        place = children(place)[0]
+        count += 1
+    return place.name, count
+
+
+def _is_converted_twice(expr: ast.Call, operands: tuple[Expr, ...]) -> bool:
+    """Whether it converts what may be a conversion of a constant, and so a constant that was converted in advance."""
+    inner = operands[0] if operands else None
+    return expr.function in CONVERSIONS and isinstance(inner, ast.Call) and inner.function in CONVERSIONS

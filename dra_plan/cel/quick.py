@@ -5,16 +5,13 @@ Giving up (`GiveUpError`) hands the evaluation to the accounting evaluator, whic
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-
 from dra_plan.api.quantity import Quantity
 from dra_plan.api.resource import DeviceAttribute, DeviceCapacity
 from dra_plan.api.semver import parse as parse_version
 from dra_plan.cel.device import attribute_value, capacity_value
 from dra_plan.cel.library.base import Overload
 from dra_plan.cel.library.operators import contained
-from dra_plan.cel.qualify import UNSET, iterate, select
-from dra_plan.cel.values import EvaluationError, Value, equal, map_key, spend
+from dra_plan.cel.values import EvaluationError, Value, equal, map_key
 
 
 class GiveUpError(EvaluationError):
@@ -85,14 +82,6 @@ def member(value: Value, keys: frozenset[Value], values: list[Value]) -> bool:
     return map_key(value) in keys or (type(value) is not str and contained(value, values))
 
 
-def pick(value: Value, key: Value) -> Value:
-    """`value[key]` or `value.key`."""
-    selected = select(value, key)
-    if selected is UNSET or type(selected) is EvaluationError:
-        raise GiveUpError
-    return selected
-
-
 def dispatch(overloads: tuple[Overload, ...], *arguments: Value) -> Value:
     """The call of the first overload that takes these values."""
     listed = list(arguments)
@@ -102,38 +91,6 @@ def dispatch(overloads: tuple[Overload, ...], *arguments: Value) -> Value:
     raise GiveUpError
 
 
-def fail() -> Value:
-    """The value of an operand that always fails."""
+def give_up() -> None:
+    """End the evaluation."""
     raise GiveUpError
-
-
-def _elements(values: Value) -> Iterator[Value]:
-    if type(values) is not list and not isinstance(values, dict):
-        raise GiveUpError
-    spend(len(values))
-    return iterate(values)
-
-
-def every(predicate: Callable[[Value], bool], values: Value) -> bool:
-    """`values.all(...)`."""
-    return all(predicate(value) for value in _elements(values))
-
-
-def some(predicate: Callable[[Value], bool], values: Value) -> bool:
-    """`values.exists(...)`."""
-    return any(predicate(value) for value in _elements(values))
-
-
-def exactly_one(predicate: Callable[[Value], bool], values: Value) -> bool:
-    """`values.exists_one(...)`."""
-    return sum(predicate(value) for value in _elements(values)) == 1
-
-
-def collect(transform: Callable[[Value], Value], values: Value) -> list[Value]:
-    """`values.map(...)`."""
-    return [transform(value) for value in _elements(values)]
-
-
-def collect_if(predicate: Callable[[Value], bool], transform: Callable[[Value], Value], values: Value) -> list[Value]:
-    """`values.filter(...)` and `map` with a condition."""
-    return [transform(value) for value in _elements(values) if predicate(value)]

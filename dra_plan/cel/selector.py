@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from dra_plan.api.resource import Device, DeviceAttribute
 from dra_plan.cel import ast
 from dra_plan.cel.ast import Checked
-from dra_plan.cel.bounds import stays_below_limit
 from dra_plan.cel.check import check
-from dra_plan.cel.counted import generate_counted
 from dra_plan.cel.deep import with_room
 from dra_plan.cel.device import Inspector, as_device, device_value, named, read_value
 from dra_plan.cel.environment import Environment, ExpressionRules, environment
 from dra_plan.cel.errors import CelDeviceError, CelRuntimeError
 from dra_plan.cel.estimate import estimate
-from dra_plan.cel.generate import QuickFunction, generate
+from dra_plan.cel.generate import generate
 from dra_plan.cel.interpret import Evaluator
 from dra_plan.cel.reads import Read, reads_of
 from dra_plan.cel.values import EvaluationError, Fatal, Value, begin_work, type_name
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
     from dra_plan.cel.explain import EvaluatedPart
 
 _UNDECIDED = (EvaluationError, Fatal, RecursionError)
-"""What the quick evaluation raises when the accounting one has to decide."""
+"""What the generated function raises when the accounting evaluator has to decide."""
 _MOST_REMEMBERED = 10_000
 _CHANGES_QUANTITIES = frozenset(("add", "sub"))
 _COMPARES_QUANTITIES = frozenset(("isGreaterThan", "isLessThan", "compareTo"))
@@ -56,12 +54,10 @@ class Selector:
         self._exact = _sees_changed_quantities(checked)
         self.reads: frozenset[Read] | None = reads_of(checked)
         """What the expression looks at (kind, domain, id); None when it may look at everything."""
-        bounded = not self._exact and stays_below_limit(checked)
-        self._quick = generate(checked) if bounded else None
-        self._known: dict[tuple[object, ...], bool | str] = {}
-        self._accounts: dict[tuple[object, ...], Evaluation | str] = {}
+        self._known: dict[tuple[object, ...], Evaluation | str] = {}
         self._keys = None if self.reads is None else sorted(self.reads)
-        self._remembers = self._keys is not None and (self._quick is None or _is_slow(checked))
+        self._generated = None if self._exact else generate(checked)
+        self._remembers = self._keys is not None and (self._generated is None or _is_slow(checked))
 
     @property
     def expression(self) -> str:
@@ -77,51 +73,26 @@ class Selector:
     def _evaluator(self) -> Evaluator:
         return Evaluator(self._checked, exact_quantities=self._exact)
 
-    @functools.cached_property
-    def _counting(self) -> QuickFunction | None:
-        return None if self._quick is None else generate_counted(self._checked)
-
     def evaluate(self, device: Device | Mapping[str, Any], *, driver: str) -> Evaluation:
         """Evaluate with costs. `device` may be a plain dict with attributes, capacity, allowMultipleAllocations.
 
         Raises CelRuntimeError with cel-go's text, also for an attribute that can't be converted, read or not.
         """
-        found, usual = self._inspected(device)
-        if usual and not self._remembers:
-            counted = self._counted(found, driver)
-            if counted is not None:
-                return counted
-        key = self._key(found, driver)
-        outcome = None if key is None else self._accounts.get(key)
-        if outcome is None:
-            counted = self._counted(found, driver) if usual and self._remembers else None
-            outcome = self._evaluated(found, driver) if counted is None else counted
-            if key is not None:
-                _remember(self._accounts, key, outcome)
-        if isinstance(outcome, str):
-            raise CelRuntimeError(outcome)
-        return outcome
+        found = self._inspected(device)
+        quickly = None if self._remembers else self._quickly(found, driver)
+        return self._decided(found, driver) if quickly is None else Evaluation(*quickly)
 
     def matches(self, device: Device | Mapping[str, Any], driver: str) -> bool:
-        """Whether the device matches; raises CelRuntimeError as `evaluate`. Quicker, as nobody asks for costs."""
-        found, usual = self._inspected(device)
-        if self._remembers:
-            return self._remembered(found, driver, usual)
-        if usual and self._quick is not None:
-            try:
-                result = self._quick(found.attributes, found.capacity, driver, bool(found.allow_multiple_allocations))
-            except _UNDECIDED:
-                pass  # decided below, where work is counted from the beginning
-            else:
-                if result is True or result is False:
-                    return bool(result)
-        return self._remembered(found, driver, usual)
+        """Whether the device matches; raises CelRuntimeError as `evaluate`."""
+        found = self._inspected(device)
+        quickly = None if self._remembers else self._quickly(found, driver)
+        return self._decided(found, driver).match if quickly is None else quickly[0]
 
     def explain(self, device: Device | Mapping[str, Any], *, driver: str) -> EvaluatedPart:
         """The value or error of every sub-expression that was evaluated, as a tree."""
         from dra_plan.cel.explain import explain  # only explanations need it, and start-up time counts
 
-        found, _usual = self._inspected(device)
+        found = self._inspected(device)
 
         def explained() -> EvaluatedPart:
             value = device_value(found, driver, lists=self._lists, exact_quantities=self._exact)
@@ -129,57 +100,44 @@ class Selector:
 
         return with_room(explained)
 
-    def _inspected(self, device: Device | Mapping[str, Any]) -> tuple[Device, bool]:
-        """The decoded device, and whether it is of usual size; raises CelDeviceError for one that no selector takes.
+    def _inspected(self, device: Device | Mapping[str, Any]) -> Device:
+        """The decoded device; raises CelDeviceError for one that no selector takes.
 
         Only what the caller holds decoded is remembered as seen: what was made from a dict is gone after the call.
         """
         if type(device) is Device:
             found = device
-            seen = self._inspector.inspect(found)
+            problem = self._inspector.inspect(found)
         else:
             found = as_device(device)
-            seen = self._inspector.look(found)
-        if seen.problem is not None:
-            raise CelDeviceError(seen.problem)
-        return found, seen.is_usual
+            problem = self._inspector.look(found)
+        if problem is not None:
+            raise CelDeviceError(problem)
+        return found
 
-    def _remembered(self, device: Device, driver: str, usual: bool) -> bool:
+    def _quickly(self, device: Device, driver: str) -> tuple[bool, int] | None:
+        """Result and cost by the generated function; None where it can't tell them."""
+        if self._generated is None:
+            return None
+        try:
+            return self._generated(device.attributes, device.capacity, driver, bool(device.allow_multiple_allocations))
+        except _UNDECIDED:
+            return None
+
+    def _decided(self, device: Device, driver: str) -> Evaluation:
+        """What is remembered, or found out now and remembered."""
         key = self._key(device, driver)
         outcome = None if key is None else self._known.get(key)
         if outcome is None:
-            outcome = self._decide(device, driver, usual)
+            quickly = self._quickly(device, driver) if self._remembers else None  # otherwise it was asked before
+            outcome = self._evaluated(device, driver) if quickly is None else Evaluation(*quickly)
             if key is not None:
-                _remember(self._known, key, outcome)
+                if len(self._known) >= _MOST_REMEMBERED:
+                    self._known.clear()
+                self._known[key] = outcome
         if isinstance(outcome, str):
             raise CelRuntimeError(outcome)
         return outcome
-
-    def _decide(self, device: Device, driver: str, usual: bool) -> bool | str:
-        """The result, or the text of the error."""
-        if usual and self._quick is not None:
-            begin_work()
-            try:
-                result = self._quick(
-                    device.attributes, device.capacity, driver, bool(device.allow_multiple_allocations)
-                )
-                if type(result) is bool:
-                    return result
-            except _UNDECIDED:
-                pass
-        outcome = self._evaluated(device, driver)
-        return outcome if isinstance(outcome, str) else outcome.match
-
-    def _counted(self, device: Device, driver: str) -> Evaluation | None:
-        """Result and cost by the quick evaluation, for a device of usual size; None where it can't tell them."""
-        count = self._counting
-        if count is None:
-            return None
-        try:
-            value, cost = count(device.attributes, device.capacity, driver, bool(device.allow_multiple_allocations))
-        except _UNDECIDED:
-            return None
-        return Evaluation(value, cost) if value is True or value is False else None
 
     def _evaluated(self, device: Device, driver: str) -> Evaluation | str:
         """Result and cost, or the text of the error."""
@@ -215,15 +173,6 @@ class Selector:
             else:
                 parts.append(driver if kind == "driver" else bool(device.allow_multiple_allocations))
         return tuple(parts)
-
-
-_Outcome = TypeVar("_Outcome")
-
-
-def _remember(known: dict[tuple[object, ...], _Outcome], key: tuple[object, ...], outcome: _Outcome) -> None:
-    if len(known) >= _MOST_REMEMBERED:
-        known.clear()
-    known[key] = outcome
 
 
 def _attribute_key(attribute: DeviceAttribute) -> object:

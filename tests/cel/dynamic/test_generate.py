@@ -1,4 +1,4 @@
-"""Generated functions that count: value and cost exactly as the accounting evaluator has them, or no answer."""
+"""Generated functions: value and cost exactly as the accounting evaluator has them, or no answer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,49 @@ from dra_plan.cel.errors import CelCompileError, CelRuntimeError
 from dra_plan.cel.interpret import Evaluator
 from dra_plan.cel.values import EvaluationError, Fatal, begin_work
 
-from .test_quick import DRIVER, A, C, capacities, devices, expressions, operands, places
+DRIVER = "gpu.example.com"
+A, C = f'device.attributes["{DRIVER}"]', f'device.capacity["{DRIVER}"]'
+
+places = st.sampled_from([f"{A}.{name}" for name in ("model", "index", "ecc", "version", "nope")])
+literals = st.sampled_from(['"A100"', "3", "3.0", "3u", "true", 'semver("1.2.3")', '"1.2.3"', 'quantity("1Gi")', "[3]"])
+capacities = st.sampled_from([f"{C}.memory", f"{C}.odd", f"{C}.nope", 'quantity("1.5Gi")', 'quantity("x")'])
+operands = st.one_of(places, literals, capacities)
+atoms = st.one_of(
+    places,
+    st.builds("{} {} {}".format, operands, st.sampled_from(["==", "!=", "<", ">="]), operands),
+    st.builds("{}.{}({})".format, capacities, st.sampled_from(["isGreaterThan", "compareTo"]), capacities),
+    st.builds("has({})".format, places),
+    st.builds('"{}" in {}'.format, st.sampled_from(["model", "nope"]), st.sampled_from([A, C, "device.attributes"])),
+    st.builds("{} in {}".format, operands, st.sampled_from(["[1, 3]", '["A100", "B"]', "[true]", f"[{A}.index]"])),
+    st.builds("{}.isInteger()".format, capacities),
+    st.builds('{}.{}("A")'.format, places, st.sampled_from(["startsWith", "contains", "matches"])),
+    st.builds("[1, 3].{}(x, x == {})".format, st.sampled_from(["all", "exists", "exists_one"]), operands),
+    st.builds("[1, 3].map(x, x).size() == {}".format, operands),
+    st.builds("cel.bind(a, {}, a.?index.orValue(1) == 3 || a.ecc)".format, st.sampled_from([A])),
+    st.builds("cel.bind(a, {0}, a == {1})".format, operands, operands),
+)
+expressions = st.recursive(
+    atoms,
+    lambda inner: st.one_of(
+        st.builds("({} {} {})".format, inner, st.sampled_from(["&&", "||", "=="]), inner),
+        st.builds("!({})".format, inner),
+        st.builds("({} ? {} : {})".format, inner, inner, inner),
+    ),
+    max_leaves=5,
+)
+values: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
+    [{"string": "A100"}, {"string": "x"}, {"int": 3}, {"int": 1}, {"bool": True}, {"bool": False}, {"version": "1.2.3"}]
+)
+devices = st.fixed_dictionaries(
+    {
+        "attributes": st.dictionaries(st.sampled_from(["model", "index", "ecc", "version", f"{DRIVER}/index"]), values),
+        "capacity": st.dictionaries(
+            st.sampled_from(["memory", "odd"]),
+            st.fixed_dictionaries({"value": st.sampled_from(["40Gi", "1.5Gi", "3"])}),
+        ),
+    }
+)
+
 
 LONG = "x" * 31
 DEVICE: dict[str, Any] = {
@@ -88,9 +130,9 @@ COUNTED = [
 @pytest.mark.parametrize("expression", COUNTED)
 def test_counted_as_accounted(expression: str) -> None:
     selector = compile_selector(expression)
-    counted = selector._counted(as_device(DEVICE), DRIVER)
+    counted = selector._quickly(as_device(DEVICE), DRIVER)
     assert counted is not None
-    assert counted == accounted(selector, DEVICE) == selector.evaluate(DEVICE, driver=DRIVER)
+    assert Evaluation(*counted) == accounted(selector, DEVICE) == selector.evaluate(DEVICE, driver=DRIVER)
 
 
 NOT_COUNTED = [
@@ -113,7 +155,7 @@ NOT_COUNTED = [
 @pytest.mark.parametrize("expression", NOT_COUNTED)
 def test_left_to_the_accounting_evaluator(expression: str) -> None:
     selector = compile_selector(expression)
-    assert selector._counted(as_device(DEVICE), DRIVER) is None
+    assert selector._quickly(as_device(DEVICE), DRIVER) is None
     try:
         outcome: Evaluation | str = selector.evaluate(DEVICE, driver=DRIVER)
     except CelRuntimeError as error:
@@ -123,11 +165,21 @@ def test_left_to_the_accounting_evaluator(expression: str) -> None:
 
 
 WRITTEN = {"def", "quick", "attributes", "capacities", "driver", "multiple", "cost", "return", "if", "not", "v", "c"}
+WRITTEN |= {"else", "len", "give_up", "equality", "inequality"}
 """All words that the generated function may have for the expression below."""
 
 
 @pytest.mark.parametrize(
-    "text", ["\"__import__('os').system('true')\"", '\'\\n"""); raise SystemExit #\'', '"\\\\"', '"v1"']
+    "text",
+    [
+        "\"__import__('os').system('true')\"",
+        '\'\\n"""); raise SystemExit #\'',
+        '"{0.__class__}"',
+        '"%(x)s"',
+        '"\\\\"',
+        '"v1"',
+        '"lambda: 0"',
+    ],
 )
 def test_nothing_written_reaches_python(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[str] = []
@@ -137,17 +189,17 @@ def test_nothing_written_reaches_python(text: str, monkeypatch: pytest.MonkeyPat
         written.append(source)
         return original(source, *arguments)
 
-    selector = compile_selector(f"device.driver == {text} || !(device.driver + {text} != {text}) || 'a' == {text}")
     monkeypatch.setattr(generate, "compile", recording, raising=False)
-    assert selector._counting is not None
-    assert selector._counting.__globals__["__builtins__"] == {}  # type: ignore[attr-defined]
+    selector = compile_selector(f"device.driver == {text} || !(device.driver + {text} != {text}) || 'a' == {text}")
+    assert selector._generated is not None
+    assert selector._generated.__globals__["__builtins__"] == {}  # type: ignore[attr-defined]
     assert not selector.evaluate({"attributes": {}}, driver=DRIVER).match
     assert len(written) == 1
     assert text not in written[0]
     assert set(re.findall(r"[A-Za-z_]+", written[0])) <= WRITTEN
 
 
-atoms = st.one_of(
+mixed = st.one_of(
     expressions,
     st.builds("({} ? {} : {}) == {}".format, expressions, places, operands, operands),
     st.builds("cel.bind(a, {}, {} && ({} || a.ecc))".format, st.sampled_from([A, C]), expressions, expressions),
@@ -157,13 +209,27 @@ atoms = st.one_of(
 
 
 @settings(max_examples=400, deadline=None)
-@given(atoms, st.lists(devices, min_size=1, max_size=3))
+@given(mixed, st.lists(devices, min_size=1, max_size=3))
 def test_random_costs_agree(expression: str, found: list[dict[str, Any]]) -> None:
     try:
         selector = compile_selector(expression)
     except CelCompileError:
         return
     for device in found:
-        counted = selector._counted(as_device(device), DRIVER)
+        counted = selector._quickly(as_device(device), DRIVER)
         if counted is not None:
-            assert counted == accounted(selector, device)
+            assert Evaluation(*counted) == accounted(selector, device)
+
+
+def test_names_of_python_are_only_names() -> None:
+    for name in ("driver", "attributes", "quick", "__builtins__", "exec", "len", "None", "lambda", "self", "v1", "c0"):
+        assert compile_selector(f"cel.bind({name}, 1, {name} == 1)").matches({"attributes": {}}, DRIVER)
+
+
+def test_the_cost_limit_ends_it() -> None:
+    text = "x" * 20_000
+    selector = compile_selector(f"{A}.long.contains('{text}')")
+    long = {"attributes": {"long": {"string": text}}}
+    assert selector._quickly(as_device({"attributes": {"long": {"string": "x"}}}), DRIVER) == (False, 2004)
+    assert selector._quickly(as_device(long), DRIVER) is None
+    assert accounted(selector, long) == "operation cancelled: actual cost limit exceeded"
