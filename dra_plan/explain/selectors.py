@@ -103,7 +103,7 @@ def findings(
         Finding(
             clause=clause,
             count=len(members),
-            found=[_found(reference, clause, members, publications) for reference in references(clause)],
+            found=[_found(name, _compared_type(clause, error), members, publications) for name in references(clause)],
             computed=_computed(clause, members, compile_),
             error=error,
             first=members[0],
@@ -182,7 +182,7 @@ def _decisive(parts: Sequence[str], device: PoolDevice, compile_: Compile) -> tu
 
 
 def _found(
-    reference: Reference, clause: str, devices: Sequence[PoolDevice], publications: Callable[[], Publications]
+    reference: Reference, wanted: str | None, devices: Sequence[PoolDevice], publications: Callable[[], Publications]
 ) -> Found:
     values = Counter(value for device in devices if (value := look_up(device, reference)) is not None)
     made = Found(reference, values, len(devices) - sum(values.values()))
@@ -194,11 +194,20 @@ def _found(
         if made.hint is None:
             made.known = sorted(known.names.get((reference.kind, reference.domain), ()))
         return made
-    compared = comparison(clause)
-    types = {kind for kind, _ in values}
-    if reference.kind == "attribute" and compared and compared.is_plain and compared.type not in types:
-        made.problem, made.hint = "wrong-type", compared.type
+    if reference.kind == "attribute" and wanted is not None and wanted not in {kind for kind, _ in values}:
+        made.problem, made.hint = "wrong-type", wanted
     return made
+
+
+def _compared_type(clause: str, error: str | None) -> str | None:
+    """The type of the constant with which the only name of the clause is compared; None if it is not.
+
+    What is made of a value may well have another type; where that fails, the type of the value may be the cause.
+    """
+    compared = comparison(clause)
+    if compared is None or len(references(clause)) > 1 or not (compared.is_plain or error is not None):
+        return None
+    return compared.type
 
 
 def _absence(reference: Reference, publications: Publications) -> tuple[str, str | None]:

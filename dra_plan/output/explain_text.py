@@ -143,7 +143,7 @@ def _pool_lines(story: Data) -> Iterator[str]:
 def unpublished(story: Data) -> Iterator[str]:
     """What a selector that fails reads, and no device has."""
     told = [
-        line
+        words.ended(words.capital(line, item["name"]))
         for request in story["requests"]
         for removed in request["removed"]
         if removed["code"] == "selector-error"
@@ -152,7 +152,7 @@ def unpublished(story: Data) -> Iterator[str]:
         if item["problem"] is not None
         for line in words.found(item)
     ]
-    yield from (words.ended(words.capital(line)) for line in dict.fromkeys(told))
+    yield from dict.fromkeys(told)
 
 
 def blocking_lines(story: Data) -> Lines:

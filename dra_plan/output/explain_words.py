@@ -26,9 +26,9 @@ def listed(names: list[str], most: int = NAMES) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def capital(sentence: str) -> str:
-    """The sentence with a capital first letter."""
-    return sentence[:1].upper() + sentence[1:]
+def capital(sentence: str, name: str = "") -> str:
+    """The sentence with a capital first letter, unless it begins with the name, which stays as it is."""
+    return sentence if name and sentence.startswith(f"{name} ") else sentence[:1].upper() + sentence[1:]
 
 
 def ended(sentence: str) -> str:

@@ -348,6 +348,15 @@ def template_missing() -> list[Object]:
 
 
 @situation()
+def selector_takes_a_version_for_a_string() -> list[Object]:
+    devices = [device("gpu-0", driverVersion={"version": "550.54.1"})]
+    return [
+        *cluster(a_slice("a", devices)),
+        claim("train", request("gpu", cel(' .driverVersion.split(".")[0] == "550"'))),
+    ]
+
+
+@situation()
 def selector_fails_on_one_device() -> list[Object]:
     devices = [device("gpu-0", model="A100"), device("gpu-1", model="A100", index=0)]
     return [*cluster(a_slice("a", devices)), claim("train", request("gpu", cel(" .index >= 0"), count=1))]
