@@ -22,7 +22,7 @@ quickstart: $(STAMP)
 	$(BIN)/dra-plan allocate fixtures/quickstart
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto $(T)
 
 check: format lint types imports licences test
 
@@ -47,11 +47,11 @@ audit: $(STAMP)
 	$(BIN)/python -m scripts.audit $(AUDIT)
 
 long: $(STAMP)
-	$(BIN)/python -m pytest -n auto --dist worksteal -m long --durations=10
+	$(BIN)/python -m pytest -n auto --dist worksteal -m long --durations=10 $(T)
 
 # Rewrites the golden files from what the program prints now: read the difference before it is committed.
 golden: $(STAMP)
-	$(BIN)/python -m pytest -q --snapshot-update tests/fixtures tests/cli tests/output tests/validation tests/test_readme.py
+	$(BIN)/python -m pytest -q -m golden --snapshot-update $(T)
 
 completions: $(STAMP)
 	for shell in bash zsh fish powershell; do $(BIN)/python -m tests.cli.completion_files $$shell; done

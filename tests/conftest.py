@@ -1,4 +1,4 @@
-"""What tests of all folders share."""
+"""What tests of all folders share: texts kept in files (golden texts), which `make golden` writes anew."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,14 +6,35 @@ from pathlib import Path
 import pytest
 
 Golden = Callable[[Path, str], None]
+KEEPERS = frozenset({"updating", "snapshot"})
+"""The fixtures through which a test may rewrite a kept text; a test that uses one, also indirectly, is marked golden."""
+
+
+COLLECTED = pytest.StashKey[list[pytest.Item]]()
+"""All tests of the run, before `-m` and `-k` choose among them."""
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m golden` chooses
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark every test that has a kept text."""
+    config.stash[COLLECTED] = list(items)
+    for item in items:
+        if isinstance(item, pytest.Function) and KEEPERS.intersection(item.fixturenames):
+            item.add_marker(pytest.mark.golden)
 
 
 @pytest.fixture
-def golden(request: pytest.FixtureRequest) -> Golden:
-    """Compare a text with a file; `--snapshot-update` (make golden) writes the file instead."""
+def updating(request: pytest.FixtureRequest) -> bool:
+    """Whether kept texts are to be written instead of compared (`--snapshot-update`)."""
+    return bool(request.config.getoption("update_snapshots"))
+
+
+@pytest.fixture
+def golden(updating: bool) -> Golden:
+    """Compare a text with a file, or write the file."""
 
     def check(path: Path, text: str) -> None:
-        if request.config.getoption("update_snapshots"):
+        if updating:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
         assert path.exists(), f"{path} is missing: make golden writes it"

@@ -51,9 +51,9 @@ def run(command: str, programs: Path) -> str:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda text: text.splitlines()[0][2:60])
-def test_example(example: str, programs: Path, request: pytest.FixtureRequest) -> None:
+def test_example(example: str, programs: Path, updating: bool) -> None:
     printed = [(command, run(command, programs)) for command, _ in commands(example)]
-    if request.config.getoption("update_snapshots"):
+    if updating:
         text = README_FILE.read_text(encoding="utf-8")
         new = "".join(f"$ {command}\n{output}" for command, output in printed)
         README_FILE.write_text(text.replace(example, new), encoding="utf-8")
