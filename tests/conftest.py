@@ -7,7 +7,7 @@ import pytest
 
 Golden = Callable[[Path, str], None]
 KEEPERS = frozenset({"updating", "snapshot"})
-"""The fixtures through which a test may rewrite a kept text; a test that uses one, also indirectly, is marked golden."""
+"""Fixtures through which a test may rewrite a kept text; a test that uses one, also indirectly, is marked golden."""
 
 
 COLLECTED = pytest.StashKey[list[pytest.Item]]()

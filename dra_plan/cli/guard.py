@@ -9,8 +9,6 @@ from collections.abc import Callable
 from dra_plan.cli.exits import Exit
 from dra_plan.errors import DraPlanError
 
-ISSUES = "https://github.com/dra-plan/dra-plan/issues"
-
 
 def guarded(action: Callable[[], Exit | None]) -> Exit:
     """Run `action` to its exit status, whatever it raises.
@@ -63,8 +61,8 @@ def _internal(error: Exception) -> Exit:
     traceback.print_exception(error, file=sys.stderr)
     print(
         f"\nerror: this is a defect of dra-plan, not of your input ({type(error).__name__}).\n"
-        f"Please report it at {ISSUES} with the text above, the command, the manifests\n"
-        f"(or the smallest part of them that shows it), and these versions:\n"
+        "Please report it to those from whom you have dra-plan, with the text above, the command, the manifests\n"
+        "(or the smallest part of them that shows it), and these versions:\n"
         f"dra-plan {__version__}, Python {platform.python_version()}, {platform.platform()}",
         file=sys.stderr,
     )

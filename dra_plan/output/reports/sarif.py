@@ -13,7 +13,6 @@ from .fingerprints import fingerprints
 from .places import file_of, uri
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-HOME = "https://github.com/dra-plan/dra-plan"
 LEVELS = {Level.ERROR: "error", Level.WARNING: "warning", Level.INFO: "note"}
 
 Data = dict[str, Any]
@@ -25,7 +24,6 @@ def render(content: Content) -> str:
     driver = {
         "name": "dra-plan",
         "version": __version__,
-        "informationUri": HOME,
         "rules": [_rule(code, content.rules.get(code)) for code in codes],
     }
     run = {
