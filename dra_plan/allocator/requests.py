@@ -215,6 +215,7 @@ class RequestReader:
     ) -> Want:
         name = name or getattr(asked, "name", "")
         device_class = self._classes.get(asked.device_class_name)
+        own = _conditions(claim.key, None, asked.selectors, self._compile)
         return Want(
             claim_index=claim_index,
             request_index=index,
@@ -223,7 +224,7 @@ class RequestReader:
             name=name,
             parent=parent,
             device_class=device_class,
-            conditions=(*self._class_conditions(device_class), *self._conditions_of(claim, asked.selectors)),
+            conditions=(*self._class_conditions(device_class), *own),
             count=asked.count,
             takes_all=asked.allocation_mode == "All",
             admin=bool(getattr(asked, "admin_access", False)),
@@ -237,21 +238,8 @@ class RequestReader:
             return ()
         name = device_class.metadata.name
         if name not in self._conditions:
-            self._conditions[name] = self._make_conditions("", name, device_class.spec.selectors)
+            self._conditions[name] = class_conditions(device_class, self._compile)
         return self._conditions[name]
-
-    def _conditions_of(self, claim: ResourceClaim, selectors: Sequence[DeviceSelector]) -> tuple[Condition, ...]:
-        return self._make_conditions(claim.key, None, selectors)
-
-    def _make_conditions(
-        self, claim: str, class_name: str | None, selectors: Sequence[DeviceSelector]
-    ) -> tuple[Condition, ...]:
-        """A class selector without CEL is passed over here; in a request it is the request's problem."""
-        return tuple(
-            Condition(claim, class_name, index, selector.cel.expression, self._compile)
-            for index, selector in enumerate(selectors)
-            if selector.cel is not None
-        )
 
     def _problem(
         self, claim: ResourceClaim, asked: ExactDeviceRequest | DeviceSubRequest, name: str, parent: str
@@ -282,3 +270,18 @@ class RequestReader:
         if asked.allocation_mode not in ("ExactCount", "All"):
             return cause("count-mode", f": unsupported count mode {asked.allocation_mode}")
         return None
+
+
+def class_conditions(device_class: DeviceClass, compile_: Compile) -> tuple[Condition, ...]:
+    """The selectors of a class; one without CEL is passed over, while in a request it is the request's problem."""
+    return _conditions("", device_class.metadata.name, device_class.spec.selectors, compile_)
+
+
+def _conditions(
+    claim: str, class_name: str | None, selectors: Sequence[DeviceSelector], compile_: Compile
+) -> tuple[Condition, ...]:
+    return tuple(
+        Condition(claim, class_name, index, selector.cel.expression, compile_)
+        for index, selector in enumerate(selectors)
+        if selector.cel is not None
+    )

@@ -18,15 +18,13 @@ def blocks(taint: DeviceTaint, rules: Rules) -> bool:
 
 
 def effective_rules(rules: Sequence[DeviceTaintRule], features: Features, quirks: Quirks) -> Sequence[DeviceTaintRule]:
-    """The device taint rules that count: none with the gate off.
+    """The device taint rules that count: none with the gate off, else those that can mean a device."""
+    return [rule for rule in rules if can_mean_devices(rule, quirks)] if features.device_taint_rules else ()
 
-    A rule without a selector taints every device upstream (E1, kubernetes#141620), and none once that is repaired.
-    """
-    if not features.device_taint_rules:
-        return ()
-    if quirks.absent_device_selector_matches_all:
-        return rules
-    return [rule for rule in rules if rule.spec.device_selector is not None]
+
+def can_mean_devices(rule: DeviceTaintRule, quirks: Quirks) -> bool:
+    """Whether the rule taints anything: without a selector it taints all devices upstream (E1, kubernetes#141620)."""
+    return rule.spec.device_selector is not None or quirks.absent_device_selector_matches_all
 
 
 def tainted(device: Device, pool: PoolID, rules: Sequence[DeviceTaintRule]) -> Sequence[DeviceTaint]:

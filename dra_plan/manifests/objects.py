@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from dra_plan.api.base import Object
+from dra_plan.api.core import PodSpec
 
 from .convert import UnfitError, lift_claim_sources
 from .diagnose import diagnose
@@ -68,14 +69,19 @@ def label_of_value(value: dict[str, Any], kind: Kind, namespace: str) -> str:
     return label_of(kind.name, value.get("metadata"), kind, namespace)
 
 
+def pod_spec_of(obj: Object) -> PodSpec:
+    """The pod spec of a pod, or of the pods that a workload makes."""
+    spec: Any = obj.spec  # type: ignore[attr-defined]
+    while not isinstance(spec, PodSpec):
+        spec = (spec.template if hasattr(spec, "template") else spec.job_template).spec
+    return spec
+
+
 def has_unset_claims(obj: Object) -> bool:
     """Whether a pod claim names neither claim nor template, as in the form before 1.31."""
-    spec: Any = obj.spec  # type: ignore[attr-defined]
-    while not hasattr(spec, "resource_claims"):
-        spec = (spec.template if hasattr(spec, "template") else spec.job_template).spec
     return any(
         claim.resource_claim_name is None and claim.resource_claim_template_name is None
-        for claim in spec.resource_claims
+        for claim in pod_spec_of(obj).resource_claims
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dra_plan.allocator import PoolDevice, PoolID
+from dra_plan.allocator import PoolDevice, PoolID, SelectorError
 from dra_plan.allocator.capacity import demand, short
 from dra_plan.allocator.constraints import Constraint, look_up, make
 from dra_plan.allocator.reasons import CapacityMissing
@@ -13,10 +13,11 @@ from dra_plan.allocator.taints import first_untolerated
 from dra_plan.explain.selectors import attribute_value, qualified
 from dra_plan.manifests.paths import FieldPath
 
+from .input import Input, PlacedClaim, PlacedRequest
+from .matches import Offer
 from .rule import Problem, error, warning
 from .subject import Subject
 from .words import listed, nearest, none_of, shown
-from .world import Asked, AskedClaim, World, most_on_one_node
 
 NEVER_MET = error(
     "DRA230",
@@ -54,37 +55,32 @@ RULES = (NEVER_MET, ALL_WAITS, CAPACITY_DOMAIN, OTHER_TYPES, NOBODY_HAS)
 Found = Iterator[tuple[Subject, Problem]]
 
 
-def check(world: World) -> Found:
+def check(given: Input) -> Found:
     """All requests and constraints; without any slice in the input there is nothing to say."""
-    if not world.pools:
+    if not given.pools:
         return
-    broken = [pool for pool in world.pools if _is_incomplete(world, pool)]
-    for claim in world.claims:
-        for problem in _of_claim(world, claim, broken):
+    broken = [placed.pool.id for placed in given.pools if placed.pool.incomplete]
+    for claim in given.claims:
+        for problem in _of_claim(given, claim, broken):
             yield claim.subject, problem
 
 
-def _of_claim(world: World, claim: AskedClaim, broken: Sequence[PoolID]) -> Iterator[Problem]:
+def _of_claim(given: Input, claim: PlacedClaim, broken: Sequence[PoolID]) -> Iterator[Problem]:
     for options in claim.requests:
-        yield from _request(world, options)
-        for asked in options:
-            if asked.want.takes_all and broken:
+        yield from _request(given, options)
+        for request in options:
+            if request.want.takes_all and broken:
                 pools = listed(broken)
                 message = f"the input has not all slices of {pools}: nodes that see the pool are refused"
-                yield ALL_WAITS.at((*asked.path, "allocationMode"), message)
-    yield from _constraints(world, claim)
-
-
-def _is_incomplete(world: World, pool: PoolID) -> bool:
-    newest = world.newest(pool)
-    return len(newest) != newest[0].slice.object.spec.pool.resource_slice_count
+                yield ALL_WAITS.at((*request.path, "allocationMode"), message)
+    yield from _constraints(given, claim)
 
 
 # Requests
 
 
-def _request(world: World, options: Sequence[Asked]) -> Iterator[Problem]:
-    found = [_unmet(world, asked) for asked in options]
+def _request(given: Input, options: Sequence[PlacedRequest]) -> Iterator[Problem]:
+    found = [_unmet(given, request) for request in options]
     if not found or None in found:
         return
     problems = [problem for problem in found if problem is not None]
@@ -92,73 +88,66 @@ def _request(world: World, options: Sequence[Asked]) -> Iterator[Problem]:
         yield problems[0]
     elif all(problem.rule is NEVER_MET for problem in problems):
         reasons = "; ".join(
-            f"{asked.want.name}: {problem.message}" for asked, problem in zip(options, problems, strict=True)
+            f"{request.want.name}: {problem.message}" for request, problem in zip(options, problems, strict=True)
         )
         yield NEVER_MET.at(options[0].path[:-1], f"none of the alternatives can be met: {reasons}")
     else:
         yield from problems
 
 
-def _unmet(world: World, asked: Asked) -> Problem | None:
+def _unmet(given: Input, request: PlacedRequest) -> Problem | None:
     """Why no device can ever serve the request, or not enough of them; None if that can't be said."""
-    want, path = asked.want, asked.path
-    if want.device_class is None or _has_bad_selector(world, want):
+    want, path = request.want, request.path
+    if want.device_class is None or _has_bad_selector(want):
         return None  # other rules tell of it
-    devices = world.devices
-    by_class = world.matching([condition for condition in want.conditions if condition.class_name is not None])
+    devices, matches = given.devices, given.matches
+    by_class = matches.of([condition for condition in want.conditions if condition.class_name is not None])
     if not by_class:
         told = none_of(len(devices), "device", "match", "the input") if devices else "the input's slices have no device"
         return NEVER_MET.at((*path, "deviceClassName"), f"class {want.device_class.metadata.name}: {told}")
-    matching = world.matching(want.conditions)
-    if not matching and world.fails(want.conditions):
+    matching = matches.of(want.conditions)
+    if not matching and matches.fail(want.conditions):
         return None  # other rules tell of it
     if not matching:
         name = want.device_class.metadata.name
         message = f"{none_of(len(by_class), 'device', 'match', f'class {name}')} the selectors"
         return NEVER_MET.at((*path, "selectors"), message)
-    tolerated = _tolerated(world, want, matching)
-    if not tolerated:
-        return NEVER_MET.at(path, _taint_words(world, want, matching))
-    return _capacity(world, want, tolerated, path) or _number(world, want, tolerated, path)
+    offer = matches.offer(want)
+    if not offer.devices:
+        return NEVER_MET.at(path, _taint_words(given, want, matching))
+    return _capacity(given, want, offer.devices, path) or _number(given, want, offer, path)
 
 
-def _has_bad_selector(world: World, want: Want) -> bool:
+def _has_bad_selector(want: Want) -> bool:
     for condition in want.conditions:
         try:
-            world.compile(condition.expression)
-        except ValueError:
+            condition.compiled()
+        except SelectorError:
             return True
     return False
 
 
-def _tolerated(world: World, want: Want, devices: Sequence[PoolDevice]) -> list[PoolDevice]:
-    if not world.target.features.device_taints:
-        return list(devices)
-    rules = world.target.rules
-    return [device for device in devices if first_untolerated(device.taints, want.tolerations, rules) is None]
-
-
-def _taint_words(world: World, want: Want, devices: Sequence[PoolDevice]) -> str:
-    taint = first_untolerated(devices[0].taints, want.tolerations, world.target.rules)
+def _taint_words(given: Input, want: Want, devices: Sequence[PoolDevice]) -> str:
+    taint = first_untolerated(devices[0].taints, want.tolerations, given.target.rules)
     key = taint.key if taint is not None else ""
     which = "the only matching device has" if len(devices) == 1 else f"all {len(devices)} matching devices have"
     return f"{which} a taint that the request does not tolerate, such as {key}"
 
 
-def _capacity(world: World, want: Want, devices: Sequence[PoolDevice], path: FieldPath) -> Problem | None:
-    if not world.target.features.consumable_capacity:
+def _capacity(given: Input, want: Want, devices: Sequence[PoolDevice], path: FieldPath) -> Problem | None:
+    if not given.target.features.consumable_capacity:
         return None
     first: Problem | None = None
     for device in devices:
-        found = _capacity_of(world, want, device, (*path, "capacity", "requests"))
+        found = _capacity_of(given, want, device, (*path, "capacity", "requests"))
         if found is None:
             return None
         first = first or found
     return first
 
 
-def _capacity_of(world: World, want: Want, device: PoolDevice, path: FieldPath) -> Problem | None:
-    wanted = demand(want.capacity, device, world.target.quirks)
+def _capacity_of(given: Input, want: Want, device: PoolDevice, path: FieldPath) -> Problem | None:
+    wanted = demand(want.capacity, device, given.target.quirks)
     refusal = wanted.refusal or short(wanted.portions, None, None)
     if refusal is None:
         return None
@@ -180,36 +169,33 @@ def _capacity_of(world: World, want: Want, device: PoolDevice, path: FieldPath) 
     return NEVER_MET.at(path, f"no matching device can give {amount}; {device.id} has {total}")
 
 
-def _number(world: World, want: Want, devices: Sequence[PoolDevice], path: FieldPath) -> Problem | None:
-    shared = world.target.features.consumable_capacity and any(d.device.allow_multiple_allocations for d in devices)
-    most = most_on_one_node(devices)
-    if want.takes_all or shared or want.count <= most:
+def _number(given: Input, want: Want, offer: Offer, path: FieldPath) -> Problem | None:
+    shared = given.target.features.consumable_capacity and offer.shared
+    if want.takes_all or shared or want.count <= offer.on_one_node:
         return None
-    return NEVER_MET.at((*path, "count"), f"{want.count} devices, but no node has more than {most} that match")
+    message = f"{want.count} devices, but no node has more than {offer.on_one_node} that match"
+    return NEVER_MET.at((*path, "count"), message)
 
 
 # Constraints
 
 
-def _constraints(world: World, claim: AskedClaim) -> Iterator[Problem]:
+def _constraints(given: Input, claim: PlacedClaim) -> Iterator[Problem]:
     for index, written in enumerate(claim.spec.devices.constraints):
-        constraint = make(0, index, written, world.target.features, world.target.quirks)
+        constraint = make(0, index, written, given.target.features, given.target.quirks)
         if constraint is None:
             continue
         field = "matchAttribute" if written.match_attribute is not None else "distinctAttribute"
-        yield from _constraint(world, claim, constraint, (*claim.path, "constraints", index, field))
+        yield from _constraint(given, claim, constraint, (*claim.path, "constraints", index, field))
 
 
-def _constraint(world: World, claim: AskedClaim, constraint: Constraint, path: FieldPath) -> Iterator[Problem]:
+def _constraint(given: Input, claim: PlacedClaim, constraint: Constraint, path: FieldPath) -> Iterator[Problem]:
     types: dict[str, str] = {}
     reached: list[PoolDevice] = []
     for options in claim.requests:
-        for asked in options:
-            if (
-                constraint.applies(asked.want.request_name, asked.want.full_name)
-                and asked.want.device_class is not None
-            ):
-                reached += world.matching(asked.want.conditions)
+        for want in (request.want for request in options):
+            if want.device_class is not None and constraint.applies(want.request_name, want.full_name):
+                reached += given.matches.of(want.conditions)
     for device in reached:
         attribute = look_up(device, constraint.attribute)
         if attribute is not None:

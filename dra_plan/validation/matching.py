@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dra_plan.allocator import PoolDevice, SelectorError
-from dra_plan.allocator.requests import Condition
+from dra_plan.allocator.requests import Condition, class_conditions
 from dra_plan.api.resource import DeviceClass
 from dra_plan.cel.parts import Reference, clauses, mentions, references
 from dra_plan.cel.rewrite import access, comparison
@@ -13,10 +13,10 @@ from dra_plan.explain.mending import mended
 from dra_plan.explain.selectors import Publications, look_up
 from dra_plan.manifests.paths import FieldPath
 
+from .input import Input
 from .rule import Problem, Rule, error, warning
 from .subject import Subject
 from .words import listed, nearest, none_of, shown
-from .world import World
 
 FAILS = error(
     "DRA220",
@@ -48,46 +48,41 @@ RULES = (FAILS, NOT_PUBLISHED, WRONG_DOMAIN, OTHER_TYPE)
 Found = Iterator[tuple[Subject, Problem]]
 
 
-def check(world: World) -> Found:
+def check(given: Input) -> Found:
     """All selectors of classes and requests."""
-    for subject, device_class in world.of(DeviceClass):
-        conditions = _class_conditions(world, device_class)
-        for index in range(len(conditions)):
-            path: FieldPath = ("spec", "selectors", index, "cel", "expression")
-            for problem in _judged(world, conditions[: index + 1], path):
-                yield subject, problem
-    for asked in world.asked():
-        conditions = list(asked.want.conditions)
-        for position, condition in enumerate(conditions):
-            if condition.class_name is None:
-                path = (*asked.path, "selectors", condition.index, "cel", "expression")
-                for problem in _judged(world, conditions[: position + 1], path):
-                    yield asked.subject, problem
+    for subject, device_class in given.of(DeviceClass):
+        path: FieldPath = ("spec", "selectors")
+        for problem in _each(given, class_conditions(device_class, given.view.compile), path):
+            yield subject, problem
+    for request in given.requests():
+        conditions = request.want.conditions
+        first = sum(condition.class_name is not None for condition in conditions)
+        for problem in _each(given, conditions, (*request.path, "selectors"), first):
+            yield request.subject, problem
 
 
-def _class_conditions(world: World, device_class: DeviceClass) -> list[Condition]:
-    name = device_class.metadata.name
-    return [
-        Condition("", name, index, selector.cel.expression if selector.cel else "", world.compile)
-        for index, selector in enumerate(device_class.spec.selectors)
-    ]
+def _each(given: Input, conditions: Sequence[Condition], path: FieldPath, first: int = 0) -> Iterator[Problem]:
+    """Each condition from the first on, on the devices for which those before it hold."""
+    for position in range(first, len(conditions)):
+        at = (*path, conditions[position].index, "cel", "expression")
+        yield from _judged(given, conditions[: position + 1], at)
 
 
-def _judged(world: World, conditions: Sequence[Condition], path: FieldPath) -> Iterator[Problem]:
+def _judged(given: Input, conditions: Sequence[Condition], path: FieldPath) -> Iterator[Problem]:
     """The last of the conditions, on the devices for which the others hold."""
     try:
-        world.compile(conditions[-1].expression)
-    except ValueError:
-        return
-    yield from _failures(world, conditions, path)
-    yield from _readings(world, conditions, path)
+        conditions[-1].compiled()
+    except SelectorError:
+        return  # told as the API server tells it
+    yield from _failures(given, conditions, path)
+    yield from _readings(given, conditions, path)
 
 
 # Errors
 
 
-def _failures(world: World, conditions: Sequence[Condition], path: FieldPath) -> Iterator[Problem]:
-    devices, failing = world.matching(conditions[:-1]), world.failing(conditions)
+def _failures(given: Input, conditions: Sequence[Condition], path: FieldPath) -> Iterator[Problem]:
+    devices, failing = given.matches.of(conditions[:-1]), given.matches.failing(conditions)
     if failing:
         device, text = failing[0]
         all_fail = len(failing) == len(devices)
@@ -95,17 +90,17 @@ def _failures(world: World, conditions: Sequence[Condition], path: FieldPath) ->
         where = "the only device" if len(devices) == 1 else where
         message = f"fails on {where} that it is asked for, such as {device.id}: {text}"
         # Where it fails on all, a guard only makes it false on all: the names are wrong, as another rule tells.
-        mended = "" if all_fail else _mended(world, conditions[-1], [device for device, _ in failing])
+        mended = "" if all_fail else _mended(given, conditions[-1], [device for device, _ in failing])
         yield FAILS.at(path, message, mended)
 
 
-def _mended(world: World, condition: Condition, failing: Sequence[PoolDevice]) -> str:
+def _mended(given: Input, condition: Condition, failing: Sequence[PoolDevice]) -> str:
     """The expression with guards, or for one driver only, that fails on none of the devices; empty if there is none."""
-    return mended(condition.expression, lambda text: _first_failing(world, text, failing)) or ""
+    return mended(condition.expression, lambda text: _first_failing(given, text, failing)) or ""
 
 
-def _first_failing(world: World, expression: str, devices: Sequence[PoolDevice]) -> PoolDevice | None:
-    condition = Condition("", None, 0, expression, world.compile)
+def _first_failing(given: Input, expression: str, devices: Sequence[PoolDevice]) -> PoolDevice | None:
+    condition = Condition("", None, 0, expression, given.view.compile)
     for device in devices:
         try:
             condition.holds(device)
@@ -117,12 +112,12 @@ def _first_failing(world: World, expression: str, devices: Sequence[PoolDevice])
 # Names and types
 
 
-def _readings(world: World, conditions: Sequence[Condition], path: FieldPath) -> Iterator[Problem]:
+def _readings(given: Input, conditions: Sequence[Condition], path: FieldPath) -> Iterator[Problem]:
     """Each part that `&&` joins is judged by the devices for which the parts before it hold."""
     expression, known = conditions[-1].expression, list(conditions[:-1])
     told: set[tuple[Rule, Reference]] = set()
     for clause in clauses(expression):
-        devices = world.matching(known)
+        devices = given.matches.of(known)
         if not devices:
             return
         for reference in references(clause, "read", "optional"):
@@ -131,10 +126,10 @@ def _readings(world: World, conditions: Sequence[Condition], path: FieldPath) ->
                 told.add((problem.rule, reference))
                 yield problem
         try:
-            world.compile(clause)
+            given.view.compile(clause)
         except ValueError:
             return  # a part that means nothing by itself
-        known.append(Condition("", None, 0, clause, world.compile))
+        known.append(Condition("", None, 0, clause, given.view.compile))
 
 
 def _reading(

@@ -13,13 +13,13 @@ from dra_plan.api.resource import (
     ResourceSlice,
 )
 from dra_plan.manifests.kinds import Kind
+from dra_plan.manifests.objects import pod_spec_of
 from dra_plan.manifests.paths import FieldPath
 from dra_plan.releases import Target
 
 from . import claims, classes, gates, names, pods, schema, slices, taints
 from .rule import Problem
 from .subject import Subject
-from .world import pod_spec_of
 
 _DRA = "resource.k8s.io"
 _RULES_SERVED = {"1.34": ("v1alpha3",), "1.35": ("v1alpha3",), "1.36": ("v1beta2", "v1alpha3")}

@@ -9,10 +9,10 @@ from dra_plan.api.quantity import parse
 from dra_plan.api.resource import Device
 from dra_plan.manifests.paths import FieldPath
 
+from .input import Input, PlacedPool, PlacedSlice
 from .rule import Problem, error, info, warning
 from .subject import Subject
 from .words import count, listed, nearest, shown
-from .world import Piece, World
 
 DISAGREE = error(
     "DRA210",
@@ -64,46 +64,44 @@ _DEVICES: FieldPath = ("spec", "devices")
 Found = Iterator[tuple[Subject, Problem]]
 
 
-def check(world: World) -> Found:
+def check(given: Input) -> Found:
     """All pools of the input."""
-    for pool in world.pools:
-        newest = world.newest(pool)
-        yield from _old(world.pools[pool], newest)
-        yield from _numbers(pool, newest)
-        yield from _names(pool, newest)
-        yield from _counters(pool, newest, pool_wide=world.target.rules.counter_slices)
+    for placed in given.pools:
+        yield from _old(placed)
+        yield from _numbers(placed)
+        yield from _names(placed.pool.id, placed.newest)
+        yield from _counters(placed, pool_wide=given.target.rules.counter_slices)
 
 
-def _old(pieces: list[Piece], newest: list[Piece]) -> Found:
-    generation = newest[0].slice.generation
-    for piece in pieces:
-        if piece not in newest:
-            message = f"generation {piece.slice.generation} of a pool that has generation {generation}: not used"
-            yield piece.subject, OLD_GENERATION.at((*_POOL, "generation"), message)
+def _old(placed: PlacedPool) -> Found:
+    newest = placed.pool.generation
+    for piece in placed.older:
+        message = f"generation {piece.slice.generation} of a pool that has generation {newest}: not used"
+        yield piece.subject, OLD_GENERATION.at((*_POOL, "generation"), message)
 
 
-def _numbers(pool: PoolID, newest: list[Piece]) -> Found:
-    first, there = newest[0], len(newest)
-    expected = _expected(first)
+def _numbers(placed: PlacedPool) -> Found:
+    pool, newest = placed.pool, placed.newest
+    first, there, expected = newest[0], pool.seen, pool.expected
     path = (*_POOL, "resourceSliceCount")
     for piece in newest[1:]:
         if _expected(piece) != expected:
             message = f"{_expected(piece)}, but {expected} in {first.subject.label} of the same pool"
             yield piece.subject, DISAGREE.at(path, message, f"resourceSliceCount: {there}")
             return
-    if expected > 0 and there != expected:
+    if expected > 0 and pool.incomplete:
         which = f"only {count(there, 'slice')}" if there < expected else count(there, "slice")
-        message = f"pool {shown(pool.pool)} of {pool.driver} has {which} in the input, and should have {expected}"
+        message = f"pool {shown(pool.id.pool)} of {pool.id.driver} has {which} in the input, and should have {expected}"
         yield first.subject, MISSING_SLICES.at(path, message)
 
 
-def _expected(piece: Piece) -> int:
+def _expected(piece: PlacedSlice) -> int:
     return piece.slice.object.spec.pool.resource_slice_count
 
 
-def _names(pool: PoolID, newest: list[Piece]) -> Found:
-    devices: dict[str, Piece] = {}
-    sets: dict[str, Piece] = {}
+def _names(pool: PoolID, newest: list[PlacedSlice]) -> Found:
+    devices: dict[str, PlacedSlice] = {}
+    sets: dict[str, PlacedSlice] = {}
     for piece in newest:
         spec = piece.slice.object.spec
         for index, device in enumerate(spec.devices):
@@ -121,19 +119,18 @@ def _names(pool: PoolID, newest: list[Piece]) -> Found:
 _Sets = dict[str, dict[str, str | int | float]]
 
 
-def _counters(pool: PoolID, newest: list[Piece], *, pool_wide: bool) -> Found:
-    everything = _sets(newest)
-    complete = len(newest) >= _expected(newest[0])
-    for piece in newest:
+def _counters(placed: PlacedPool, *, pool_wide: bool) -> Found:
+    pool, everything = placed.pool, _sets(placed.newest)
+    for piece in placed.newest:
         sets = everything if pool_wide else _sets([piece])
-        if not sets and not complete:
+        if not sets and pool.seen < pool.expected:
             continue  # the slice with the counters is one of those that are missing
         for index, device in enumerate(piece.slice.object.spec.devices):
-            for problem in _consumption(pool, (*_DEVICES, index, "consumesCounters"), device, sets):
+            for problem in _consumption(pool.id, (*_DEVICES, index, "consumesCounters"), device, sets):
                 yield piece.subject, problem
 
 
-def _sets(pieces: list[Piece]) -> _Sets:
+def _sets(pieces: list[PlacedSlice]) -> _Sets:
     return {
         entry.name: {name: counter.value for name, counter in entry.counters.items()}
         for piece in pieces

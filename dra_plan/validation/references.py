@@ -9,10 +9,10 @@ from dra_plan.api.core import Namespace, PodResourceClaim, PodSpec
 from dra_plan.api.resource import DeviceClass, ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate
 from dra_plan.manifests.paths import FieldPath
 
+from .input import Input
 from .rule import Problem, error, info, warning
 from .subject import Subject
 from .words import listed, nearest, shown
-from .world import World
 
 NO_CLASS = error(
     "DRA201",
@@ -64,35 +64,36 @@ ADMIN_LABEL = "resource.kubernetes.io/admin-access"
 Found = Iterator[tuple[Subject, Problem]]
 
 
-def check(world: World) -> Found:
+def check(given: Input) -> Found:
     """All references of the input."""
-    yield from _classes(world)
-    yield from _extended(world)
-    known = _Claims.of(world)
-    for subject, path, spec in world.pods():
+    yield from _classes(given)
+    yield from _extended(given)
+    known = _Claims.of(given)
+    for subject, path, spec in given.pods():
         for problem in _pod(known, subject.namespace, path, spec):
             yield subject, problem
-    yield from _admin(world)
+    yield from _admin(given)
 
 
-def _classes(world: World) -> Found:
+def _classes(given: Input) -> Found:
     told: set[tuple[Subject, str]] = set()
-    for asked in world.asked():
-        name = asked.wanted.device_class_name if asked.wanted is not None else ""
-        if not name or name in world.classes:
+    classes = given.view.classes
+    for request in given.requests():
+        name = request.written.device_class_name if request.written is not None else ""
+        if not name or request.want.device_class is not None:
             continue
-        path = (*asked.path, "deviceClassName")
-        if world.classes:
-            message = f"no DeviceClass {shown(name)} in the input, which has {listed(sorted(world.classes))}"
-            yield asked.subject, NO_CLASS.at(path, message, nearest(name, world.classes) or "")
-        elif (asked.subject, name) not in told:
-            told.add((asked.subject, name))
-            yield asked.subject, NOT_GIVEN.at(path, f"DeviceClass {shown(name)}: the input has no device classes")
+        path = (*request.path, "deviceClassName")
+        if classes:
+            message = f"no DeviceClass {shown(name)} in the input, which has {listed(sorted(classes))}"
+            yield request.subject, NO_CLASS.at(path, message, nearest(name, classes) or "")
+        elif (request.subject, name) not in told:
+            told.add((request.subject, name))
+            yield request.subject, NOT_GIVEN.at(path, f"DeviceClass {shown(name)}: the input has no device classes")
 
 
-def _extended(world: World) -> Found:
+def _extended(given: Input) -> Found:
     first: dict[str, str] = {}
-    for subject, device_class in world.of(DeviceClass):
+    for subject, device_class in given.of(DeviceClass):
         name = device_class.spec.extended_resource_name
         if name and name in first:
             message = (
@@ -111,10 +112,10 @@ class _Claims:
     templates: dict[tuple[str, str], ResourceClaimSpec]
 
     @classmethod
-    def of(cls, world: World) -> _Claims:
+    def of(cls, given: Input) -> _Claims:
         """Those of the input."""
-        claims = {(s.namespace, s.name): claim.spec for s, claim in world.of(ResourceClaim)}
-        templates = {(s.namespace, s.name): made.spec.spec for s, made in world.of(ResourceClaimTemplate)}
+        claims = {(s.namespace, s.name): claim.spec for s, claim in given.of(ResourceClaim)}
+        templates = {(s.namespace, s.name): made.spec.spec for s, made in given.of(ResourceClaimTemplate)}
         return cls(claims, templates)
 
 
@@ -166,15 +167,15 @@ def _named(
     return NO_CLAIM.at((field,), f"no {kind} {shown(name)} in namespace {namespace}", nearest(name, here) or "")
 
 
-def _admin(world: World) -> Found:
-    labels = {subject.name: namespace.metadata.labels or {} for subject, namespace in world.of(Namespace)}
-    for asked in world.asked():
-        if not asked.want.admin:
+def _admin(given: Input) -> Found:
+    labels = {subject.name: namespace.metadata.labels or {} for subject, namespace in given.of(Namespace)}
+    for request in given.requests():
+        if not request.want.admin:
             continue
-        path, namespace = (*asked.path, "adminAccess"), asked.subject.namespace
+        path, namespace = (*request.path, "adminAccess"), request.subject.namespace
         if namespace not in labels:
             message = f'namespace {namespace} needs the label {ADMIN_LABEL}: "true"; it is not in the input'
-            yield asked.subject, ADMIN_UNKNOWN.at(path, message)
+            yield request.subject, ADMIN_UNKNOWN.at(path, message)
         elif labels[namespace].get(ADMIN_LABEL) != "true":
             message = f'namespace {namespace} lacks the label {ADMIN_LABEL}: "true"'
-            yield asked.subject, NO_ADMIN.at(path, message, f'{ADMIN_LABEL}: "true"')
+            yield request.subject, NO_ADMIN.at(path, message, f'{ADMIN_LABEL}: "true"')

@@ -10,10 +10,10 @@ from dra_plan.releases import Target
 from . import fitness, matching, objects, pools, references, schema, taintrules
 from .comments import Comments
 from .finding import Finding
+from .input import Input
 from .reading import Reading
 from .selection import RuleSelection
 from .subject import Subject
-from .world import World
 
 _TOGETHER = (references, pools, matching, fitness, taintrules)
 """The rules that need more than one object."""
@@ -44,9 +44,9 @@ def judge(reading: Reading, target: Target, selection: RuleSelection, *, ignore_
 
 
 def _findings(subjects: Sequence[Subject], target: Target) -> Iterator[tuple[Subject, Finding]]:
-    world = World(subjects, target)
+    given = Input(subjects, target)
     for subject, problem in objects.check(subjects, target):
         yield subject, subject.finding(problem)
     for rules in _TOGETHER:
-        for subject, problem in rules.check(world):
+        for subject, problem in rules.check(given):
             yield subject, subject.finding(problem)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dra_plan.allocator.taints import tainted
+from dra_plan.allocator.taints import can_mean_devices, tainted
 from dra_plan.api.resource import DeviceTaintRule
 from dra_plan.manifests.paths import FieldPath
 
+from .input import Input
 from .rule import Problem, warning
 from .subject import Subject
 from .words import listed, nearest
-from .world import World
 
 EVERYTHING = warning(
     "DRA250",
@@ -37,39 +37,42 @@ RULES = (EVERYTHING, NOTHING, IGNORED)
 _SELECTOR: FieldPath = ("spec", "deviceSelector")
 
 
-def check(world: World) -> Iterator[tuple[Subject, Problem]]:
+def check(given: Input) -> Iterator[tuple[Subject, Problem]]:
     """All taint rules of the input."""
-    for subject, rule in world.of(DeviceTaintRule):
-        if not world.target.features.device_taint_rules:
-            message = f"Kubernetes {world.target.version} ignores it: feature gate DRADeviceTaintRules is off"
+    for subject, rule in given.of(DeviceTaintRule):
+        if not given.target.features.device_taint_rules:
+            message = f"Kubernetes {given.target.version} ignores it: feature gate DRADeviceTaintRules is off"
             yield subject, IGNORED.at(("spec",), message)
-        for problem in _reach(world, rule):
+        for problem in _reach(given, rule):
             yield subject, problem
 
 
-def _reach(world: World, rule: DeviceTaintRule) -> Iterator[Problem]:
+def _reach(given: Input, rule: DeviceTaintRule) -> Iterator[Problem]:
     selector = rule.spec.device_selector
-    given = [] if selector is None else [name for name in ("driver", "pool", "device") if getattr(selector, name)]
-    if selector is None or not given:
+    named = [] if selector is None else [name for name in ("driver", "pool", "device") if getattr(selector, name)]
+    if not can_mean_devices(rule, given.target.quirks):
+        yield NOTHING.at(("spec",), "no device selector: no device gets the taint")
+        return
+    if selector is None or not named:
         what = "no device selector" if selector is None else "a device selector without driver, pool and device"
         yield EVERYTHING.at(_SELECTOR if selector is not None else ("spec",), f"{what}: every device gets the taint")
         return
-    devices = world.devices
+    devices = given.devices
     reached = any(
         len(tainted(device.device, device.id.pool_id, [rule])) > len(device.device.taints) for device in devices
     )
     if devices and not reached:
-        wanted = ", ".join(f"{name} {getattr(selector, name)}" for name in given)
+        wanted = ", ".join(f"{name} {getattr(selector, name)}" for name in named)
         message = f"no device of the input is of {wanted}"
-        yield NOTHING.at(_SELECTOR, message, _meant(world, rule))
+        yield NOTHING.at(_SELECTOR, message, _meant(given, rule))
 
 
-def _meant(world: World, rule: DeviceTaintRule) -> str:
+def _meant(given: Input, rule: DeviceTaintRule) -> str:
     """The first field that no device has, with the nearest name that one has."""
     selector = rule.spec.device_selector
     for name in ("driver", "pool", "device"):
         value = getattr(selector, name)
-        known = {getattr(device.id, name) for device in world.devices}
+        known = {getattr(device.id, name) for device in given.devices}
         if value and value not in known:
             near = nearest(value, known)
             return f"{name}: {near}" if near else f"{name}: {listed(sorted(known), 1)}" if len(known) == 1 else ""

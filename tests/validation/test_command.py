@@ -10,7 +10,7 @@ from dra_plan.output import schemas
 from tests.cli.running import Ran, in_process
 
 from .judging import as_yaml
-from .objects import claim, device_class, piece, request
+from .objects import claim, device_class, piece, request, taint_rule
 
 OUTPUTS = ["table", "wide", "json", "yaml", "name", "jsonpath={.summary.errors}"]
 GOOD = [piece(), device_class(), claim()]
@@ -167,3 +167,12 @@ def test_annotations(run: Run) -> None:
     err = run(WRONG, "--report", "github").err
     assert "::warning file=input.yaml,line=1,col=1,title=dra-plan DRA010::" in err
     assert "::error file=input.yaml,line=49,col=7,title=dra-plan DRA101::" in err
+
+
+def test_quirks(run: Run) -> None:
+    rule = taint_rule()
+    rule["spec"].pop("deviceSelector")
+    objects = [piece(), device_class(), claim(), rule]
+    gates = ("--feature-gates", "DRADeviceTaintRules=true", "-o", "jsonpath={.target.quirks} {.findings[*].code}")
+    assert run(objects, *gates).out == "upstream DRA230 DRA250"
+    assert run(objects, "--quirks", "fixed", *gates).out == "fixed DRA251"

@@ -1,0 +1,165 @@
+"""The objects of the input together, each with its place: what is published, and what is asked for.
+
+For the rules that need more than one object. What a cluster of these objects would do, the allocator's view tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+from dra_plan.allocator import Pool, PoolDevice, PoolID, View
+from dra_plan.allocator.pools import PoolSlice
+from dra_plan.allocator.requests import ClaimRequests, Want
+from dra_plan.api.core import PodSpec
+from dra_plan.api.resource import (
+    DeviceClass,
+    DeviceSubRequest,
+    DeviceTaintRule,
+    ExactDeviceRequest,
+    ResourceClaim,
+    ResourceClaimSpec,
+    ResourceClaimTemplate,
+    ResourceSlice,
+)
+from dra_plan.manifests.objects import pod_spec_of
+from dra_plan.manifests.paths import FieldPath
+from dra_plan.releases import Target
+
+from .matches import Matches
+from .subject import Subject
+
+_Object = TypeVar("_Object")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlacedRequest:
+    """A request, or one alternative of a request, with its place."""
+
+    subject: Subject
+    path: FieldPath
+    want: Want
+
+    @property
+    def written(self) -> ExactDeviceRequest | DeviceSubRequest | None:
+        """The request or alternative as written; None if it has neither form."""
+        request = self.want.claim.spec.devices.requests[self.want.request_index]
+        return request.first_available[self.want.option_index] if request.first_available else request.exactly
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlacedClaim:
+    """A claim that waits for devices, or a template, with its requests; each inner list holds the alternatives."""
+
+    subject: Subject
+    path: FieldPath
+    spec: ResourceClaimSpec
+    requests: list[list[PlacedRequest]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlacedSlice:
+    """A slice with its place."""
+
+    subject: Subject
+    slice: PoolSlice
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlacedPool:
+    """A pool's newest generation, with its slices and those of older generations in input order."""
+
+    pool: Pool
+    newest: list[PlacedSlice]
+    older: list[PlacedSlice]
+
+
+class Input:
+    """The objects of the input that can be decoded, for one target. `view` is the cluster that they make."""
+
+    def __init__(self, subjects: Sequence[Subject], target: Target) -> None:
+        self.target = target
+        self._objects = [(subject, subject.obj) for subject in subjects if subject.obj is not None]
+        self.view = View(
+            target,
+            classes={subject.name: device_class for subject, device_class in self.of(DeviceClass)},
+            slices=[slice_ for _, slice_ in self.of(ResourceSlice)],
+            claims=[claim for _, claim in self.of(ResourceClaim)],
+            given_rules=[rule for _, rule in self.of(DeviceTaintRule)],
+        )
+
+    def of(self, kind: type[_Object]) -> Iterator[tuple[Subject, _Object]]:
+        """The objects of a type with their subjects, in input order."""
+        return ((subject, obj) for subject, obj in self._objects if isinstance(obj, kind))
+
+    def pods(self) -> Iterator[tuple[Subject, FieldPath, PodSpec]]:
+        """The pod specs of pods and workloads, with their paths."""
+        for subject, obj in self._objects:
+            if subject.kind is not None and subject.kind.pod_spec:
+                yield subject, subject.kind.pod_spec, pod_spec_of(obj)
+
+    # What is published
+
+    @cached_property
+    def pools(self) -> list[PlacedPool]:
+        """All pools, in the order of their first slices."""
+        subjects = [subject for subject, _ in self.of(ResourceSlice)]
+        pools = []
+        for pool_id, slices in self.view.gatherer.slices.items():
+            placed = [PlacedSlice(subjects[slice_.position], slice_) for slice_ in slices]
+            pools.append(self._placed(pool_id, placed))
+        return pools
+
+    def _placed(self, pool_id: PoolID, placed: list[PlacedSlice]) -> PlacedPool:
+        generation = max(one.slice.generation for one in placed)
+        newest = [one for one in placed if one.slice.generation == generation]
+        older = [one for one in placed if one.slice.generation != generation]
+        return PlacedPool(self.view.gatherer.whole(pool_id, generation), newest, older)
+
+    @cached_property
+    def devices(self) -> Sequence[PoolDevice]:
+        """The devices of all newest generations."""
+        return [device for pool in self.pools for one in pool.newest for device in one.slice.devices]
+
+    @cached_property
+    def matches(self) -> Matches:
+        """Which of these devices selectors choose."""
+        return Matches(self.devices, self.target)
+
+    # What is asked for
+
+    @cached_property
+    def claims(self) -> list[PlacedClaim]:
+        """Templates, and claims that have no devices yet."""
+        entries = list(self._waiting())
+        requests = self.view.requests(claim for _, _, claim in entries)
+        return [
+            PlacedClaim(subject, path, claim.spec, _placed_requests(subject, path, ready))
+            for (subject, path, claim), ready in zip(entries, requests, strict=True)
+        ]
+
+    def _waiting(self) -> Iterator[tuple[Subject, FieldPath, ResourceClaim]]:
+        for subject, obj in self._objects:
+            if isinstance(obj, ResourceClaim) and (obj.status is None or obj.status.allocation is None):
+                yield subject, ("spec", "devices"), obj
+            elif isinstance(obj, ResourceClaimTemplate):
+                made = ResourceClaim(metadata=obj.metadata, spec=obj.spec.spec)
+                yield subject, ("spec", "spec", "devices"), made
+
+    def requests(self) -> Iterator[PlacedRequest]:
+        """All requests and alternatives."""
+        return (request for claim in self.claims for options in claim.requests for request in options)
+
+
+def _placed_requests(subject: Subject, path: FieldPath, ready: ClaimRequests) -> list[list[PlacedRequest]]:
+    return [
+        [PlacedRequest(subject, _path_of(path, want, alternatives), want) for want in wants]
+        for wants, alternatives in zip(ready.requests, ready.alternatives, strict=True)
+    ]
+
+
+def _path_of(path: FieldPath, want: Want, alternatives: bool) -> FieldPath:
+    path = (*path, "requests", want.request_index)
+    return (*path, "firstAvailable", want.option_index) if alternatives else (*path, "exactly")
