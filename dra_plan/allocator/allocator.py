@@ -72,7 +72,7 @@ class Allocator:
         self._view, self._target = view, view.target
         self._limits = SearchLimits(DEFAULT_MAX_STEPS if max_steps is None else max_steps, deadline)
         self._pruning = pruning
-        self._counters = Counters(view.state, self._target.rules, self._target.quirks, view.gatherer.slices)
+        self._counters = Counters(view.state, self._target, view.gatherer.slices)
         self._claims = view.requests(self.claims_to_allocate)
         self._likeness: Likeness | None = None
         if shares_answers:
@@ -98,7 +98,7 @@ class Allocator:
         return self._searched(self._search(node, pools, probe), appearance, name, sighted)
 
     def _searched(self, search: Search, appearance: Appearance | None, name: str, sighted: set[Quirk]) -> NodeOutcome:
-        maker = self._maker(name)
+        maker = ResultMaker(name, self._target)
         outcome, allocations, message = Outcome.DOES_NOT_FIT, [], ""
         ended: AllocationError | NodeAllocationError | None = None
         try:
@@ -125,7 +125,7 @@ class Allocator:
         if answer.takes is None:
             outcome = Outcome.UNDECIDED if answer.gave_up else Outcome.DOES_NOT_FIT
             return NodeOutcome(name, outcome, [], answer.gave_up, answer.steps, answer.sighted | sighted)
-        maker = self._maker(name)
+        maker = ResultMaker(name, self._target)
         try:
             allocations = self._results(maker, answer.takes_at(appearance), answer.chosen)
         except AllocationError as error:
@@ -137,10 +137,6 @@ class Allocator:
     def _remember(self, appearance: Appearance | None, search: Search, *, found: bool, gave_up: str = "") -> None:
         if self._likeness is not None and appearance is not None:
             self._likeness.remember(appearance, search, found=found, gave_up=gave_up)
-
-    def _maker(self, node: str) -> ResultMaker:
-        target = self._target
-        return ResultMaker(node, target.features, target.rules, target.quirks)
 
     def effort(self, node: Node, answer: NodeOutcome) -> float:
         """Estimates the steps of the plain search for this answer, to the first solution or to the end."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 from dra_plan.api import quantity
-from dra_plan.releases import Quirk, Quirks, Rules
+from dra_plan.releases import Quirk, Target
 
 from .identity import PoolID
 from .ledger import Ledger
@@ -38,11 +38,10 @@ class Counters:
     def __init__(
         self,
         state: AllocatedState,
-        rules: Rules,
-        quirks: Quirks,
+        target: Target,
         slices: Mapping[PoolID, Sequence[PoolSlice]] | None = None,
     ) -> None:
-        self._state, self._rules, self._quirks = state, rules, quirks
+        self._state, self._rules, self._quirks = state, target.rules, target.quirks
         self._slices = slices if slices is not None else {}
         self._tables: dict[Hashable, CounterTable] = {}
         self._foreseen: dict[tuple[PoolID, str], CounterTable] = {}

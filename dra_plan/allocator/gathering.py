@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from dra_plan.api.core import Node
 from dra_plan.api.resource import DeviceTaintRule, ResourceSlice
-from dra_plan.releases import Features, Quirk, Quirks, Rules
+from dra_plan.releases import Quirk, Target
 
 from .generation import Generation
 from .identity import PoolID
@@ -23,12 +23,10 @@ class PoolGatherer:
     def __init__(
         self,
         slices: Iterable[ResourceSlice],
-        features: Features,
-        rules: Rules,
-        quirks: Quirks,
+        target: Target,
         taint_rules: Sequence[DeviceTaintRule] = (),
     ) -> None:
-        self._features, self._rules, self._quirks = features, rules, quirks
+        self._features, self._rules, self._quirks = target.features, target.rules, target.quirks
         self._local: dict[str, list[PoolSlice]] = {}
         self._shared: list[PoolSlice] = []
         self._by_pool: dict[PoolID, list[PoolSlice]] = {}
@@ -40,7 +38,7 @@ class PoolGatherer:
             if not self._known(slice_):
                 continue
             name = slice_.spec.node_name
-            if name and not (slice_.spec.shared_counters and rules.counter_slices):
+            if name and not (slice_.spec.shared_counters and target.rules.counter_slices):
                 self._local.setdefault(name, []).append(prepared)
             else:
                 self._shared.append(prepared)

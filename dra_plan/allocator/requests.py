@@ -21,7 +21,7 @@ from dra_plan.api.resource import (
     ResourceClaim,
 )
 from dra_plan.cel.errors import CelDeviceError
-from dra_plan.releases import Features, Quirks, Rules
+from dra_plan.releases import Target
 
 from . import constraints
 from .constraints import Constraint
@@ -149,11 +149,9 @@ class ClaimRequests:
 class RequestReader:
     """Prepares claims for one allocator."""
 
-    def __init__(
-        self, classes: Mapping[str, DeviceClass], features: Features, rules: Rules, quirks: Quirks, compile_: Compile
-    ) -> None:
-        self._classes, self._features, self._rules, self._quirks = classes, features, rules, quirks
-        self._compile = compile_
+    def __init__(self, classes: Mapping[str, DeviceClass], target: Target, compile_: Compile) -> None:
+        self._classes, self._compile = classes, compile_
+        self._features, self._rules, self._quirks = target.features, target.rules, target.quirks
         self._conditions: dict[str, tuple[Condition, ...]] = {}
 
     def read(self, claim_index: int, claim: ResourceClaim) -> ClaimRequests:

@@ -13,7 +13,7 @@ from dra_plan.api.resource import (
     DeviceAllocationResult,
     DeviceRequestAllocationResult,
 )
-from dra_plan.releases import Features, Quirk, Quirks, Rules
+from dra_plan.releases import Quirk, Target
 
 from .capacity import Portion
 from .errors import AllocationError, Cause
@@ -32,8 +32,9 @@ class Take(NamedTuple):
 class ResultMaker:
     """Writes the results of one search on one node."""
 
-    def __init__(self, node: str, features: Features, rules: Rules, quirks: Quirks) -> None:
-        self._node, self._features, self._rules, self._quirks = node, features, rules, quirks
+    def __init__(self, node: str, target: Target) -> None:
+        self._node = node
+        self._features, self._rules, self._quirks = target.features, target.rules, target.quirks
         self._shares = 0
         self.sighted: set[Quirk] = set()
 

@@ -67,8 +67,7 @@ class View:
     @cached_property
     def gatherer(self) -> PoolGatherer:
         """Finds the pools of nodes."""
-        target = self.target
-        return PoolGatherer(self.slices, target.features, target.rules, target.quirks, self.taint_rules)
+        return PoolGatherer(self.slices, self.target, self.taint_rules)
 
     @cached_property
     def state(self) -> AllocatedState:
@@ -100,8 +99,7 @@ class View:
 
     def requests(self, claims: Iterable[ResourceClaim]) -> list[ClaimRequests]:
         """The claims as the search sees them."""
-        target = self.target
-        reader = RequestReader(self.classes, target.features, target.rules, target.quirks, self.compile)
+        reader = RequestReader(self.classes, self.target, self.compile)
         return [reader.read(index, claim) for index, claim in enumerate(claims)]
 
     # Other views

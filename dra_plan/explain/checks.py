@@ -33,7 +33,7 @@ class Checks:
     def __init__(self, scene: Scene) -> None:
         self._scene = scene
         self._features, self._rules, self._quirks = scene.target.features, scene.target.rules, scene.target.quirks
-        self._counters = Counters(scene.state, scene.target.rules, scene.target.quirks)
+        self._counters = Counters(scene.state, scene.target)
         self._ledger = Ledger(len(scene.claims))
         self._kind = (
             Check("feature", self._binding),

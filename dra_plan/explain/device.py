@@ -159,7 +159,7 @@ def _capacities(scene: Scene, want: Want, _pool: Pool, device: PoolDevice) -> li
 def _counters(scene: Scene, _want: Want, pool: Pool, device: PoolDevice) -> list[Data]:
     if not scene.target.features.partitionable_devices or not device.consumption:
         return []
-    left = Counters(scene.state, scene.target.rules, scene.target.quirks).table(device, pool, set()).left
+    left = Counters(scene.state, scene.target).table(device, pool, set()).left
     return [
         {
             "counterSet": counter_set,

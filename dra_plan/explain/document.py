@@ -279,7 +279,7 @@ def _passing(view: NodeView, element: RequestElement) -> Data:
 
 def _counter_numbers(scene: Scene, element: CounterElement) -> Data:
     """What is left of a counter, and its total."""
-    counters = Counters(scene.state, scene.target.rules, scene.target.quirks)
+    counters = Counters(scene.state, scene.target)
     for about_pool in scene.gatherer.gather(scene.node):
         if about_pool.id == element.pool:
             for slice_ in about_pool.counter_slices or about_pool.slices:

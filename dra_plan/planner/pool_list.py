@@ -173,7 +173,7 @@ class _Left:
         self._cluster, self._pool = cluster, pool
         target = cluster.target
         # Counters are kept by pool here whatever Q1 does: the list shows each pool on its own.
-        self._counters = Counters(cluster.state, target.rules, target.quirks.without("counters_by_pool_name"))
+        self._counters = Counters(cluster.state, target.repaired("counters_by_pool_name"))
         self._empty = Ledger(0)
         slices = [*pool.slices, *pool.elsewhere]
         slices.sort(key=lambda slice_: slice_.name if target.rules.sorted else slice_.position)
