@@ -330,16 +330,6 @@ class Target(Struct, frozen=True, kw_only=True):
         """Whether upstream's order of pools is fixed; otherwise the answer is one of several possible."""
         return self.rules.ordered
 
-    def to_dict(self) -> dict[str, object]:
-        """The `target` of every document."""
-        return {
-            "kubernetesVersion": self.version,
-            "release": self.release,
-            "variant": self.variant,
-            "featureGates": dict(self.gates),
-            "quirks": self.quirk_mode,
-        }
-
     def with_quirks(self, quirks: Quirks) -> Target:
         """The same target with other quirks."""
         return replace(self, quirks=quirks)

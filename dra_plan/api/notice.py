@@ -1,8 +1,10 @@
-"""Notices: what the user should know beside the answer. Values only; `output` prints them."""
+"""Notices: what the user should know beside the answer. Values only."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+from msgspec import Meta, Struct
 
 
 class Origin(NamedTuple):
@@ -15,10 +17,10 @@ class Origin(NamedTuple):
         return f"{self.source}:{self.line}" if self.line else self.source
 
 
-class Notice(NamedTuple):
-    """A warning with a stable code; `object` is KIND NAMESPACE/NAME or empty, `source` is file:line or empty."""
+class Notice(Struct, frozen=True, order=True, gc=False):
+    """A warning with a stable code, as documents show it."""
 
-    code: str
-    message: str
-    object: str = ""
-    source: str = ""
+    code: Annotated[str, Meta(pattern="^[a-z0-9-]+$")]
+    message: Annotated[str, Meta(min_length=1)]
+    object: Annotated[str, Meta(description="KIND NAMESPACE/NAME, or empty.")] = ""
+    source: Annotated[str, Meta(description="FILE:LINE, or empty.")] = ""

@@ -78,9 +78,9 @@ def allocate(
                 progress=advance,
             )
             plan = plan_inventory(inventory, question, explain=explain, jobs=jobs)
-        document = plan.to_dict()
-        if not document["claimSets"] and not allow_empty:
-            print_warnings(document)
+        document = plan.document
+        if not document.claim_sets and not allow_empty:
+            print_warnings(document.warnings)
             where = f", in namespace {namespace}" if namespace else ""
             where += f", with labels {selector}" if wanted is not None else ""
             raise InputError(

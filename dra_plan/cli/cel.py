@@ -59,5 +59,5 @@ def cel(
     report = report_selector(
         expression, inventory, device=chosen, kubernetes_version=kubernetes_version, feature_gates=gates
     )
-    print_document(report.to_dict(), form)
+    print_document(report.document, form)
     return Exit.OK

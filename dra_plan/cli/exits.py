@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from dra_plan.documents.allocation import AllocationDocument
+    from dra_plan.documents.explanation import ExplanationDocument
+    from dra_plan.documents.schedule import ScheduleDocument
     from dra_plan.output.gate import Gate
 
 
@@ -23,7 +26,9 @@ class Exit(IntEnum):
     """128 + SIGPIPE: the reader of standard output went away."""
 
 
-def of_document(document: dict[str, Any], gate: Gate | None = None) -> Exit:
+def of_document(
+    document: AllocationDocument | ExplanationDocument | ScheduleDocument, gate: Gate | None = None
+) -> Exit:
     """The status of a plan, as the gate judges it: what fails wins over what is undecided."""
     from dra_plan.output.gate import Gate, Verdict
 

@@ -82,7 +82,7 @@ def explain(
             )
             told = explain_inventory(inventory, question, name=name, devices=devices or ())
         keep_until_exit(told)
-        document = told.to_dict()
+        document = told.document
         reports.tell(lambda: of_claim_sets(document, gate, inventory.origins, command="explain", anchor=reports.anchor))
         print_document(document, form)
         return of_document(document, gate) if require_fit else Exit.OK

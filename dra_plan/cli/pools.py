@@ -40,5 +40,5 @@ def pools(
         feature_gates=gates,
         quirks=quirks,
     )
-    print_document(pool_list.to_dict(), form)
+    print_document(pool_list.document, form)
     return Exit.OK

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any, TextIO
+from collections.abc import Iterable
+from typing import TextIO
 
+from dra_plan.api.notice import Notice
 from dra_plan.output.columns import Screen
-from dra_plan.output.formats import Format
+from dra_plan.output.formats import D, Format
 
 QUOTED = " | "
 """How the lines of an error begin that show the expression at fault."""
@@ -23,19 +25,19 @@ def screen(stream: TextIO) -> Screen | None:
     return Screen(width=shutil.get_terminal_size().columns, colour=colour)
 
 
-def print_document(document: dict[str, Any], form: Format) -> None:
+def print_document(document: D, form: Format[D]) -> None:
     """Warnings to standard error, then the document, whole, to standard output."""
-    print_warnings(document)
+    print_warnings(document.warnings)
     sys.stdout.write(form(document, screen(sys.stdout)))
     sys.stdout.flush()
 
 
-def print_warnings(document: dict[str, Any]) -> None:
-    """The document's warnings, to standard error; on a terminal, wrapped between words."""
+def print_warnings(warnings: Iterable[Notice]) -> None:
+    """A document's warnings, to standard error; on a terminal, wrapped between words."""
     from dra_plan.output.notices import lines
 
     terminal = screen(sys.stderr)
-    for line in lines(document["warnings"]):
+    for line in lines(warnings):
         print(_wrapped(line, terminal.width) if terminal else line, file=sys.stderr)
     sys.stderr.flush()
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from dra_plan.errors import UsageError
 
 if TYPE_CHECKING:
+    from dra_plan.documents.allocation import AllocationDocument
+    from dra_plan.documents.explanation import ExplanationDocument
+    from dra_plan.documents.schedule import ScheduleDocument
     from dra_plan.output.gate import Gate
     from dra_plan.output.reports.claim_sets import Origins
     from dra_plan.output.reports.content import Content
     from dra_plan.output.reports.option import Wanted
-
-Data = dict[str, Any]
 
 
 class Reporting:
@@ -63,14 +64,16 @@ class Reporting:
             print_error(str(unwritten))
 
 
-def of_claim_sets(document: Data, gate: Gate, origins: Origins, *, command: str, anchor: str) -> Content:
+def of_claim_sets(
+    document: AllocationDocument | ExplanationDocument, gate: Gate, origins: Origins, *, command: str, anchor: str
+) -> Content:
     """What the reports of `allocate` and `explain` say; what makes them is only loaded if there are any."""
     from dra_plan.output.reports import claim_sets
 
     return claim_sets.content(document, gate, origins, command=command, anchor=anchor)
 
 
-def of_pods(document: Data, gate: Gate, origins: Origins, *, command: str, anchor: str) -> Content:
+def of_pods(document: ScheduleDocument, gate: Gate, origins: Origins, *, command: str, anchor: str) -> Content:
     """What the reports of `schedule` say."""
     from dra_plan.output.reports import pods
 

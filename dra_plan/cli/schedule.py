@@ -11,6 +11,7 @@ from dra_plan.cli.exits import Exit, of_document
 from dra_plan.cli.reporting import Reporting, of_pods
 
 if TYPE_CHECKING:
+    from dra_plan.documents.schedule import ScheduleDocument
     from dra_plan.scheduler.extenders import Extender
 
 
@@ -92,21 +93,21 @@ def schedule(
             api_server=api_server,
             namespace=namespace,
             selector=wanted,
-        ).to_dict()
+        ).document
         missing = _nothing(plan, selecting=namespace is not None or wanted is not None)
         if missing and not allow_empty:
-            print_warnings(plan)
+            print_warnings(plan.warnings)
             raise InputError(f"nothing to schedule: {missing} (--allow-empty makes that a success)")
         reports.tell(lambda: of_pods(plan, gate, origins, command="schedule", anchor=reports.anchor))
         print_document(plan, form)
         return of_document(plan, gate)
 
 
-def _nothing(plan: dict[str, Any], *, selecting: bool) -> str:
+def _nothing(plan: ScheduleDocument, *, selecting: bool) -> str:
     """Why there was nothing to do, or "". A cluster whose pods all have their places is no reason to complain."""
-    if not plan["pods"]:
+    if not plan.pods:
         return "the input has no pod and no workload"
-    concerned = any("attempts" in pod or pod["outcome"] not in ("Bound", "Skipped") for pod in plan["pods"])
+    concerned = any(pod.attempts or pod.outcome not in ("Bound", "Skipped") for pod in plan.pods)
     return "" if concerned or not selecting else "-n and -l choose no pod that waits for a node"
 
 

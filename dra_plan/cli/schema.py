@@ -20,7 +20,7 @@ def schema(
     First the documents that dra-plan prints, then those that it reads. A kind alone stands for its newest version.
     """
     from dra_plan.errors import UsageError
-    from dra_plan.output import schemas
+    from dra_plan.output import schemas, structured
     from dra_plan.output.schemas import accepted
 
     names = [*schemas.kinds(), *accepted.kinds()]
@@ -31,14 +31,8 @@ def schema(
     found = next((name for name in names if wanted in (name.lower(), name.lower().rpartition("/")[2])), None)
     if found is None:
         raise UsageError(f"no document of kind {kind!r}{_hint(wanted, names)}")
-    print(schemas.text(found) if found in schemas.kinds() else _text(accepted.load(found)), end="")
+    print(structured.json((schemas if found in schemas.kinds() else accepted).load(found)), end="")
     return Exit.OK
-
-
-def _text(read: dict[str, object]) -> str:
-    from dra_plan.output import structured
-
-    return structured.json(read)
 
 
 def _hint(wanted: str, names: list[str]) -> str:

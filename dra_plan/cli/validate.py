@@ -90,7 +90,7 @@ def validate(
             quirks=quirks,
             ignore_unknown=bool(found.ignore_unknown) if ignore_unknown is None else ignore_unknown,
         )
-        document = judged.to_dict()
+        document = judged.document
         reports.tell(lambda: content(document, fail_on=str(threshold), anchor=reports.anchor))
         print_document(document, form)
         return Exit.DOES_NOT_FIT if judged.at_least(threshold) else Exit.OK

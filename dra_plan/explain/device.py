@@ -11,6 +11,8 @@ from dra_plan.allocator.counters import Counters
 from dra_plan.allocator.requests import Condition, Want
 from dra_plan.api.core import Node
 from dra_plan.claimsets import ClaimSet
+from dra_plan.documents.base import ClaimName, ObjectName
+from dra_plan.documents.explanation import JudgedClaimSet
 
 from .change import about
 from .checks import Checks
@@ -83,15 +85,15 @@ def _on(world: World, node: Node, device: DeviceID) -> tuple[Pool, PoolDevice] |
     return None
 
 
-def _of_set(world: World, claim_set: ClaimSet, node: Node, pool: Pool, device: PoolDevice) -> Data:
+def _of_set(world: World, claim_set: ClaimSet, node: Node, pool: Pool, device: PoolDevice) -> JudgedClaimSet:
     scene = Stage(world, claim_set.claims).scene(node)
     wants = [want for ready in scene.ready() for wants in ready.requests for want in wants]
     owner = claim_set.owner
-    return {
-        "owner": owner._asdict() if owner is not None else None,
-        "claims": [name(claim) for claim in claim_set.claims],
-        "requests": [_of_want(scene, want, pool, device) for want in wants],
-    }
+    return JudgedClaimSet(
+        owner=ObjectName(kind=owner.kind, namespace=owner.namespace, name=owner.name) if owner is not None else None,
+        claims=[ClaimName(**name(claim)) for claim in claim_set.claims],
+        requests=[_of_want(scene, want, pool, device) for want in wants],
+    )
 
 
 def _of_want(scene: Scene, want: Want, pool: Pool, device: PoolDevice) -> Data:

@@ -3,39 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+
+from dra_plan.allocator import Outcome
+from dra_plan.documents.allocation import AllocationDocument, PlannedNode
 
 from . import names, text
 from .columns import Screen, Table
 from .formats import Formats
 
 
-def table(document: dict[str, Any], screen: Screen | None) -> list[Table | str]:
+def table(document: AllocationDocument, screen: Screen | None) -> list[Table | str]:
     """What a person wants first: does it fit and where, one example of who gets what, and the nodes that refuse."""
     parts: list[Table | str] = []
-    if document["claimSets"]:
+    if document.claim_sets:
         parts.append(_summary(document, screen))
     parts += [part for part in (_examples(document), _others(document, screen)) if part.rows]
-    parts.append(text.target(document))
+    parts.append(text.target(document.target))
     return parts
 
 
-def _summary(document: dict[str, Any], screen: Screen | None) -> Table:
+def _summary(document: AllocationDocument, screen: Screen | None) -> Table:
     made = Table(("CLAIM SET", "OUTCOME", "NODES", "FITS ON"), flexible=(0, 3))
-    for claim_set in document["claimSets"]:
-        fitting = claim_set["fittingNodes"]
-        count = f"{len(fitting)}/{len(claim_set['nodes'])}"
-        made.add(text.claim_set_name(claim_set), claim_set["outcome"], count, text.node_list(fitting, screen))
+    for claim_set in document.claim_sets:
+        fitting = claim_set.fitting_nodes
+        count = f"{len(fitting)}/{len(claim_set.nodes)}"
+        made.add(text.claim_set_name(claim_set), claim_set.outcome.value, count, text.node_list(fitting, screen))
     return made
 
 
-def _examples(document: dict[str, Any]) -> Table:
+def _examples(document: AllocationDocument) -> Table:
     """One row per device on the first node that fits."""
     rows = [
-        (text.claim_set_name(claim_set), node["name"], *cells)
-        for claim_set in document["claimSets"]
-        for node in claim_set["nodes"]
-        if node["name"] == next(iter(claim_set["fittingNodes"]), None)
+        (text.claim_set_name(claim_set), node.name, *cells)
+        for claim_set in document.claim_sets
+        for node in claim_set.nodes
+        if node.name == next(iter(claim_set.fitting_nodes), None)
         for cells in _devices(node)
     ]
     headers = ("CLAIM SET", "EXAMPLE NODE", "CLAIM", "REQUEST", "DEVICE", "CONSUMES")
@@ -46,23 +48,23 @@ def _examples(document: dict[str, Any]) -> Table:
     return made
 
 
-def _devices(node: dict[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+def _devices(node: PlannedNode) -> Iterator[tuple[str, str, str, str]]:
     """(claim, request, device, consumed) in allocation order."""
-    for claim in node["claims"]:
-        for result in claim["allocation"]["devices"].get("results", ()):
-            yield claim["name"], result["request"], text.device_name(result), text.consumed(result)
+    for claim in node.claims:
+        for result in claim.allocation.devices.results:
+            yield claim.name, result.request, text.device_name(result), text.consumed(result)
 
 
-def _others(document: dict[str, Any], screen: Screen | None) -> Table:
+def _others(document: AllocationDocument, screen: Screen | None) -> Table:
     """Nodes that do not fit, those with the same message and the same kinds of reasons in one row."""
     rows = []
-    for claim_set in document["claimSets"]:
+    for claim_set in document.claim_sets:
         groups: dict[tuple[str, str, str], list[str]] = {}
-        for node in claim_set["nodes"]:
-            if node["outcome"] != "Fits":
-                groups.setdefault((node["outcome"], node["message"], _codes(node)), []).append(node["name"])
+        for node in claim_set.nodes:
+            if node.outcome is not Outcome.FITS:
+                groups.setdefault((node.outcome.value, node.message, _codes(node)), []).append(node.name)
         for (outcome, message, codes), nodes in groups.items():
-            count = f"{len(nodes)}/{len(claim_set['nodes'])}"
+            count = f"{len(nodes)}/{len(claim_set.nodes)}"
             rows.append((text.claim_set_name(claim_set), count, outcome, message, codes, text.node_list(nodes, screen)))
     headers = ("CLAIM SET", "NODES", "OUTCOME", "MESSAGE", "REASONS", "ON")
     shown = [column for column in range(6) if column != 4 or any(row[4] for row in rows)]
@@ -72,21 +74,21 @@ def _others(document: dict[str, Any], screen: Screen | None) -> Table:
     return made
 
 
-def _codes(node: dict[str, Any]) -> str:
+def _codes(node: PlannedNode) -> str:
     """The codes of the node's reasons, each once."""
-    return ", ".join(dict.fromkeys(reason["code"] for reason in node["reasons"]))
+    return ", ".join(dict.fromkeys(reason["code"] for reason in node.reasons))
 
 
-def wide(document: dict[str, Any], _screen: Screen | None) -> list[Table | str]:
+def wide(document: AllocationDocument, _screen: Screen | None) -> list[Table | str]:
     """Every node of every claim set, one row per device that it would give."""
     headers = ("CLAIM SET", "NODE", "OUTCOME", "STEPS", "CLAIM", "REQUEST", "DEVICE", "CONSUMES", "MESSAGE")
     made = Table(headers, grouped=4, flexible=(4, 5, 6, 7, 8))
-    for claim_set in document["claimSets"]:
-        for node in claim_set["nodes"]:
+    for claim_set in document.claim_sets:
+        for node in claim_set.nodes:
             for cells in list(_devices(node)) or [("", "", "", "")]:
-                name, steps = text.claim_set_name(claim_set), str(node["steps"])
-                made.add(name, node["name"], node["outcome"], steps, *cells, node["message"])
-    return [made, text.target(document)] if made.rows else [text.target(document)]
+                name, steps = text.claim_set_name(claim_set), str(node.steps)
+                made.add(name, node.name, node.outcome.value, steps, *cells, node.message)
+    return [made, text.target(document.target)] if made.rows else [text.target(document.target)]
 
 
 FORMATS = Formats(table=table, wide=wide, name=names.allocation)

@@ -35,7 +35,7 @@ def device_lines(of: Data) -> Iterator[str]:
     if of["pool"] is not None:
         yield f"  Its {words.unusable_pool(of['pool'])}."
     for claim_set in of["claimSets"]:
-        for request in claim_set["requests"]:
+        for request in claim_set.requests:
             yield ""
             verdict = "could be used" if request["passes"] else "can't be used"
             yield f"  {text.claim_set_name(claim_set)}, {words.request(request)}: {verdict}"

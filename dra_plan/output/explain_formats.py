@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-from dra_plan.errors import UsageError
+from dra_plan.documents.explanation import ExplanationDocument
 
-from . import explain_text
-from .formats import Format
+from . import explain_markdown, explain_text
+from .formats import DATA, Format, choose
 
 
-def parse(option: str) -> Format:
+def parse(option: str) -> Format[ExplanationDocument]:
     """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
-    from . import explain_markdown, structured
-
-    if option.startswith("jsonpath="):
-        from .jsonpath import Template
-
-        template = Template(option.removeprefix("jsonpath="))
-        return lambda document, _screen: template.render(document)
-    known: dict[str, Format] = {
-        "text": explain_text.render,
-        "markdown": explain_markdown.render,
-        "json": lambda document, _screen: structured.json(document),
-        "yaml": lambda document, _screen: structured.yaml(document),
-    }
-    if option not in known:
-        raise UsageError(f"--output: no format {option!r}; there are {', '.join(known)}, jsonpath=TEMPLATE")
-    return known[option]
+    return choose(option, {"text": explain_text.render, "markdown": explain_markdown.render, **DATA})

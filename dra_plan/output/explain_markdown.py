@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from dra_plan.documents.explanation import ExplainedClaimSet, ExplanationDocument
+
 from . import explain_changes, explain_faults, explain_text, text
 from . import explain_words as words
 from .columns import Screen
@@ -18,21 +20,21 @@ from .notices import printable
 Data = dict[str, Any]
 
 
-def render(document: Data, _screen: Screen | None) -> str:
+def render(document: ExplanationDocument, _screen: Screen | None) -> str:
     """The whole explanation."""
-    blocks = ["\n".join(_set_lines(claim_set)) for claim_set in document["claimSets"]]
-    blocks += ["\n".join(["```", *device_lines(story), "```"]) for story in document["devices"]]
+    blocks = ["\n".join(_set_lines(claim_set)) for claim_set in document.claim_sets]
+    blocks += ["\n".join(["```", *device_lines(story), "```"]) for story in document.devices]
     if not blocks:
         blocks = [explain_text.NOTHING]
-    whole = "\n\n".join([*blocks, f"_{text.target(document)}_"])
+    whole = "\n\n".join([*blocks, f"_{text.target(document.target)}_"])
     return printable(re.sub(r"\n{3,}", "\n\n", whole)) + "\n"
 
 
-def _set_lines(of: Data) -> Iterator[str]:
+def _set_lines(of: ExplainedClaimSet) -> Iterator[str]:
     yield f"### {escaped(explain_text.headline(of))}"
-    if of["fault"] is not None:
+    if of.fault is not None:
         yield ""
-        yield from _items(explain_faults.fault(of["fault"]))
+        yield from _items(explain_faults.fault(of.fault))
     told, rest = explain_text.shown(of)
     for story in told:
         yield ""
@@ -43,16 +45,16 @@ def _set_lines(of: Data) -> Iterator[str]:
     yield from _suggestion_lines(of)
 
 
-def _suggestion_lines(of: Data) -> Iterator[str]:
+def _suggestion_lines(of: ExplainedClaimSet) -> Iterator[str]:
     if not explain_text.has_suggestions(of):
         return
     yield ""
-    if not of["suggestions"]:
+    if not of.suggestions:
         yield explain_text.in_vain(of)
         return
     yield "**What would make it fit** (each was tried):"
     yield ""
-    for number, suggestion in enumerate(of["suggestions"], start=1):
+    for number, suggestion in enumerate(of.suggestions, start=1):
         first, *others = explain_changes.suggestion(suggestion)
         yield f"{number}. {escaped(first)}"
         yield from (f"   - {escaped(line.removeprefix('- '))}" for line in others)

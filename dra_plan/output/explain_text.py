@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from dra_plan.allocator import Outcome
+from dra_plan.documents.explanation import ExplainedClaimSet, ExplanationDocument
+
 from . import explain_changes, explain_faults, explain_layout, text
 from . import explain_words as words
 from .columns import Screen
@@ -23,20 +26,20 @@ MOST_STORIES = 12
 NOTHING = "Nothing to explain: the input has no pending claim, and no pod or workload that uses one."
 
 
-def render(document: Data, screen: Screen | None) -> str:
+def render(document: ExplanationDocument, screen: Screen | None) -> str:
     """The whole explanation; on a terminal wrapped, with headings in bold."""
-    blocks = [list(set_lines(claim_set)) for claim_set in document["claimSets"]]
-    blocks += [list(device_lines(story)) for story in document["devices"]]
+    blocks = [list(set_lines(claim_set)) for claim_set in document.claim_sets]
+    blocks += [list(device_lines(story)) for story in document.devices]
     if not blocks:
         blocks = [[NOTHING]]
-    return explain_layout.render([*blocks, [text.target(document)]], screen)
+    return explain_layout.render([*blocks, [text.target(document.target)]], screen)
 
 
-def set_lines(of: Data) -> Lines:
+def set_lines(of: ExplainedClaimSet) -> Lines:
     """What is told of one claim set."""
     yield headline(of)
-    if of["fault"] is not None:
-        yield from indented(explain_faults.fault(of["fault"]))
+    if of.fault is not None:
+        yield from indented(explain_faults.fault(of.fault))
     told, rest = shown(of)
     for story in told:
         yield ""
@@ -48,9 +51,9 @@ def set_lines(of: Data) -> Lines:
     yield from _suggestion_lines(of)
 
 
-def shown(of: Data) -> tuple[list[Data], str]:
+def shown(of: ExplainedClaimSet) -> tuple[list[Data], str]:
     """The stories to tell, those of most nodes if there are too many, and a sentence about the others."""
-    stories = of["stories"]
+    stories = of.stories
     if len(stories) <= MOST_STORIES:
         return stories, ""
     chosen = sorted(range(len(stories)), key=lambda at: -len(stories[at]["nodes"]))[:MOST_STORIES]
@@ -60,17 +63,17 @@ def shown(of: Data) -> tuple[list[Data], str]:
     return [stories[at] for at in sorted(chosen)], f"{others} with {told}: -o json has them all, --node NODE tells one."
 
 
-def headline(of: Data) -> str:
+def headline(of: ExplainedClaimSet) -> str:
     """Who, and whether it fits."""
     name = text.claim_set_name(of)
-    fitting = of["fittingNodes"]
-    total = sum(len(story["nodes"]) for story in of["stories"])
-    if of["outcome"] == "Fits":
+    fitting = of.fitting_nodes
+    total = sum(len(story["nodes"]) for story in of.stories)
+    if of.outcome is Outcome.FITS:
         return f"{name}: fits on {len(fitting)} of {counted(total, 'node')}."
-    if of["outcome"] == "Error":
+    if of.outcome is Outcome.ERROR:
         also = f" It would fit on {listed(fitting)}." if fitting else ""
         return f"{name}: an error ends the attempt on all nodes.{also}"
-    if of["outcome"] == "Undecided":
+    if of.outcome is Outcome.UNDECIDED:
         return f"{name}: undecided within the step budget."
     if total == 0:
         return f"{name}: does not fit: there is no node."
@@ -176,30 +179,30 @@ def blocking_lines(story: Data) -> Lines:
         yield "Not proven to be the fewest: the search for them was given up."
 
 
-def _suggestion_lines(of: Data) -> Iterator[str]:
+def _suggestion_lines(of: ExplainedClaimSet) -> Iterator[str]:
     if not has_suggestions(of):
         return
     yield ""
-    if not of["suggestions"]:
+    if not of.suggestions:
         yield in_vain(of)
         return
     yield "What would make it fit (each was tried):"
-    for number, suggestion in enumerate(of["suggestions"], start=1):
+    for number, suggestion in enumerate(of.suggestions, start=1):
         first, *others = explain_changes.suggestion(suggestion)
         yield f"  {number}. {first}"
         yield from indented(others, 5)
 
 
-def has_suggestions(of: Data) -> bool:
+def has_suggestions(of: ExplainedClaimSet) -> bool:
     """Whether there is anything to say of suggestions, if only that none was found."""
-    if of["outcome"] == "Undecided":
-        return bool(of["suggestions"])
-    return of["outcome"] != "Fits" and bool(of["stories"])
+    if of.outcome is Outcome.UNDECIDED:
+        return bool(of.suggestions)
+    return of.outcome is not Outcome.FITS and bool(of.stories)
 
 
-def in_vain(of: Data) -> str:
+def in_vain(of: ExplainedClaimSet) -> str:
     """That nothing helped."""
-    tried = of["tried"]
+    tried = of.tried
     if tried == 0:
         return "There is nothing to try that would make it fit."
     if tried == 1:

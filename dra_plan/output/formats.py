@@ -2,47 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Generic, NamedTuple, TypeVar
 
+from dra_plan.documents.base import PrintedDocument
 from dra_plan.errors import UsageError
 
 from .columns import Screen, Table, plain
 
-Format = Callable[[dict[str, Any], Screen | None], str]
+D = TypeVar("D", bound=PrintedDocument)
+
+Format = Callable[[D, Screen | None], str]
 """From a document, and the screen it goes to if any, to the text to print."""
 
-Parts = Callable[[dict[str, Any], Screen | None], list[Table | str]]
+Parts = Callable[[D, Screen | None], list[Table | str]]
 
 
-class Formats(NamedTuple):
+class Formats(NamedTuple, Generic[D]):
     """What is particular to one kind of document."""
 
-    table: Parts
-    wide: Parts
-    name: Callable[[dict[str, Any]], str]
+    table: Parts[D]
+    wide: Parts[D]
+    name: Callable[[D], str]
 
 
-def parse(option: str, formats: Formats) -> Format:
+def parse(option: str, formats: Formats[D]) -> Format[D]:
     """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
+    return choose(
+        option,
+        {
+            "table": lambda document, screen: _columns(formats.table(document, screen), screen),
+            "wide": lambda document, screen: _columns(formats.wide(document, screen), screen),
+            **DATA,
+            "name": lambda document, _screen: formats.name(document),
+        },
+    )
+
+
+def choose(option: str, known: Mapping[str, Format[D]]) -> Format[D]:
+    """The format among `known`, or the template, that `-o OPTION` asks for. UsageError as for `parse`."""
     if option.startswith("jsonpath="):
-        return _jsonpath(option.removeprefix("jsonpath="))
-    known = _known(formats)
+        from .jsonpath import Template
+
+        template = Template(option.removeprefix("jsonpath="))
+        return lambda document, _screen: template.render(document.to_dict())
     if option not in known:
         raise UsageError(f"--output: no format {option!r}; there are {', '.join(known)}, jsonpath=TEMPLATE")
     return known[option]
 
 
-def _known(formats: Formats) -> dict[str, Format]:
+def _json(document: PrintedDocument, _screen: Screen | None) -> str:
     from . import structured
 
-    return {
-        "table": lambda document, screen: _columns(formats.table(document, screen), screen),
-        "wide": lambda document, screen: _columns(formats.wide(document, screen), screen),
-        "json": lambda document, _screen: structured.json(document),
-        "yaml": lambda document, _screen: structured.yaml(document),
-        "name": lambda document, _screen: formats.name(document),
-    }
+    return structured.json(document)
+
+
+def _yaml(document: PrintedDocument, _screen: Screen | None) -> str:
+    from . import structured
+
+    return structured.yaml(document.to_dict())
+
+
+DATA: Mapping[str, Format[PrintedDocument]] = {"json": _json, "yaml": _yaml}
+"""The formats that every document has: itself, whole."""
 
 
 def _columns(parts: list[Table | str], screen: Screen | None) -> str:
@@ -51,10 +73,3 @@ def _columns(parts: list[Table | str], screen: Screen | None) -> str:
     from .screen import render
 
     return render(parts, screen)
-
-
-def _jsonpath(template: str) -> Format:
-    from .jsonpath import Template
-
-    parsed = Template(template)
-    return lambda document, _screen: parsed.render(document)

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-Data = dict[str, Any]
+from dra_plan.allocator import Outcome
+from dra_plan.documents.allocation import AllocationDocument, PlannedClaimSet
+from dra_plan.documents.explanation import ExplainedClaimSet, ExplanationDocument
+from dra_plan.documents.schedule import ScheduleDocument, ScheduledPod
+
+ClaimSetEntry = PlannedClaimSet | ExplainedClaimSet
 
 
 class Verdict(Enum):
@@ -27,40 +32,44 @@ class Gate(NamedTuple):
     min_nodes: int = 1
     no_warnings: bool = False
 
-    def claim_set(self, claim_set: Data) -> Verdict:
+    def claim_set(self, claim_set: ClaimSetEntry) -> Verdict:
         """The verdict on a claim set of an AllocationPlan or an Explanation."""
-        if claim_set["outcome"] == "Error":
+        if claim_set.outcome is Outcome.ERROR:
             return Verdict.FAILED
-        fitting = len(claim_set["fittingNodes"])
+        fitting = len(claim_set.fitting_nodes)
         if fitting >= self.min_nodes:
             return Verdict.PASSED
-        if fitting + len(outcomes(claim_set).get("Undecided", ())) < self.min_nodes:
+        if fitting + len(outcomes(claim_set).get(Outcome.UNDECIDED, ())) < self.min_nodes:
             return Verdict.FAILED
         return self._undecided()
 
-    def pod(self, pod: Data) -> Verdict:
+    def pod(self, pod: ScheduledPod) -> Verdict:
         """The verdict on a pod of a SchedulePlan. A pod that is left alone passes."""
-        if pod["outcome"] in ("Bound", "Skipped"):
+        if pod.outcome in ("Bound", "Skipped"):
             return Verdict.PASSED
-        return self._undecided() if "undecidedNodes" in pod else Verdict.FAILED
+        return self._undecided() if pod.undecided_nodes else Verdict.FAILED
 
     def _undecided(self) -> Verdict:
         return Verdict.FAILED if self.require_fit else Verdict.UNDECIDED
 
-    def verdicts(self, document: Data) -> list[Verdict]:
+    def verdicts(self, document: AllocationDocument | ExplanationDocument | ScheduleDocument) -> list[Verdict]:
         """The verdicts on everything in the document, its warnings last."""
-        found = [self.claim_set(claim_set) for claim_set in document.get("claimSets", ())]
-        found += [self.pod(pod) for pod in document.get("pods", ())]
+        if isinstance(document, ScheduleDocument):
+            found = [self.pod(pod) for pod in document.pods]
+        else:
+            found = [self.claim_set(claim_set) for claim_set in document.claim_sets]
         if self.no_warnings:
-            found += [Verdict.FAILED for _ in document["warnings"]]
+            found += [Verdict.FAILED for _ in document.warnings]
         return found
 
 
-def outcomes(claim_set: Data) -> dict[str, list[str]]:
+def outcomes(claim_set: ClaimSetEntry) -> dict[Outcome, list[str]]:
     """The names of the nodes by their outcome: of a plan's claim set or of an explanation's."""
-    found: dict[str, list[str]] = {}
-    for node in claim_set.get("nodes", ()):
-        found.setdefault(node["outcome"], []).append(node["name"])
-    for story in claim_set.get("stories", ()):
-        found.setdefault(story["outcome"], []).extend(story["nodes"])
+    found: dict[Outcome, list[str]] = {}
+    if isinstance(claim_set, PlannedClaimSet):
+        for node in claim_set.nodes:
+            found.setdefault(node.outcome, []).append(node.name)
+    else:
+        for story in claim_set.stories:
+            found.setdefault(Outcome(story["outcome"]), []).extend(story["nodes"])
     return found

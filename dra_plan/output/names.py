@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dra_plan.documents.allocation import AllocationDocument
+from dra_plan.documents.pools import PoolsDocument
 
 from . import text
 
 
-def allocation(document: dict[str, Any]) -> str:
+def allocation(document: AllocationDocument) -> str:
     """`KIND/NAMESPACE/NAME node/NODE` for every node that fits."""
     return "".join(
         f"{text.claim_set_name(claim_set)} node/{node}\n"
-        for claim_set in document["claimSets"]
-        for node in claim_set["fittingNodes"]
+        for claim_set in document.claim_sets
+        for node in claim_set.fitting_nodes
     )
 
 
-def pools(document: dict[str, Any]) -> str:
+def pools(document: PoolsDocument) -> str:
     """`DRIVER/POOL` for every pool, each once."""
-    names = dict.fromkeys(f"{pool['driver']}/{pool['poolName']}\n" for pool in document["pools"])
+    names = dict.fromkeys(f"{pool.driver}/{pool.pool_name}\n" for pool in document.pools)
     return "".join(names)

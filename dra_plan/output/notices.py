@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+
+from dra_plan.api.notice import Notice
 
 SHOWN = 3
 """How many objects a repeated warning names before it counts the rest."""
@@ -24,19 +26,19 @@ def _escaped(char: str) -> str:
     return char.encode("unicode_escape").decode("ascii")
 
 
-def lines(warnings: list[dict[str, Any]], *, shown: int = SHOWN) -> list[str]:
+def lines(warnings: Iterable[Notice], *, shown: int = SHOWN) -> list[str]:
     """One line per distinct warning: what is said about many objects is said once, and names the first `shown`."""
     grouped: dict[tuple[str, str], list[str]] = {}
     for warning in warnings:
-        about = grouped.setdefault((warning["code"], warning["message"]), [])
+        about = grouped.setdefault((warning.code, warning.message), [])
         where = _where(warning)
         if where and where not in about:
             about.append(where)
     return [one_line(_line(code, message, about, shown)) for (code, message), about in grouped.items()]
 
 
-def _where(warning: dict[str, Any]) -> str:
-    return " at ".join(part for part in (warning.get("object"), warning.get("source")) if part)
+def _where(warning: Notice) -> str:
+    return " at ".join(part for part in (warning.object, warning.source) if part)
 
 
 def _line(code: str, message: str, about: list[str], shown: int) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+
+from dra_plan.documents.schedule import PluginVerdict, ScheduleDocument, ScheduledPod, TracedAttempt
 
 from . import text
 from .columns import Screen, Table
@@ -15,38 +16,38 @@ NARROW = 120
 LEGEND = "ok: passed Filter; numbers: weighted scores."
 
 
-def table(document: dict[str, Any], screen: Screen | None) -> list[Table | str]:
+def table(document: ScheduleDocument, screen: Screen | None) -> list[Table | str]:
     """One row per pod that was scheduled: where it goes and with which devices, or why it stays.
 
     Below, who is evicted and woken, and how many pods are left out because they had their place already or were not
     chosen.
     """
-    pods = [pod for pod in document["pods"] if not _aside(pod)]
-    parts = [*_pods(document, pods, screen), *_attempts(document.get("trace", {}).get("attempts", ()))]
+    pods = [pod for pod in document.pods if not _aside(pod)]
+    parts = [*_pods(document, pods, screen), *_attempts(document.trace.attempts if document.trace else ())]
     parts += [part for part in (_evictions(document), _wakes(document)) if part.rows]
-    aside = [_aside(pod) for pod in document["pods"]]
+    aside = [_aside(pod) for pod in document.pods]
     told = [f"{aside.count(why)} {why}" for why in dict.fromkeys(filter(None, aside))]
     if told:
         parts.append(f"Not shown (-o wide shows them): {', '.join(told)}.")
-    return [*parts, text.target(document)]
+    return [*parts, text.target(document.target)]
 
 
-def wide(document: dict[str, Any], screen: Screen | None) -> list[Table | str]:
+def wide(document: ScheduleDocument, screen: Screen | None) -> list[Table | str]:
     """All pods, and for the last attempt of each a matrix: one row per node, one column per plugin."""
-    last = {attempt["pod"]: attempt for attempt in document.get("trace", {}).get("attempts", ())}
-    parts = [*_pods(document, document["pods"], screen), *_attempts(last.values())]
+    last = {attempt.pod: attempt for attempt in (document.trace.attempts if document.trace else ())}
+    parts = [*_pods(document, document.pods, screen), *_attempts(last.values())]
     parts += [part for part in (_evictions(document), _wakes(document)) if part.rows]
-    return [*parts, text.target(document)]
+    return [*parts, text.target(document.target)]
 
 
-def _aside(pod: dict[str, Any]) -> str:
+def _aside(pod: ScheduledPod) -> str:
     """Why a pod is no news: it was bound before, or is not one of those that were asked for; otherwise ""."""
-    if pod["outcome"] == "Bound" and "attempts" not in pod:
+    if pod.outcome == "Bound" and not pod.attempts:
         return "bound before"
-    return "not chosen" if pod["outcome"] == "Skipped" and pod.get("waiting") == "not chosen" else ""
+    return "not chosen" if pod.outcome == "Skipped" and pod.waiting == "not chosen" else ""
 
 
-def _pods(document: dict[str, Any], pods: list[dict[str, Any]], screen: Screen | None) -> list[Table | str]:
+def _pods(document: ScheduleDocument, pods: list[ScheduledPod], screen: Screen | None) -> list[Table | str]:
     """The table of pods; on a narrow screen their messages one by one below it."""
     if not pods:
         return []
@@ -56,87 +57,84 @@ def _pods(document: dict[str, Any], pods: list[dict[str, Any]], screen: Screen |
     devices = _devices_by_pod(document)
     messages: list[Table | str] = []
     for pod in pods:
-        name = f"{pod['namespace']}/{pod['name']}"
-        told = pod["message"] or pod.get("waiting", "")
-        if pod.get("nominatedNodeName"):
-            told = f"{told} (nominated: {pod['nominatedNodeName']})".strip()
-        cells = (name, pod["outcome"], pod["nodeName"] or "", ", ".join(devices.get(name, ())))
+        name = f"{pod.namespace}/{pod.name}"
+        told = pod.message or pod.waiting
+        if pod.nominated_node_name:
+            told = f"{told} (nominated: {pod.nominated_node_name})".strip()
+        cells = (name, pod.outcome, pod.node_name or "", ", ".join(devices.get(name, ())))
         made.add(*cells, *([] if below else [told]))
         if told and below:
             messages.append(f"{name}: {told}")
     return [made, *messages]
 
 
-def _devices_by_pod(document: dict[str, Any]) -> dict[str, list[str]]:
+def _devices_by_pod(document: ScheduleDocument) -> dict[str, list[str]]:
     """The devices of the claims that are reserved for each pod."""
     found: dict[str, list[str]] = {}
-    for claim in document["claims"]:
-        if not claim["allocation"]:
+    for claim in document.claims:
+        if claim.allocation is None:
             continue
-        names = [text.device_name(result) for result in claim["allocation"]["devices"].get("results", ())]
-        for user in claim["reservedFor"]:
-            found.setdefault(f"{claim['namespace']}/{user['name']}", []).extend(names)
+        names = [text.device_name(result) for result in claim.allocation.devices.results]
+        for user in claim.reserved_for:
+            found.setdefault(f"{claim.namespace}/{user.name}", []).extend(names)
     return found
 
 
-def _attempts(attempts: Iterable[dict[str, Any]]) -> list[Table | str]:
+def _attempts(attempts: Iterable[TracedAttempt]) -> list[Table | str]:
     parts = [part for attempt in attempts for part in _attempt(attempt)]
     return [*parts, LEGEND] if any(isinstance(part, Table) for part in parts) else parts
 
 
-def _attempt(attempt: dict[str, Any]) -> Iterator[Table | str]:
-    went = attempt.get("node") or attempt.get("message", "")
-    yield f"{attempt['pod']}, attempt {attempt['attempt']}: {went}"
-    refused = [entry for entry in attempt.get("preFilter", ()) if entry["status"] not in ("Success", "Skip")]
+def _attempt(attempt: TracedAttempt) -> Iterator[Table | str]:
+    yield f"{attempt.pod}, attempt {attempt.attempt}: {attempt.node or attempt.message}"
+    refused = [entry for entry in attempt.pre_filter if entry.status not in ("Success", "Skip")]
     if refused:
         made = Table(("PLUGIN", "PREFILTER"), flexible=(1,))
         for entry in refused:
-            made.add(entry["plugin"], _cell(entry))
+            made.add(entry.plugin, _cell(entry))
         yield made
-    if attempt.get("filter"):
+    if attempt.filter:
         yield _matrix(attempt)
 
 
-def _matrix(attempt: dict[str, Any]) -> Table:
+def _matrix(attempt: TracedAttempt) -> Table:
     """What each plugin said of each node; points where the plugin scored it."""
-    scores = attempt.get("score", {})
-    filters = {entry["plugin"] for node in attempt["filter"] for entry in node["verdicts"]}
-    ordered = [*dict.fromkeys(e["plugin"] for node in attempt["filter"] for e in node["verdicts"])]
-    ordered += [plugin for plugin in scores if plugin not in filters]
+    scores = attempt.score
+    filters = dict.fromkeys(entry.plugin for node in attempt.filter for entry in node.verdicts)
+    ordered = [*filters, *(plugin for plugin in scores if plugin not in filters)]
     headers = ("NODE", *ordered, *(["TOTAL"] if scores else []))
     made = Table(headers, grouped=1, flexible=range(1, len(ordered) + 1))
-    for node in attempt["filter"]:
-        name = node["node"]
-        said = {entry["plugin"]: _cell(entry) for entry in node["verdicts"]}
-        points = {plugin: by_node[name] for plugin, by_node in scores.items() if name in by_node}
+    for node in attempt.filter:
+        said = {entry.plugin: _cell(entry) for entry in node.verdicts}
+        points = {plugin: by_node[node.node] for plugin, by_node in scores.items() if node.node in by_node}
         cells = [" ".join(filter(None, (said.get(p, ""), str(points.get(p, ""))))) for p in ordered]
         total = [str(sum(points.values())) if points else ""] if scores else []
-        made.add(name, *cells, *total)
+        made.add(node.node, *cells, *total)
     return made
 
 
-def _cell(entry: dict[str, Any]) -> str:
-    return "ok" if entry["status"] == "Success" else entry.get("message") or entry["status"]
+def _cell(entry: PluginVerdict) -> str:
+    return "ok" if entry.status == "Success" else entry.message or entry.status
 
 
-def _evictions(document: dict[str, Any]) -> Table:
+def _evictions(document: ScheduleDocument) -> Table:
     made = Table(("EVICTED POD", "NODE", "FOR POD"))
-    for eviction in document["evictions"]:
-        made.add(eviction["pod"], eviction["node"], eviction["preemptor"])
+    for eviction in document.evictions:
+        made.add(eviction.pod, eviction.node, eviction.preemptor)
     return made
 
 
-def _wakes(document: dict[str, Any]) -> Table:
+def _wakes(document: ScheduleDocument) -> Table:
     made = Table(("WOKEN POD", "BY EVENT", "OBJECT", "PLUGIN", "QUEUE"))
-    for wake in document.get("trace", {}).get("wakes", ()):
-        made.add(wake["pod"], wake["event"], wake["object"], wake["plugin"], wake["queue"])
+    for wake in document.trace.wakes if document.trace else ():
+        made.add(wake.pod, wake.event, wake.object, wake.plugin, wake.queue)
     return made
 
 
-def names(document: dict[str, Any]) -> str:
+def names(document: ScheduleDocument) -> str:
     """`pod/NAMESPACE/NAME node/NODE` for every bound pod."""
-    bound = (pod for pod in document["pods"] if pod["nodeName"])
-    return "".join(f"pod/{pod['namespace']}/{pod['name']} node/{pod['nodeName']}\n" for pod in bound)
+    bound = (pod for pod in document.pods if pod.node_name)
+    return "".join(f"pod/{pod.namespace}/{pod.name} node/{pod.node_name}\n" for pod in bound)
 
 
 FORMATS = Formats(table=table, wide=wide, name=names)

@@ -7,9 +7,11 @@ from typing import Any
 
 import msgspec
 
+from dra_plan.documents.base import PrintedDocument
 
-def json(document: dict[str, Any] | list[Any]) -> str:
-    """Indented JSON."""
+
+def json(document: PrintedDocument | dict[str, Any] | list[Any]) -> str:
+    """Indented JSON of a document, or of plain values."""
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
 
 

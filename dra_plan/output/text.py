@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .columns import Screen
+
+if TYPE_CHECKING:
+    from dra_plan.api.resource import DeviceRequestAllocationResult
+    from dra_plan.documents.allocation import ClaimSetName
+    from dra_plan.documents.base import AnswerTarget
+    from dra_plan.documents.selectors import DeviceMatch
 
 NAMES_ON_SCREEN = 4
 """Nodes that a cell names on a screen; elsewhere it names them all."""
@@ -18,12 +24,12 @@ def node_list(names: Sequence[str], screen: Screen | None) -> str:
     return f"{', '.join(names[:NAMES_ON_SCREEN])} and {len(names) - NAMES_ON_SCREEN} more"
 
 
-def claim_set_name(claim_set: dict[str, Any]) -> str:
+def claim_set_name(claim_set: ClaimSetName) -> str:
     """KIND/NAMESPACE/NAME of the owner; of the claim, or claims, for a set that no pod owns."""
-    owner = claim_set["owner"]
-    if owner:
-        return f"{owner['kind'].lower()}/{owner['namespace']}/{owner['name']}"
-    names = [f"{claim['namespace']}/{claim['name']}" for claim in claim_set["claims"]]
+    owner = claim_set.owner
+    if owner is not None:
+        return f"{owner.kind.lower()}/{owner.namespace}/{owner.name}"
+    names = [f"{claim.namespace}/{claim.name}" for claim in claim_set.claims]
     return f"resourceclaim/{','.join(names)}" if names else "resourceclaim/-"
 
 
@@ -33,20 +39,19 @@ def object_name(label: str) -> str:
     return f"{kind.lower()}{'/' if space else ''}{name}"
 
 
-def device_name(result: dict[str, Any]) -> str:
+def device_name(named: DeviceRequestAllocationResult | DeviceMatch) -> str:
     """DRIVER/POOL/DEVICE."""
-    return f"{result['driver']}/{result['pool']}/{result['device']}"
+    return f"{named.driver}/{named.pool}/{named.device}"
 
 
-def consumed(result: dict[str, Any]) -> str:
+def consumed(result: DeviceRequestAllocationResult) -> str:
     """What a share takes of its device, NAME=AMOUNT; `admin` for access that takes nothing."""
-    if result.get("adminAccess"):
+    if result.admin_access:
         return "admin"
-    return ", ".join(f"{name}={amount}" for name, amount in (result.get("consumedCapacity") or {}).items())
+    return ", ".join(f"{name}={amount}" for name, amount in (result.consumed_capacity or {}).items())
 
 
-def target(document: dict[str, Any]) -> str:
+def target(about: AnswerTarget) -> str:
     """One line that says what the answer is for."""
-    about = document["target"]
-    defects = "known defects included" if about["quirks"] == "upstream" else "known defects repaired"
-    return f"Kubernetes {about['release']}, {about['variant']} allocator, {defects}."
+    defects = "known defects included" if about.quirks == "upstream" else "known defects repaired"
+    return f"Kubernetes {about.release}, {about.variant} allocator, {defects}."

@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import msgspec
-
 from dra_plan import claimsets, releases
 from dra_plan.allocator import Allocator, NodeOutcome, Outcome
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
-from dra_plan.api.resource import AllocationResult, ResourceClaim
+from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.selectors import node_matches
 from dra_plan.claimsets.sets import ClaimSet
+from dra_plan.documents.allocation import AllocationDocument, PlannedClaim, PlannedClaimSet, PlannedNode
+from dra_plan.documents.base import ClaimName, ObjectName, answer_target, claim_allocation, warnings
 from dra_plan.planner import defects, documents
 from dra_plan.planner.cluster import Cluster, choose_nodes, taint_rule_notices, with_nodes
 from dra_plan.planner.question import Progress, Question
@@ -66,16 +66,17 @@ class AllocationPlan:
     notices: tuple[Notice, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """The document that `dra-plan allocate -o json` prints."""
-        return self._document
+        """The document that `dra-plan allocate -o json` prints, as plain values."""
+        return self.document.to_dict()
 
     @cached_property
-    def _document(self) -> dict[str, Any]:
-        return {
-            **documents.header("AllocationPlan", self.target),
-            "claimSets": [_set_document(plan) for plan in self.claim_sets],
-            "warnings": documents.warnings(self.notices),
-        }
+    def document(self) -> AllocationDocument:
+        """The document that `dra-plan allocate` prints, made once."""
+        return AllocationDocument(
+            target=answer_target(self.target),
+            claim_sets=[_planned_set(plan) for plan in self.claim_sets],
+            warnings=warnings(self.notices),
+        )
 
 
 def allocate(
@@ -229,21 +230,22 @@ def _is_usable(claim: ResourceClaim, node: Node) -> bool:
 
 
 def set_summary(plan: ClaimSetPlan) -> dict[str, Any]:
-    """Whose claims these are, whether they fit and where: what every document says of a claim set first."""
-    claims = plan.claim_set.claims
+    """Whose claims these are, whether they fit and where: the fields that every document has of a claim set."""
     owner = plan.claim_set.owner
     return {
-        "owner": owner._asdict() if owner is not None else None,
-        "claims": [{"namespace": claim.metadata.namespace, "name": claim.metadata.name} for claim in claims],
-        "outcome": plan.outcome.value,
-        "fittingNodes": plan.fitting_nodes,
+        "owner": ObjectName(kind=owner.kind, namespace=owner.namespace, name=owner.name) if owner is not None else None,
+        "claims": [
+            ClaimName(namespace=claim.metadata.namespace, name=claim.metadata.name) for claim in plan.claim_set.claims
+        ],
+        "outcome": plan.outcome,
+        "fitting_nodes": plan.fitting_nodes,
     }
 
 
-def _set_document(plan: ClaimSetPlan) -> dict[str, Any]:
-    summary, reasons = set_summary(plan), _reasons(plan)
-    nodes = [_node_document(node, summary["claims"], reasons.get(node.node, [])) for node in plan.nodes]
-    return {**summary, "nodes": nodes}
+def _planned_set(plan: ClaimSetPlan) -> PlannedClaimSet:
+    reasons = _reasons(plan)
+    nodes = [_planned_node(node, plan.claim_set.claims, reasons.get(node.node, [])) for node in plan.nodes]
+    return PlannedClaimSet(**set_summary(plan), nodes=nodes)
 
 
 def _reasons(plan: ClaimSetPlan) -> dict[str, list[dict[str, Any]]]:
@@ -258,27 +260,20 @@ def _reasons(plan: ClaimSetPlan) -> dict[str, list[dict[str, Any]]]:
     return node_reasons.reasons_by_node(plan.explanation)
 
 
-def _node_document(node: NodeOutcome, names: list[dict[str, str]], reasons: list[dict[str, Any]]) -> dict[str, Any]:
+def _planned_node(node: NodeOutcome, claims: Sequence[ResourceClaim], reasons: list[dict[str, Any]]) -> PlannedNode:
     message = node.message
     if node.outcome is Outcome.DOES_NOT_FIT and not message:
         message = CANNOT_ALLOCATE
-    claims = []
-    if node.outcome is Outcome.FITS:
-        claims = [
-            {**name, "allocation": allocation_document(allocation)}
-            for name, allocation in zip(names, node.allocations, strict=True)
+    given = (
+        [
+            PlannedClaim(
+                namespace=claim.metadata.namespace, name=claim.metadata.name, allocation=claim_allocation(allocation)
+            )
+            for claim, allocation in zip(claims, node.allocations, strict=True)
         ]
-    return {
-        "name": node.node,
-        "outcome": node.outcome.value,
-        "message": message,
-        "claims": claims,
-        "reasons": reasons,
-        "steps": node.steps,
-    }
-
-
-def allocation_document(allocation: AllocationResult) -> dict[str, Any]:
-    """The AllocationResult as resource.k8s.io/v1 writes it: absent fields left out."""
-    document: dict[str, Any] = msgspec.to_builtins(allocation)
-    return {"devices": {}, **document}
+        if node.outcome is Outcome.FITS
+        else []
+    )
+    return PlannedNode(
+        name=node.node, outcome=node.outcome, message=message, claims=given, reasons=reasons, steps=node.steps
+    )

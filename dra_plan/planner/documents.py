@@ -1,25 +1,13 @@
-"""What all documents share: version header, target and warnings."""
+"""Notices about the target and about claim sets."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from dra_plan.api.notice import Notice
 from dra_plan.claimsets.sets import ClaimSet
 from dra_plan.releases import Target
-
-API_VERSION = "dra-plan/v1alpha1"
-
-
-def header(kind: str, target: Target) -> dict[str, Any]:
-    """The first fields of every document."""
-    return {"apiVersion": API_VERSION, "kind": kind, "target": target.to_dict()}
-
-
-def warnings(notices: Iterable[Notice]) -> list[dict[str, str]]:
-    """The notices as documents have them, each once, in order."""
-    return [notice._asdict() for notice in dict.fromkeys(notices)]
 
 
 def about(claim_set: ClaimSet) -> tuple[str, str]:

@@ -9,8 +9,9 @@ from typing import Any
 
 from dra_plan.api.inventory import Inventory
 from dra_plan.claimsets.sets import ClaimSet
+from dra_plan.documents.base import answer_target, warnings
+from dra_plan.documents.explanation import ExplainedClaimSet, ExplanationDocument
 from dra_plan.errors import UsageError
-from dra_plan.planner import documents
 from dra_plan.planner.allocation import AllocationPlan, plan_inventory, set_summary
 from dra_plan.planner.cluster import Cluster, choose_nodes, with_nodes
 from dra_plan.planner.question import Question
@@ -24,23 +25,24 @@ class Explanation:
     devices: tuple[dict[str, Any], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The document that `dra-plan explain -o json` prints."""
-        return self._document
+        """The document that `dra-plan explain -o json` prints, as plain values."""
+        return self.document.to_dict()
 
     @cached_property
-    def _document(self) -> dict[str, Any]:
+    def document(self) -> ExplanationDocument:
+        """The document that `dra-plan explain` prints, made once."""
         from dra_plan.explain import document
 
-        return {
-            **documents.header("Explanation", self.plan.target),
-            "claimSets": [
-                {**set_summary(plan), **document.set_document(plan.explanation)}
+        return ExplanationDocument(
+            target=answer_target(self.plan.target),
+            claim_sets=[
+                ExplainedClaimSet(**set_summary(plan), **document.set_document(plan.explanation))
                 for plan in self.plan.claim_sets
                 if plan.explanation is not None
             ],
-            "devices": list(self.devices),
-            "warnings": documents.warnings(self.plan.notices),
-        }
+            devices=list(self.devices),
+            warnings=warnings(self.plan.notices),
+        )
 
 
 def explain_inventory(

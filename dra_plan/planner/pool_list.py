@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-import msgspec
-
 from dra_plan import releases
 from dra_plan.allocator import PoolGatherer
 from dra_plan.allocator.counters import Counters
@@ -24,6 +22,9 @@ from dra_plan.api import quantity
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
+from dra_plan.api.resource import CounterSet
+from dra_plan.documents.base import answer_target, warnings
+from dra_plan.documents.pools import CounterSetLeft, DeviceState, ListedDevice, ListedPool, PoolsDocument
 from dra_plan.planner import documents
 from dra_plan.planner.cluster import Cluster, choose_nodes, taint_rule_notices, with_nodes
 from dra_plan.releases import Target
@@ -47,16 +48,17 @@ class PoolList:
     cluster: Cluster
 
     def to_dict(self) -> dict[str, Any]:
-        """The document that `dra-plan pools -o json` prints."""
-        return self._document
+        """The document that `dra-plan pools -o json` prints, as plain values."""
+        return self.document.to_dict()
 
     @cached_property
-    def _document(self) -> dict[str, Any]:
-        return {
-            **documents.header("PoolList", self.target),
-            "pools": [_pool_document(view, self.cluster) for view in self.views],
-            "warnings": documents.warnings(self.notices),
-        }
+    def document(self) -> PoolsDocument:
+        """The document that `dra-plan pools` prints, made once."""
+        return PoolsDocument(
+            target=answer_target(self.target),
+            pools=[_listed_pool(view, self.cluster) for view in self.views],
+            warnings=warnings(self.notices),
+        )
 
 
 def gather_pools(
@@ -132,38 +134,36 @@ def _unseen(cluster: Cluster, seen: set[Any]) -> Iterable[Pool]:
                 yield cluster.gatherer.whole(pool_id, generation)
 
 
-def _pool_document(view: PoolView, cluster: Cluster) -> dict[str, Any]:
+def _listed_pool(view: PoolView, cluster: Cluster) -> ListedPool:
     pool = view.pool
     left = _Left(cluster, pool)
-    devices = [_device_document(device, view.nodes, left) for device in left.devices]
-    states = [device["state"] for device in devices]
-    document: dict[str, Any] = {
-        "driver": pool.id.driver,
-        "poolName": pool.id.pool,
-        **_node_name(pool),
-        "generation": pool.generation,
-        "resourceSliceCount": pool.expected,
-        "observedResourceSliceCount": pool.seen,
-        "state": pool.state.value,
-        "nodes": [node.metadata.name for node in view.nodes],
-        "totalDevices": len(devices),
-        "allocatedDevices": sum(state in ("Allocated", "Shared") for state in states),
-        "availableDevices": states.count("Available"),
-        "unavailableDevices": states.count("Unavailable"),
-        "taintedDevices": sum(left.is_tainted(device) for device in left.devices),
-        "counterSets": left.counter_sets(),
-        "devices": devices,
-    }
-    if pool.state is PoolState.INVALID:
-        document["validationError"] = str(pool.problem)
-    return document
+    devices = [_listed_device(device, view.nodes, left) for device in left.devices]
+    states = [device.state for device in devices]
+    return ListedPool(
+        driver=pool.id.driver,
+        pool_name=pool.id.pool,
+        node_name=_node_name(pool),
+        generation=pool.generation,
+        resource_slice_count=pool.expected,
+        observed_resource_slice_count=pool.seen,
+        state=pool.state,
+        nodes=[node.metadata.name for node in view.nodes],
+        total_devices=len(devices),
+        allocated_devices=states.count("Allocated") + states.count("Shared"),
+        available_devices=states.count("Available"),
+        unavailable_devices=states.count("Unavailable"),
+        tainted_devices=sum(left.is_tainted(device) for device in left.devices),
+        counter_sets=left.counter_sets(),
+        devices=devices,
+        validation_error=str(pool.problem) if pool.state is PoolState.INVALID else "",
+    )
 
 
-def _node_name(pool: Pool) -> dict[str, str]:
-    """The node whose pool it is, where all slices name the same one."""
+def _node_name(pool: Pool) -> str:
+    """The node whose pool it is, where all slices name the same one; otherwise ""."""
     names = {slice_.object.spec.node_name for slice_ in (*pool.slices, *pool.elsewhere, *pool.counter_slices)}
     [name, *others] = names or {None}
-    return {} if others or not name else {"nodeName": name}
+    return "" if others or not name else name
 
 
 class _Left:
@@ -185,7 +185,7 @@ class _Left:
             blocks(taint, self._cluster.target.rules) for taint in device.taints
         )
 
-    def state(self, device: PoolDevice) -> tuple[str, str]:
+    def state(self, device: PoolDevice) -> tuple[DeviceState, str]:
         """Allocated, Shared (allocated, with something left), Available, or Unavailable; and what is in the way."""
         state = self._cluster.state
         if device.id in state.dedicated:
@@ -245,7 +245,7 @@ class _Left:
             name: _text(left[name], quantity.parse(capacity.value)) for name, capacity in device.device.capacity.items()
         }
 
-    def counter_sets(self) -> list[dict[str, Any]]:
+    def counter_sets(self) -> list[CounterSetLeft]:
         """Totals and remainders of every counter set, in the order of the slices."""
         pool = self._pool
         own = not self._cluster.target.rules.counter_slices
@@ -256,28 +256,27 @@ class _Left:
             for counter_set in slice_.object.spec.shared_counters
         ]
 
-    def _counter_set(self, slice_: PoolSlice, counter_set: Any) -> dict[str, Any]:
+    def _counter_set(self, slice_: PoolSlice, counter_set: CounterSet) -> CounterSetLeft:
         left = self._counters.remaining(self._pool, slice_)
         totals = {name: quantity.parse(counter.value) for name, counter in counter_set.counters.items()}
-        return {
-            "name": counter_set.name,
-            "total": {name: total.text for name, total in totals.items()},
-            "left": {name: _text(left[counter_set.name, name], total) for name, total in totals.items()},
-        }
+        return CounterSetLeft(
+            name=counter_set.name,
+            total={name: total.text for name, total in totals.items()},
+            left={name: _text(left[counter_set.name, name], total) for name, total in totals.items()},
+        )
 
 
-def _device_document(device: PoolDevice, nodes: Sequence[Node], left: _Left) -> dict[str, Any]:
+def _listed_device(device: PoolDevice, nodes: Sequence[Node], left: _Left) -> ListedDevice:
     state, reason = left.state(device)
-    document: dict[str, Any] = {"name": device.id.device, "state": state}
-    if reason:
-        document["reason"] = reason
-    if device.taints:
-        document["taints"] = [msgspec.to_builtins(taint) for taint in device.taints]
-    if device.slice.object.spec.per_device_node_selection:
-        document["nodes"] = [node.metadata.name for node in nodes if device_is_on(device, node)]
-    if device.device.allow_multiple_allocations and device.device.capacity:
-        document["capacity"] = left.capacity_texts(device)
-    return document
+    per_device = device.slice.object.spec.per_device_node_selection
+    return ListedDevice(
+        name=device.id.device,
+        state=state,
+        reason=reason,
+        taints=list(device.taints),
+        nodes=[node.metadata.name for node in nodes if device_is_on(device, node)] if per_device else None,
+        capacity=left.capacity_texts(device) if device.device.allow_multiple_allocations else {},
+    )
 
 
 def _text(nano: int, like: quantity.Quantity) -> str:

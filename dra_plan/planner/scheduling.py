@@ -13,6 +13,7 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import LabelSelector
 from dra_plan.api.notice import Notice
 from dra_plan.api.selectors import labels_match
+from dra_plan.documents.schedule import ScheduleDocument
 from dra_plan.planner import documents
 from dra_plan.planner.cluster import taint_rule_notices, with_nodes
 from dra_plan.scheduler.document import schedule_document
@@ -31,11 +32,12 @@ class SchedulePlan:
     outcome: SimulationResult
 
     def to_dict(self) -> dict[str, Any]:
-        """The document that `dra-plan schedule -o json` prints."""
-        return self._document
+        """The document that `dra-plan schedule -o json` prints, as plain values."""
+        return self.document.to_dict()
 
     @cached_property
-    def _document(self) -> dict[str, Any]:
+    def document(self) -> ScheduleDocument:
+        """The document that `dra-plan schedule` prints, made once."""
         return schedule_document(self.outcome)
 
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from msgspec import UNSET
 
 from dra_plan import releases
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
 from dra_plan.api.resource import Device
 from dra_plan.cel.errors import CelCompileError, CelRuntimeError
+from dra_plan.documents.base import DeviceName, answer_target, warnings
+from dra_plan.documents.selectors import DeviceMatch, PartValue, SelectorDocument, SelectorRead
 from dra_plan.errors import UsageError
-from dra_plan.planner import documents
 from dra_plan.releases import Target
 
 if TYPE_CHECKING:
@@ -22,17 +25,6 @@ if TYPE_CHECKING:
 
 COST_LIMIT = 1_000_000
 """The most that the API server lets an expression cost by its estimate, and the scheduler by its count."""
-
-
-class DeviceName(NamedTuple):
-    """A device as the command line names it."""
-
-    driver: str
-    pool: str
-    device: str
-
-    def __str__(self) -> str:
-        return "/".join(self)
 
 
 @dataclass(frozen=True)
@@ -48,25 +40,24 @@ class SelectorReport:
     notices: tuple[Notice, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """The document that `dra-plan cel -o json` prints."""
-        return self._document
+        """The document that `dra-plan cel -o json` prints, as plain values."""
+        return self.document.to_dict()
 
     @cached_property
-    def _document(self) -> dict[str, Any]:
-        document = {
-            **documents.header("SelectorReport", self.target),
-            "expression": self.selector.expression,
-            "resultType": self.result_type,
-            "maxCost": self.selector.max_cost,
-            "costLimit": COST_LIMIT,
-            "reads": _reads(self.selector),
-            "devices": [_evaluated(self.selector, name, device) for name, device in self.devices],
-        }
-        if self.refused is not None:
-            document["newExpressionError"] = self.refused
-        if self.explained:
-            document["explanation"] = _explanation(self.selector, *self.devices[0])
-        return {**document, "warnings": documents.warnings(self.notices)}
+    def document(self) -> SelectorDocument:
+        """The document that `dra-plan cel` prints, made once."""
+        return SelectorDocument(
+            target=answer_target(self.target),
+            expression=self.selector.expression,
+            result_type=self.result_type,
+            max_cost=self.selector.max_cost,
+            cost_limit=COST_LIMIT,
+            reads=_reads(self.selector),
+            devices=[_evaluated(self.selector, name, device) for name, device in self.devices],
+            new_expression_error=UNSET if self.refused is None else self.refused,
+            explanation=_explanation(self.selector, *self.devices[0]) if self.explained else UNSET,
+            warnings=warnings(self.notices),
+        )
 
 
 def report_selector(
@@ -105,7 +96,7 @@ def parse_device(text: str) -> DeviceName:
     pool, last, name = rest.rpartition("/")
     if not (first and last and driver and pool and name):
         raise UsageError(f"--device: {text!r} is not DRIVER/POOL/DEVICE")
-    return DeviceName(driver, pool, name)
+    return DeviceName(driver=driver, pool=pool, device=name)
 
 
 def _refused(expression: str, target: Target) -> str | None:
@@ -138,7 +129,7 @@ def _devices(inventory: Inventory) -> Iterator[tuple[DeviceName, Device]]:
         spec = slice_.spec
         if spec.pool.generation == newest[spec.driver, spec.pool.name]:
             for device in spec.devices:
-                yield DeviceName(spec.driver, spec.pool.name, device.name), device
+                yield DeviceName(driver=spec.driver, pool=spec.pool.name, device=device.name), device
 
 
 def _chosen(devices: Sequence[tuple[DeviceName, Device]], name: DeviceName) -> tuple[DeviceName, Device]:
@@ -152,33 +143,33 @@ def _chosen(devices: Sequence[tuple[DeviceName, Device]], name: DeviceName) -> t
     raise UsageError(f"unknown device {str(name)!r}{hint}: the input has {len(devices)} devices")
 
 
-def _reads(selector: Selector) -> list[dict[str, str]] | None:
+def _reads(selector: Selector) -> list[SelectorRead] | None:
     if selector.reads is None:
         return None
-    names = ("kind", "domain", "id")
-    return [{name: part for name, part in zip(names, read, strict=True) if part} for read in sorted(selector.reads)]
+    return [SelectorRead(kind=kind, domain=domain, id=name) for kind, domain, name in sorted(selector.reads)]
 
 
-def _evaluated(selector: Selector, name: DeviceName, device: Device) -> dict[str, Any]:
-    document: dict[str, Any] = name._asdict()
+def _evaluated(selector: Selector, name: DeviceName, device: Device) -> DeviceMatch:
     try:
         evaluation = selector.evaluate(device, driver=name.driver)
     except CelRuntimeError as error:
-        return {**document, "error": str(error)}
-    return {**document, "match": evaluation.match, "cost": evaluation.cost}
+        return DeviceMatch(driver=name.driver, pool=name.pool, device=name.device, error=str(error))
+    return DeviceMatch(
+        driver=name.driver, pool=name.pool, device=name.device, match=evaluation.match, cost=evaluation.cost
+    )
 
 
-def _explanation(selector: Selector, name: DeviceName, device: Device) -> dict[str, Any]:
+def _explanation(selector: Selector, name: DeviceName, device: Device) -> PartValue:
     try:
         return _explained(selector.explain(device, driver=name.driver))
     except CelRuntimeError as error:  # an attribute that can't be converted: nothing is evaluated
-        return {"expression": selector.expression, "error": str(error), "parts": []}
+        return PartValue(expression=selector.expression, error=str(error), parts=[])
 
 
-def _explained(explanation: EvaluatedPart) -> dict[str, Any]:
-    document: dict[str, Any] = {"expression": explanation.text}
-    if explanation.value is not None:
-        document["value"] = explanation.value
-    if explanation.error is not None:
-        document["error"] = explanation.error
-    return {**document, "parts": [_explained(part) for part in explanation.parts]}
+def _explained(explanation: EvaluatedPart) -> PartValue:
+    return PartValue(
+        expression=explanation.text,
+        value=explanation.value,
+        error=explanation.error,
+        parts=[_explained(part) for part in explanation.parts],
+    )

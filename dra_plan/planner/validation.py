@@ -10,7 +10,8 @@ from functools import cached_property
 from typing import Any
 
 from dra_plan import releases
-from dra_plan.planner import documents
+from dra_plan.documents.base import answer_target, warnings
+from dra_plan.documents.validation import FindingCounts, ValidationDocument
 from dra_plan.releases import Target
 from dra_plan.validation.finding import Finding
 from dra_plan.validation.reading import Reading, of_objects, read
@@ -39,26 +40,27 @@ class ValidationReport:
         return sum(finding.severity >= severity for finding in self.findings)
 
     def to_dict(self) -> dict[str, Any]:
-        """The document that `dra-plan validate -o json` prints."""
-        return self._document
+        """The document that `dra-plan validate -o json` prints, as plain values."""
+        return self.document.to_dict()
 
     @cached_property
-    def _document(self) -> dict[str, Any]:
+    def document(self) -> ValidationDocument:
+        """The document that `dra-plan validate` prints, made once."""
         counts = Counter(finding.severity for finding in self.findings)
         rules = {finding.code: finding.rule for finding in self.findings}
-        return {
-            **documents.header("ValidationReport", self.target),
-            "summary": {
-                "objects": self.judgement.objects,
-                "errors": counts[Severity.ERROR],
-                "warnings": counts[Severity.WARNING],
-                "infos": counts[Severity.INFO],
-                "spared": self.judgement.spared,
-            },
-            "findings": [finding.to_dict() for finding in self.findings],
-            "rules": [rules[code].to_dict() for code in sorted(rules)],
-            "warnings": documents.warnings(self.target.notices),
-        }
+        return ValidationDocument(
+            target=answer_target(self.target),
+            summary=FindingCounts(
+                objects=self.judgement.objects,
+                errors=counts[Severity.ERROR],
+                warnings=counts[Severity.WARNING],
+                infos=counts[Severity.INFO],
+                spared=self.judgement.spared,
+            ),
+            findings=[finding.entry() for finding in self.findings],
+            rules=[rules[code].entry() for code in sorted(rules)],
+            warnings=warnings(self.target.notices),
+        )
 
 
 def validate(

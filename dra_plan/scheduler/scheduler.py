@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 
 from dra_plan.api.core import Pod
+from dra_plan.documents.schedule import PodOutcome
 
 from .cluster import SimulatedCluster
 from .cycle import Cycle, CycleResult, describe_binding_failure, describe_rejection
@@ -49,7 +50,7 @@ class PodRecord:
     """The scheduler leaves the pod alone: it has finished, is going, was not chosen or belongs to another scheduler."""
 
     @property
-    def outcome(self) -> str:
+    def outcome(self) -> PodOutcome:
         """One word: Bound, Skipped, Waiting (on its way), Unschedulable, Error or Gated."""
         if self.node:
             return "Bound"
@@ -57,7 +58,9 @@ class PodRecord:
             return "Skipped"
         if self.on_its_way:
             return "Waiting"
-        return {"": "Gated", "SchedulerError": "Error"}.get(self.reason, self.reason)
+        if self.reason == "SchedulerError":
+            return "Error"
+        return "Unschedulable" if self.reason else "Gated"
 
 
 @dataclass

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+
+from dra_plan.documents.schedule import PluginVerdict
 
 from .events import Wake
 from .framework import NominatingInfo, PreFilterResult
 from .status import Code, Status
 
 
-def verdict(status: Status | None) -> dict[str, Any]:
-    """A status as JSON."""
-    if status is None or status.code is Code.SUCCESS:
-        return {"status": "Success"}
-    title = status.code.title
-    return {"status": title, "message": status.message} if status.reasons else {"status": title}
+def verdict(
+    plugin: str,
+    status: Status | None,
+    *,
+    node_names: Iterable[str] | None = None,
+    nominated_node: str | None = None,
+) -> PluginVerdict:
+    """What a plugin answered."""
+    told = status is not None and status.reasons and status.code is not Code.SUCCESS
+    return PluginVerdict(
+        plugin=plugin,
+        status=(status.code if status is not None else Code.SUCCESS).title,
+        message=status.message if status is not None and told else None,
+        node_names=sorted(node_names) if node_names is not None else None,
+        nominated_node=nominated_node,
+    )
 
 
 @dataclass
@@ -26,9 +37,9 @@ class Attempt:
     pod: str
     number: int
     time: float
-    pre_filter: list[dict[str, Any]] = field(default_factory=list)
-    filters: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    post_filter: list[dict[str, Any]] = field(default_factory=list)
+    pre_filter: list[PluginVerdict] = field(default_factory=list)
+    filters: dict[str, list[PluginVerdict]] = field(default_factory=dict)
+    post_filter: list[PluginVerdict] = field(default_factory=list)
     scores: dict[str, dict[str, int]] = field(default_factory=dict)
     best: list[str] = field(default_factory=list)
     node: str = ""
@@ -53,21 +64,17 @@ class Tracer:
 
     def pre_filter(self, plugin: str, status: Status | None, result: PreFilterResult | None) -> None:
         """A PreFilter answer."""
-        entry = {"plugin": plugin, **verdict(status)}
-        if result is not None and result.node_names is not None:
-            entry["nodeNames"] = sorted(result.node_names)
-        self.current.pre_filter.append(entry)
+        names = result.node_names if result is not None else None
+        self.current.pre_filter.append(verdict(plugin, status, node_names=names))
 
     def filter(self, plugin: str, node: str, status: Status | None) -> None:
         """A Filter answer."""
-        self.current.filters.setdefault(node, []).append({"plugin": plugin, **verdict(status)})
+        self.current.filters.setdefault(node, []).append(verdict(plugin, status))
 
     def post_filter(self, plugin: str, status: Status | None, result: NominatingInfo | None) -> None:
         """A PostFilter answer."""
-        entry = {"plugin": plugin, **verdict(status)}
-        if result is not None:
-            entry["nominatedNode"] = result.node
-        self.current.post_filter.append(entry)
+        nominated = result.node if result is not None else None
+        self.current.post_filter.append(verdict(plugin, status, nominated_node=nominated))
 
     def scored(self, nodes: Sequence[str], table: dict[str, list[int]], best: Sequence[str]) -> None:
         """Weighted scores per plugin and node, and the nodes with the highest sum."""

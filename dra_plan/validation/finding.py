@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+
+from dra_plan.documents.validation import FindingEntry
 
 from .rule import Rule, Severity
 
@@ -35,16 +36,16 @@ class Finding:
         """The rule's severity."""
         return self.rule.severity
 
-    def to_dict(self) -> dict[str, Any]:
+    def entry(self) -> FindingEntry:
         """As documents have it."""
-        return {
-            "code": self.code,
-            "severity": str(self.severity),
-            "message": self.message,
-            "object": self.object,
-            "field": self.field,
-            "file": self.file,
-            "line": self.line,
-            "column": self.column,
-            "suggestion": self.suggestion,
-        }
+        return FindingEntry(
+            code=self.code,
+            severity=str(self.severity),
+            message=self.message,
+            object=self.object,
+            field=self.field,
+            file=self.file,
+            line=self.line,
+            column=self.column,
+            suggestion=self.suggestion,
+        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
+from dra_plan.documents.validation import RuleEntry
 from dra_plan.manifests.paths import FieldPath
 
 
@@ -29,15 +30,9 @@ class Rule:
     why: str
     fix: str
 
-    def to_dict(self) -> dict[str, str]:
+    def entry(self) -> RuleEntry:
         """As documents have it."""
-        return {
-            "code": self.code,
-            "severity": str(self.severity),
-            "title": self.title,
-            "why": self.why,
-            "fix": self.fix,
-        }
+        return RuleEntry(code=self.code, severity=str(self.severity), title=self.title, why=self.why, fix=self.fix)
 
     def at(self, path: FieldPath, message: str, suggestion: str = "") -> Problem:
         """A problem with the field at `path` (as in v1); `suggestion` is the corrected text where there is one."""

@@ -93,4 +93,4 @@ def test_status_of_a_plan(outcomes: list[str], status: int) -> None:
     sets: list[dict[str, Any]] = [
         documents.claim_set("Pod/a/b", outcome, documents.node("node-a", outcome=outcome)) for outcome in outcomes
     ]
-    assert of_document(documents.plan(*sets)) == status
+    assert of_document(documents.typed(documents.plan(*sets))) == status

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from dra_plan.documents.schedule import ScheduleDocument
 from dra_plan.output.columns import Screen
 from dra_plan.output.formats import parse
 from dra_plan.output.schedule import FORMATS
@@ -46,7 +48,7 @@ def test_warnings(golden: Golden) -> None:
 def test_on_a_screen(form: str, width: int, golden: Golden) -> None:
     """Nothing is wider than the screen, and no word of a message is lost."""
     screen = Screen(width, colour=False)
-    plan = document("--trace")
+    plan = msgspec.convert(document("--trace"), ScheduleDocument)
     maker = FORMATS.table if form == "table" else FORMATS.wide
     assert maker is not None
     text = render(maker(plan, screen), screen)
@@ -143,6 +145,6 @@ def test_a_cluster_in_which_all_pods_have_their_place() -> None:
 
 
 def test_the_matrix_is_there_off_a_screen_too() -> None:
-    text = parse("wide", FORMATS)(document("--trace"), None)
+    text = parse("wide", FORMATS)(msgspec.convert(document("--trace"), ScheduleDocument), None)
     assert "NodeResourcesBalancedAllocation" in text
     assert "ok: passed Filter; numbers: weighted scores." in text

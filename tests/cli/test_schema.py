@@ -5,12 +5,13 @@ import tomllib
 from typing import Any
 
 import jsonschema
+import msgspec
 import pytest
 import yaml
 
 from dra_plan.cli import settings
 from dra_plan.manifests.load import load_dicts
-from dra_plan.output import schemas
+from dra_plan.output import schemas, structured
 from dra_plan.output.schemas import accepted
 
 from .running import ROOT, given, in_process
@@ -59,6 +60,13 @@ def test_what_is_printed_meets_its_schema(kind: str) -> None:
     document = json.loads(ran.out)
     assert document["kind"] == kind
     validator(kind).validate(document)
+
+
+@pytest.mark.parametrize("kind", PRINTED)
+def test_what_is_printed_is_what_its_struct_says(kind: str) -> None:
+    """Nothing in a document is beside the struct: read into it and written again it is the same text."""
+    printed = in_process(*PRINTED[kind], "-o", "json").out
+    assert structured.json(msgspec.json.decode(printed, type=schemas.document_type(kind))) == printed
 
 
 def test_what_is_read_meets_its_schema() -> None:

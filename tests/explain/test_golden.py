@@ -9,6 +9,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from dra_plan.documents.explanation import ExplanationDocument
 from dra_plan.output import schemas
 from dra_plan.output.columns import Screen
 from dra_plan.output.explain_formats import parse
@@ -30,8 +31,8 @@ IN_JSON = ("selector-misspelt-attribute", "two-claims-of-a-pod-and-another-claim
 ON_SCREENS = ("taint-and-in-use-together", "selector-fails-on-one-device", "pool-incomplete", "many-nodes-alike")
 
 
-def document(name: str) -> dict[str, Any]:
-    return explain(SITUATIONS[name](), **{"together": False, **ASKED[name]}).to_dict()
+def document(name: str) -> ExplanationDocument:
+    return explain(SITUATIONS[name](), **{"together": False, **ASKED[name]}).document
 
 
 @pytest.mark.parametrize("name", SITUATIONS)

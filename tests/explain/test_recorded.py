@@ -37,8 +37,8 @@ def check(case: dict[str, Any]) -> int:
     plan, document = told.plan.to_dict(), told.to_dict()
     validator("AllocationPlan").validate(plan)
     validator("Explanation").validate(document)
-    assert parse("text")(document, None).endswith("\n")
-    assert parse("markdown")(document, None).endswith("\n")
+    assert parse("text")(told.document, None).endswith("\n")
+    assert parse("markdown")(told.document, None).endswith("\n")
     refused = 0
     for node in plan["claimSets"][0]["nodes"]:
         assert bool(node["reasons"]) == (node["outcome"] != "Fits"), f"{case['id']} {node['name']}"

@@ -2,6 +2,11 @@
 
 from typing import Any
 
+import msgspec
+
+from dra_plan.api.notice import Notice
+from dra_plan.output import schemas
+
 TARGET = {
     "kubernetesVersion": "1.36",
     "release": "1.36.2",
@@ -9,6 +14,11 @@ TARGET = {
     "featureGates": {"DRAAdminAccess": True, "DRAListTypeAttributes": False},
     "quirks": "upstream",
 }
+
+
+def typed(document: dict[str, Any]) -> Any:
+    """The struct of a document, as formats take it."""
+    return msgspec.convert(document, schemas.document_type(document["kind"]))
 
 
 def result(request: str, device: str, **more: Any) -> dict[str, Any]:
@@ -58,7 +68,7 @@ def plan(*claim_sets: dict[str, Any], warnings: tuple[dict[str, str], ...] = ())
 
 
 def warning(code: str, message: str, about: str = "", source: str = "") -> dict[str, str]:
-    return {"code": code, "message": message, "object": about, "source": source}
+    return msgspec.to_builtins(Notice(code, message, about, source))
 
 
 def small() -> dict[str, Any]:

@@ -13,8 +13,9 @@ from . import documents
 
 @pytest.mark.parametrize("document", [documents.small(), documents.large(20), documents.pool_list()])
 def test_json_and_yaml_hold_the_document(document: dict[str, object]) -> None:
-    assert json.loads(structured.json(document)) == document
-    assert yaml.safe_load(structured.yaml(document)) == document
+    struct = documents.typed(document)
+    assert json.loads(structured.json(struct)) == document
+    assert yaml.safe_load(structured.yaml(struct.to_dict())) == document
 
 
 @pytest.mark.parametrize(
@@ -33,10 +34,10 @@ def test_yaml_writes_no_aliases() -> None:
 
 
 def test_names() -> None:
-    assert parse("name", allocation_table.FORMATS)(documents.small(), None) == (
+    assert parse("name", allocation_table.FORMATS)(documents.typed(documents.small()), None) == (
         "pod/default/train node/node-a\npod/default/train node/node-b\nresourceclaim/default/watch node/node-b\n"
     )
-    assert parse("name", pool_table.FORMATS)(documents.pool_list(), None).splitlines() == [
+    assert parse("name", pool_table.FORMATS)(documents.typed(documents.pool_list()), None).splitlines() == [
         "gpu.example.com/node-a",
         "gpu.example.com/node-b",
         "gpu.example.com/node-c",

@@ -23,7 +23,7 @@ CASES = {
 
 def rendered(name: str, form: str, screen: Screen | None) -> str:
     document, formats = CASES[name]
-    return parse(form, formats)(document, screen)
+    return parse(form, formats)(documents.typed(document), screen)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -54,19 +54,19 @@ def test_a_screen_loses_nothing(kind: str, form: str, width: int) -> None:
         node = documents.node("node-a", given) if kind == "fits" else documents.refused("node-a")
         document = documents.plan(documents.claim_set("Pod/default/train", "Fits" if kind == "fits" else "Error", node))
     formats = pool_table.FORMATS if kind == "pool" else allocation_table.FORMATS
-    plain = parse(form, formats)(document, None)
-    shown = parse(form, formats)(document, Screen(width, colour=False))
+    plain = parse(form, formats)(documents.typed(document), None)
+    shown = parse(form, formats)(documents.typed(document), Screen(width, colour=False))
     assert Counter("".join(shown.split())) == Counter("".join(plain.split()))
 
 
 def test_off_a_terminal_every_node_is_named() -> None:
-    text = parse("table", allocation_table.FORMATS)(documents.large(5000), None)
+    text = parse("table", allocation_table.FORMATS)(documents.typed(documents.large(5000)), None)
     assert text.count("-node-") >= 5000
     assert "more" not in text
 
 
 def test_on_a_terminal_5000_nodes_stay_readable() -> None:
-    text = parse("table", allocation_table.FORMATS)(documents.large(5000), Screen(80, colour=True))
+    text = parse("table", allocation_table.FORMATS)(documents.typed(documents.large(5000)), Screen(80, colour=True))
     assert len(text.splitlines()) < 30
     assert "and 1663 more" in " ".join(text.split())
 
@@ -86,7 +86,7 @@ def test_colours_are_for_terminals_that_want_them() -> None:
 def test_names_from_manifests_cannot_steer_the_terminal(screen: Screen | None) -> None:
     bad = documents.refused("node\x1b[2J\u202e", message="two\nlines\x07")
     text = parse("table", allocation_table.FORMATS)(
-        documents.plan(documents.claim_set("Pod/a/b", "DoesNotFit", bad)), screen
+        documents.typed(documents.plan(documents.claim_set("Pod/a/b", "DoesNotFit", bad))), screen
     )
     assert "\x1b[2J" not in text
     assert "\x07" not in text
@@ -97,7 +97,7 @@ def test_names_from_manifests_cannot_steer_the_terminal(screen: Screen | None) -
 def test_markup_in_names_is_text() -> None:
     node = documents.node("[red]x[/red]", documents.claim("c", documents.result("r", "d/p/[bold]")))
     document = documents.plan(documents.claim_set("Pod/a/b", "Fits", node))
-    assert "d/p/[bold]" in parse("table", allocation_table.FORMATS)(document, Screen(200, colour=True))
+    assert "d/p/[bold]" in parse("table", allocation_table.FORMATS)(documents.typed(document), Screen(200, colour=True))
 
 
 @pytest.mark.parametrize("formats", [allocation_table.FORMATS, pool_table.FORMATS])
@@ -107,7 +107,7 @@ def test_a_cell_that_is_longer_than_the_screen_wraps(formats: Formats) -> None:
         document = documents.pool_list() | {"pools": [documents.pool("d" * 60, name)]}
     else:
         document = documents.plan(documents.claim_set("Pod/a/b", "DoesNotFit", documents.refused(name)))
-    text = parse("table", formats)(document, Screen(60, colour=False))
+    text = parse("table", formats)(documents.typed(document), Screen(60, colour=False))
     assert max(map(len, text.splitlines())) <= 60
     assert text.count("n") >= 120
 
@@ -117,7 +117,9 @@ def test_lists_wrap_between_words_before_a_name_is_broken(width: int) -> None:
     nodes = [documents.node(f"hopper-{number}") for number in range(1, 5)]
     name = "deployment/research/next-generation-trainer"
     document = documents.plan(documents.claim_set("Deployment/research/next-generation-trainer", "Fits", *nodes))
-    summary = parse("table", allocation_table.FORMATS)(document, Screen(width, colour=False)).split("\n\n")[0]
+    summary = parse("table", allocation_table.FORMATS)(documents.typed(document), Screen(width, colour=False)).split(
+        "\n\n"
+    )[0]
     assert len(summary.splitlines()) > 2, "the list has to wrap"
     assert name in summary
     assert all(f"hopper-{number}" in summary for number in range(1, 5))
@@ -127,7 +129,7 @@ def test_reasons_have_a_column_where_there_are_some() -> None:
     nodes = [documents.refused(name) for name in ("a", "b", "c")]
     nodes[1]["reasons"] = [{"code": "in-use"}, {"code": "tainted"}, {"code": "in-use"}]
     text = parse("table", allocation_table.FORMATS)(
-        documents.plan(documents.claim_set("Pod/x/y", "DoesNotFit", *nodes)), None
+        documents.typed(documents.plan(documents.claim_set("Pod/x/y", "DoesNotFit", *nodes))), None
     )
     assert "REASONS" in text
     assert "in-use, tainted" in text

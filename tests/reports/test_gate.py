@@ -2,11 +2,15 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
+from dra_plan.documents.allocation import PlannedClaimSet
+from dra_plan.documents.schedule import ScheduledPod
 from dra_plan.output.gate import Gate, Verdict
 from tests.output import documents
 
+UNBOUND = {"namespace": "default", "name": "p", "nodeName": None, "message": None}
 PASSED, FAILED, UNDECIDED = Verdict.PASSED, Verdict.FAILED, Verdict.UNDECIDED
 
 
@@ -36,7 +40,7 @@ def claim_set(outcome: str, nodes: str) -> dict[str, Any]:
     ],
 )
 def test_claim_sets(outcome: str, nodes: str, gate: Gate, verdict: Verdict) -> None:
-    assert gate.claim_set(claim_set(outcome, nodes)) is verdict
+    assert gate.claim_set(msgspec.convert(claim_set(outcome, nodes), PlannedClaimSet)) is verdict
 
 
 @pytest.mark.parametrize(
@@ -51,10 +55,10 @@ def test_claim_sets(outcome: str, nodes: str, gate: Gate, verdict: Verdict) -> N
     ],
 )
 def test_pods(pod: dict[str, Any], gate: Gate, verdict: Verdict) -> None:
-    assert gate.pod(pod) is verdict
+    assert gate.pod(msgspec.convert(UNBOUND | pod, ScheduledPod)) is verdict
 
 
 def test_warnings_count_if_asked() -> None:
     document = documents.plan(claim_set("Fits", "F"), warnings=(documents.warning("x", "m"),))
-    assert Gate().verdicts(document) == [PASSED]
-    assert Gate(no_warnings=True).verdicts(document) == [PASSED, FAILED]
+    assert Gate().verdicts(documents.typed(document)) == [PASSED]
+    assert Gate(no_warnings=True).verdicts(documents.typed(document)) == [PASSED, FAILED]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 
 import jsonschema
+import msgspec
 import pytest
 
+from dra_plan.documents.schedule import ScheduleDocument
 from dra_plan.output import schemas
 from dra_plan.output.formats import parse
 from dra_plan.output.schedule import FORMATS
@@ -44,6 +46,10 @@ def test_the_schema_refuses_what_is_no_plan(path, value):
         place = place[step]
     place[path[-1]] = value
     assert not VALIDATOR.is_valid(document)
+
+
+def shown(form, document):
+    return parse(form, FORMATS)(msgspec.convert(document, ScheduleDocument), None)
 
 
 def cluster() -> list[dict]:
@@ -93,11 +99,11 @@ Not shown (-o wide shows them): 1 bound before.
 
 
 def test_table():
-    assert parse("table", FORMATS)(plan(cluster()), None) == TABLE
+    assert shown("table", plan(cluster())) == TABLE
 
 
 def test_wide_is_a_matrix_of_plugins_and_nodes():
-    text = parse("wide", FORMATS)(plan(cluster(), trace=True), None)
+    text = shown("wide", plan(cluster(), trace=True))
     assert text.startswith(PODS)
     matrix = text[text.index("default/p1, attempt 1: b") :].splitlines()
     headers = matrix[2].split()
@@ -112,7 +118,7 @@ def test_wide_is_a_matrix_of_plugins_and_nodes():
 def test_trace_shows_what_woke_a_pod():
     before = [node("a", cpu="1"), placed("old", "a"), pod("p")]
     after = [node("a", cpu="1"), pod("p")]
-    text = parse("table", FORMATS)(plan(before, then=[after], trace=True), None)
+    text = shown("table", plan(before, then=[after], trace=True))
     assert "ok: passed Filter; numbers: weighted scores." in text
     assert text.splitlines()[-3].split() == [
         "default/p",
@@ -124,13 +130,13 @@ def test_trace_shows_what_woke_a_pod():
 
 
 def test_names_are_those_of_bound_pods():
-    assert parse("name", FORMATS)(plan(cluster()), None) == "pod/default/old node/a\npod/default/p1 node/b\n"
+    assert shown("name", plan(cluster())) == "pod/default/old node/a\npod/default/p1 node/b\n"
 
 
 def test_evictions_are_listed():
     document = plan([node("a", cpu="1"), placed("old", "a"), pod("p", priority=10)])
     assert document["evictions"] == [{"pod": "default/old", "preemptor": "default/p", "node": "a"}]
-    assert "EVICTED POD" in parse("table", FORMATS)(document, None)
+    assert "EVICTED POD" in shown("table", document)
     assert build.where(document) == {"p": "a"}
 
 

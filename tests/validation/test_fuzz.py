@@ -58,7 +58,7 @@ def judge(text: str) -> ValidationReport | None:
             quirks="upstream",
             ignore_unknown=False,
         )
-        document = judged.to_dict()
+        document = judged.document
         for form in (FORMATS.table, FORMATS.wide):
             assert form(document, None)
         FORMATS.name(document)

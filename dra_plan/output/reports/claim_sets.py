@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
+from dra_plan.allocator import Outcome
 from dra_plan.api.notice import Origin
+from dra_plan.documents.allocation import AllocationDocument, PlannedClaimSet
+from dra_plan.documents.explanation import ExplanationDocument
 from dra_plan.output import explain_words, text
-from dra_plan.output.gate import Gate, Verdict, outcomes
+from dra_plan.output.gate import ClaimSetEntry, Gate, Verdict, outcomes
 
 from .content import Check, Content, Entry, Level, Result, RuleText
 from .notes import of_warnings
 
-Data = dict[str, Any]
 Origins = Mapping[tuple[str, str, str], Origin]
 
 RULES = {
@@ -25,14 +26,16 @@ RULES = {
 }
 
 
-def content(document: Data, gate: Gate, origins: Origins, *, command: str, anchor: str) -> Content:
+def content(
+    document: AllocationDocument | ExplanationDocument, gate: Gate, origins: Origins, *, command: str, anchor: str
+) -> Content:
     """What became of each claim set, from an AllocationPlan or an Explanation, and the warnings."""
-    checks = [_check(claim_set, gate, origins) for claim_set in document["claimSets"]]
-    failed, notes = of_warnings(document, gate)
+    checks = [_check(claim_set, gate, origins) for claim_set in document.claim_sets]
+    failed, notes = of_warnings(document.warnings, gate)
     return Content(command, (*checks, *failed), tuple(notes), RULES, anchor)
 
 
-def _check(claim_set: Data, gate: Gate, origins: Origins) -> Check:
+def _check(claim_set: ClaimSetEntry, gate: Gate, origins: Origins) -> Check:
     name = text.claim_set_name(claim_set)
     verdict = gate.claim_set(claim_set)
     if verdict is Verdict.PASSED:
@@ -52,21 +55,21 @@ def _check(claim_set: Data, gate: Gate, origins: Origins) -> Check:
     return Check(name, Result.BROKEN if verdict is Verdict.UNDECIDED else Result.FAILED, entry)
 
 
-def _key(claim_set: Data) -> tuple[str, str, str] | None:
+def _key(claim_set: ClaimSetEntry) -> tuple[str, str, str] | None:
     """The object that a claim set is shown at: its owner, or its first claim."""
-    owner = claim_set["owner"]
-    if owner:
-        return owner["kind"], owner["namespace"], owner["name"]
-    claims = claim_set["claims"]
-    return ("ResourceClaim", claims[0]["namespace"], claims[0]["name"]) if claims else None
+    owner = claim_set.owner
+    if owner is not None:
+        return owner.kind, owner.namespace, owner.name
+    claims = claim_set.claims
+    return ("ResourceClaim", claims[0].namespace, claims[0].name) if claims else None
 
 
-def _words(claim_set: Data, gate: Gate) -> tuple[str, str]:
+def _words(claim_set: ClaimSetEntry, gate: Gate) -> tuple[str, str]:
     """Code and message of a set that did not pass."""
-    found, fitting = outcomes(claim_set), claim_set["fittingNodes"]
-    undecided = len(found.get("Undecided", ()))
+    found, fitting = outcomes(claim_set), claim_set.fitting_nodes
+    undecided = len(found.get(Outcome.UNDECIDED, ()))
     total = explain_words.counted(sum(len(names) for names in found.values()), "node")
-    if claim_set["outcome"] == "Error":
+    if claim_set.outcome is Outcome.ERROR:
         also = f"; it would fit on {explain_words.listed(fitting)}" if fitting else ""
         return "allocation-error", f"an error ends the scheduling attempt on all nodes{also}{_messages(claim_set)}"
     if undecided and len(fitting) + undecided >= gate.min_nodes:
@@ -77,16 +80,16 @@ def _words(claim_set: Data, gate: Gate) -> tuple[str, str]:
     return "does-not-fit", f"fits on no node, of {total} looked at{_messages(claim_set)}"
 
 
-def _messages(claim_set: Data) -> str:
+def _messages(claim_set: ClaimSetEntry) -> str:
     """What the scheduler says of the nodes, each text once."""
-    nodes = claim_set.get("nodes", ())
-    said = dict.fromkeys(node["message"] for node in nodes if node["outcome"] != "Fits" and node["message"])
+    nodes = claim_set.nodes if isinstance(claim_set, PlannedClaimSet) else ()
+    said = dict.fromkeys(node.message for node in nodes if node.outcome is not Outcome.FITS and node.message)
     return f": {'; '.join(said)}" if said else ""
 
 
-def _details(claim_set: Data) -> str:
+def _details(claim_set: ClaimSetEntry) -> str:
     """The explanation, where the document has one."""
-    if "stories" not in claim_set:
+    if isinstance(claim_set, PlannedClaimSet):
         return ""
     from dra_plan.output.explain_text import set_lines
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dra_plan.documents.validation import FindingEntry, ValidationDocument
 
 from .content import Check, Content, Entry, Level, Result, RuleText
 from .notes import of_plain_warnings
@@ -10,31 +10,31 @@ from .notes import of_plain_warnings
 _ORDER = ("info", "warning", "error")
 
 
-def content(document: dict[str, Any], *, fail_on: str, anchor: str) -> Content:
+def content(document: ValidationDocument, *, fail_on: str, anchor: str) -> Content:
     """The findings of a ValidationReport; those of severity `fail_on` or above make checks fail."""
     counting = _ORDER[_ORDER.index(fail_on) :]
-    failed = [finding for finding in document["findings"] if finding["severity"] in counting]
-    others = [finding for finding in document["findings"] if finding["severity"] not in counting]
+    failed = [finding for finding in document.findings if finding.severity in counting]
+    others = [finding for finding in document.findings if finding.severity not in counting]
     checks = [Check(_name(finding), Result.FAILED, _entry(finding)) for finding in failed]
-    rules = {rule["code"]: RuleText(rule["title"], f"{rule['why']} {rule['fix']}") for rule in document["rules"]}
-    notes = [*map(_entry, others), *of_plain_warnings(document)]
+    rules = {rule.code: RuleText(rule.title, f"{rule.why} {rule.fix}") for rule in document.rules}
+    notes = [*map(_entry, others), *of_plain_warnings(document.warnings)]
     return Content("validate", tuple(checks or [Check("manifests")]), tuple(notes), rules, anchor)
 
 
-def _entry(finding: dict[str, Any]) -> Entry:
-    suggestion = finding["suggestion"]
+def _entry(finding: FindingEntry) -> Entry:
+    suggestion = finding.suggestion
     return Entry(
-        Level(finding["severity"]),
-        finding["code"],
-        finding["message"],
-        source=finding["file"],
-        line=finding["line"],
-        column=finding["column"],
-        object=finding["object"],
-        path=finding["field"],
+        Level(finding.severity),
+        finding.code,
+        finding.message,
+        source=finding.file,
+        line=finding.line,
+        column=finding.column,
+        object=finding.object,
+        path=finding.field,
         details=f"Suggestion: {suggestion}" if suggestion else "",
     )
 
 
-def _name(finding: dict[str, Any]) -> str:
-    return " ".join(part for part in (finding["code"], finding["object"], finding["field"]) if part)
+def _name(finding: FindingEntry) -> str:
+    return " ".join(part for part in (finding.code, finding.object, finding.field) if part)

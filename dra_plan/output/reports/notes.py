@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
 
+from dra_plan.api.notice import Notice
 from dra_plan.output.gate import Gate
 
 from .content import Check, Entry, Level, Result
 
 
-def of_warnings(document: dict[str, Any], gate: Gate) -> tuple[list[Check], list[Entry]]:
+def of_warnings(warnings: Iterable[Notice], gate: Gate) -> tuple[list[Check], list[Entry]]:
     """Failed checks, if the gate counts warnings, or else notes."""
-    entries = of_plain_warnings(document)
+    entries = of_plain_warnings(warnings)
     if not gate.no_warnings:
         return [], entries
     return [Check(_name(entry), Result.FAILED, entry) for entry in entries], []
 
 
-def of_plain_warnings(document: dict[str, Any]) -> list[Entry]:
+def of_plain_warnings(warnings: Iterable[Notice]) -> list[Entry]:
     """The warnings, whatever a gate makes of them."""
-    return [_entry(warning) for warning in document["warnings"]]
+    return [_entry(warning) for warning in warnings]
 
 
 def _name(entry: Entry) -> str:
     return f"{entry.code}: {entry.object}" if entry.object else entry.code
 
 
-def _entry(warning: dict[str, Any]) -> Entry:
-    source, line = split(warning["source"])
-    return Entry(Level.WARNING, warning["code"], warning["message"], source, line, object=warning["object"])
+def _entry(warning: Notice) -> Entry:
+    source, line = split(warning.source)
+    return Entry(Level.WARNING, warning.code, warning.message, source, line, object=warning.object)
 
 
 def split(source: str) -> tuple[str, int]:

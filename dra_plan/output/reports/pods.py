@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from dra_plan.api.notice import Origin
+from dra_plan.documents.schedule import ScheduleDocument, ScheduledPod
 from dra_plan.output.gate import Gate, Verdict
 
 from .claim_sets import Origins
 from .content import Check, Content, Entry, Level, Result, RuleText
 from .notes import of_warnings
-
-Data = dict[str, Any]
 
 RULES = {
     "unschedulable": RuleText("The pod stays pending", "dra-plan explain says why its claims do not fit."),
@@ -22,38 +19,38 @@ RULES = {
 CODES = {"Unschedulable": "unschedulable", "Gated": "not-bound", "Waiting": "not-bound", "Error": "scheduling-error"}
 
 
-def content(document: Data, gate: Gate, origins: Origins, *, command: str, anchor: str) -> Content:
+def content(document: ScheduleDocument, gate: Gate, origins: Origins, *, command: str, anchor: str) -> Content:
     """What became of each pod of a SchedulePlan, and the warnings."""
-    checks = [_check(pod, gate, origins) for pod in document["pods"]]
-    failed, notes = of_warnings(document, gate)
+    checks = [_check(pod, gate, origins) for pod in document.pods]
+    failed, notes = of_warnings(document.warnings, gate)
     return Content(command, (*checks, *failed), tuple(notes), RULES, anchor)
 
 
-def _check(pod: Data, gate: Gate, origins: Origins) -> Check:
-    name = f"pod/{pod['namespace']}/{pod['name']}"
+def _check(pod: ScheduledPod, gate: Gate, origins: Origins) -> Check:
+    name = f"pod/{pod.namespace}/{pod.name}"
     verdict = gate.pod(pod)
     if verdict is Verdict.PASSED:
         return Check(name)
     origin = _origin(pod, origins)
     entry = Entry(
         Level.ERROR,
-        "undecided" if "undecidedNodes" in pod else CODES[pod["outcome"]],
-        pod["message"] or pod.get("waiting") or f"stays unbound: {pod['outcome']}",
+        "undecided" if pod.undecided_nodes else CODES[pod.outcome],
+        pod.message or pod.waiting or f"stays unbound: {pod.outcome}",
         source=origin.source,
         line=origin.line,
-        object=f"Pod {pod['namespace']}/{pod['name']}",
+        object=f"Pod {pod.namespace}/{pod.name}",
     )
     return Check(name, Result.BROKEN if verdict is Verdict.UNDECIDED else Result.FAILED, entry)
 
 
-def _origin(pod: Data, origins: Origins) -> Origin:
+def _origin(pod: ScheduledPod, origins: Origins) -> Origin:
     """Where the pod was read, or the workload that it is a replica of: replicas are named WORKLOAD-NUMBER."""
-    own = origins.get(("Pod", pod["namespace"], pod["name"]))
+    own = origins.get(("Pod", pod.namespace, pod.name))
     if own is not None:
         return own
-    workload = pod["name"].rpartition("-")[0]
+    workload = pod.name.rpartition("-")[0]
     for (kind, namespace, name), origin in origins.items():
-        if (namespace, name) == (pod["namespace"], workload) and kind in WORKLOADS:
+        if (namespace, name) == (pod.namespace, workload) and kind in WORKLOADS:
             return origin
     return Origin("")
 

@@ -1,24 +1,76 @@
-"""JSON Schemas of the documents that dra-plan prints, one file per kind."""
+"""JSON Schemas of the documents that dra-plan prints, made from their structs (`dra_plan/documents`) when asked for."""
 
 from __future__ import annotations
 
-from importlib import resources
+from importlib import import_module
+from inspect import cleandoc
 from typing import Any
+
+Schema = dict[str, Any]
+
+_DOCUMENTS = {
+    "AllocationPlan": "allocation.AllocationDocument",
+    "Explanation": "explanation.ExplanationDocument",
+    "PoolList": "pools.PoolsDocument",
+    "SchedulePlan": "schedule.ScheduleDocument",
+    "SelectorReport": "selectors.SelectorDocument",
+    "ValidationReport": "validation.ValidationDocument",
+}
+"""The struct of each kind, in `dra_plan.documents`."""
 
 
 def kinds() -> list[str]:
     """The kinds that have a schema, sorted."""
-    files = (entry.name for entry in resources.files(__name__).iterdir())
-    return sorted(name.removesuffix(".json") for name in files if name.endswith(".json"))
+    return sorted(_DOCUMENTS)
 
 
-def text(kind: str) -> str:
-    """The schema of one of `kinds()` as it ships."""
-    return (resources.files(__name__) / f"{kind}.json").read_text(encoding="utf-8")
+def document_type(kind: str) -> type[Any]:
+    """The struct of one of `kinds()`."""
+    module, _, name = _DOCUMENTS[kind].partition(".")
+    found: type[Any] = getattr(import_module(f"dra_plan.documents.{module}"), name)
+    return found
 
 
-def load(kind: str) -> dict[str, Any]:
+def load(kind: str) -> Schema:
     """The schema of one of `kinds()`."""
     import msgspec
 
-    return msgspec.json.decode(text(kind), type=dict[str, Any])
+    from .accepted import DRAFT
+
+    if kind == "Explanation":  # the one that is still written by hand
+        from importlib import resources
+
+        return msgspec.json.decode((resources.files(__name__) / f"{kind}.json").read_bytes(), type=Schema)
+    made = document_type(kind)
+    (_, parts) = msgspec.json.schema_components([made])
+    definitions: Schema = {name: _part(part) for name, part in parts.items()}
+    whole = definitions.pop(made.__name__)
+    return {
+        "$schema": DRAFT,
+        "$id": f"https://dra-plan.dev/schemas/v1alpha1/{kind}.json",
+        "title": kind,
+        **whole,
+        "required": ["apiVersion", "kind", *whole["required"]],
+        "$defs": definitions,
+    }
+
+
+def _part(part: Schema) -> Schema:
+    """A struct's schema, without what a reader does not need: None as a default stands for a field that isn't there."""
+    kept = {key: value for key, value in part.items() if key != "title"}
+    if "description" in kept:
+        kept["description"] = cleandoc(kept["description"])
+    if "properties" not in part:
+        return kept
+    properties = {name: _property(read) for name, read in part["properties"].items()}
+    return {**kept, "properties": properties, "additionalProperties": False}
+
+
+def _property(read: Schema) -> Schema:
+    about = {key: value for key, value in read.items() if key not in ("anyOf", "default")}
+    if len(read.get("enum", ())) == 1:
+        [about["const"]] = about.pop("enum")
+    choices = read.get("anyOf", [])
+    if read.get("default", "") is None:
+        choices = [choice for choice in choices if choice != {"type": "null"}]
+    return {**about, **choices[0]} if len(choices) == 1 else {**about, **({"anyOf": choices} if choices else {})}

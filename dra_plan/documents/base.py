@@ -1,0 +1,146 @@
+"""What documents share: how their fields are written, the header, warnings, and the names of objects and devices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from dra_plan.api.core import NodeSelector
+from dra_plan.api.notice import Notice
+from dra_plan.api.resource import AllocationResult, DeviceAllocationResult
+from dra_plan.releases import QUIRK_MODES, Target
+
+API_VERSION: Literal["dra-plan/v1alpha1"] = "dra-plan/v1alpha1"
+
+Amount = Annotated[int, Meta(ge=0)]
+"""A number of things."""
+
+Position = Annotated[int, Meta(ge=0)]
+"""A place in a list, from 0."""
+
+Text = Annotated[str, Meta(min_length=1)]
+"""A text that says something."""
+
+
+def _written(name: str) -> str:
+    first, *others = name.rstrip("_").split("_")
+    return first + "".join(word.capitalize() for word in others)
+
+
+def one_of(*words: str) -> Meta:
+    """For a text that is one of these words."""
+    return Meta(extra_json_schema={"enum": list(words)})
+
+
+class DocumentPart(msgspec.Struct, frozen=True, kw_only=True, gc=False, rename=_written, omit_defaults=True):
+    """A part of a document. Fields are written in this order; one with a default is left out when it has that value.
+
+    So a field that may be null has no default, and None as a default means that the field is not there.
+    """
+
+
+PrintedWarning = Annotated[Notice, Meta(extra_json_schema={"required": ["code", "message", "object", "source"]})]
+"""A warning; documents leave none of its fields out."""
+
+
+class AnswerTarget(DocumentPart, frozen=True, kw_only=True):
+    """What the answer is for."""
+
+    kubernetes_version: Annotated[str, Meta(pattern=r"^1\.[0-9]+$")]
+    release: Annotated[
+        str, Meta(description="The patch release whose outcomes are recorded.", pattern=r"^1\.[0-9]+\.[0-9]+$")
+    ]
+    variant: Annotated[
+        str,
+        one_of("stable", "incubating", "experimental"),
+        Meta(description="The allocator implementation that the gates select."),
+    ]
+    feature_gates: dict[str, bool]
+    quirks: Annotated[str, one_of(*QUIRK_MODES)]
+
+
+class PrintedDocument(DocumentPart, frozen=True, kw_only=True, gc=False, omit_defaults=False):
+    """A document. Of its fields only those are left out that are UNSET."""
+
+    api_version: Literal["dra-plan/v1alpha1"] = API_VERSION
+    kind: str
+    target: AnswerTarget
+    if TYPE_CHECKING:
+        warnings: list[PrintedWarning]  # a field of every kind of document, but further down
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document as plain values: what `-o json` prints."""
+        plain: dict[str, Any] = msgspec.to_builtins(self)
+        return plain
+
+
+def answer_target(target: Target) -> AnswerTarget:
+    """The `target` of every document."""
+    return AnswerTarget(
+        kubernetes_version=target.version,
+        release=target.release,
+        variant=target.variant,
+        feature_gates=dict(target.gates),
+        quirks=target.quirk_mode,
+    )
+
+
+def warnings(notices: Iterable[Notice]) -> list[PrintedWarning]:
+    """The notices as documents have them, each once, in order."""
+    return list(dict.fromkeys(notices))
+
+
+class ClaimName(DocumentPart, frozen=True, kw_only=True):
+    """A claim."""
+
+    namespace: str
+    name: str
+
+
+class ObjectName(DocumentPart, frozen=True, kw_only=True):
+    """An object of any kind; the namespace is empty for those that have none."""
+
+    kind: Text
+    namespace: str
+    name: str
+
+
+class PoolName(DocumentPart, frozen=True, kw_only=True):
+    """A pool."""
+
+    driver: str
+    pool: str
+
+    def __str__(self) -> str:
+        return f"{self.driver}/{self.pool}"
+
+
+class DeviceName(DocumentPart, frozen=True, kw_only=True):
+    """A device."""
+
+    driver: str
+    pool: str
+    device: str
+
+    def __str__(self) -> str:
+        return f"{self.driver}/{self.pool}/{self.device}"
+
+
+class ClaimAllocation(DocumentPart, frozen=True, kw_only=True):
+    """AllocationResult of resource.k8s.io/v1, verbatim; `devices` is there even if empty."""
+
+    devices: DeviceAllocationResult
+    node_selector: NodeSelector | None = None
+    allocation_timestamp: str | None = None
+
+
+def claim_allocation(result: AllocationResult, *, timestamp: bool = True) -> ClaimAllocation:
+    """An allocation as documents have it."""
+    return ClaimAllocation(
+        devices=result.devices,
+        node_selector=result.node_selector,
+        allocation_timestamp=result.allocation_timestamp if timestamp else None,
+    )

@@ -1,0 +1,77 @@
+"""`PoolList`, the document of `pools`. Names follow ResourcePoolStatusRequest where it has one."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from dra_plan.allocator import PoolState
+from dra_plan.api.resource import DeviceTaint
+
+from .base import Amount, DocumentPart, PrintedDocument, PrintedWarning
+
+DeviceState = Literal["Available", "Allocated", "Shared", "Unavailable"]
+"""Shared: allocated, with something left."""
+
+Amounts = Annotated[dict[str, str], Meta(description="Quantities by name.")]
+
+
+class CounterSetLeft(DocumentPart, frozen=True, kw_only=True):
+    """A counter set: what it has, and what is left of it."""
+
+    name: str
+    total: Amounts
+    left: Amounts
+
+
+class ListedDevice(DocumentPart, frozen=True, kw_only=True):
+    """A device of a pool."""
+
+    name: str
+    state: DeviceState
+    reason: Annotated[str, Meta(description="Why it is unavailable, or what is in the way of another share.")] = ""
+    taints: list[DeviceTaint] = []
+    nodes: Annotated[
+        list[str] | None, Meta(description="With per-device node selection: the nodes that reach the device.")
+    ] = None
+    capacity: Annotated[Amounts, Meta(description="Capacity left of a device that may be shared.")] = {}
+
+
+class ListedPool(DocumentPart, frozen=True, kw_only=True):
+    """A pool in one state, and the nodes that see it so."""
+
+    driver: str
+    pool_name: str
+    node_name: Annotated[
+        str, Meta(description="The node that all slices of the pool name; absent if they name none, or several.")
+    ] = ""
+    generation: int
+    resource_slice_count: Annotated[int, Meta(description="Slices that the pool should have, as its slices say.")]
+    observed_resource_slice_count: Annotated[int, Meta(description="Slices of this generation in the input.")]
+    state: PoolState
+    nodes: Annotated[list[str], Meta(description="The nodes for which the pool exists, in input order.")]
+    total_devices: Amount
+    allocated_devices: Annotated[Amount, Meta(description="Allocated to claims, whole or in shares.")]
+    available_devices: Annotated[
+        Amount, Meta(description="What totalDevices has beside allocatedDevices and unavailableDevices.")
+    ]
+    unavailable_devices: Annotated[
+        Amount,
+        Meta(description="Neither allocated nor available: tainted, short of counters, or in a pool not complete."),
+    ]
+    tainted_devices: Annotated[Amount, Meta(description="With a taint whose effect keeps claims away.")]
+    counter_sets: list[CounterSetLeft]
+    devices: list[ListedDevice]
+    validation_error: Annotated[str, Meta(description="Why the pool is invalid, in upstream's words.")] = ""
+
+
+class PoolsDocument(PrintedDocument, frozen=True, kw_only=True):
+    """Resource pools as the allocator gathers them.
+
+    Names follow ResourcePoolStatusRequest (resource.k8s.io/v1alpha3) where it has one.
+    """
+
+    kind: Literal["PoolList"] = "PoolList"
+    pools: list[ListedPool]
+    warnings: list[PrintedWarning]

@@ -1,0 +1,131 @@
+"""`SchedulePlan`, the document of `schedule`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, UnsetType
+
+from dra_plan.api.resource import ResourceClaimConsumerReference
+
+from .base import ClaimAllocation, DocumentPart, PrintedDocument, PrintedWarning, Text, one_of
+
+PodOutcome = Literal["Bound", "Waiting", "Unschedulable", "Error", "Gated", "Skipped"]
+"""Bound: has its node. Waiting: on its way. Gated: never entered the queue. Skipped: left alone."""
+
+
+class ScheduledPod(DocumentPart, frozen=True, kw_only=True):
+    """What becomes of a pod."""
+
+    namespace: str
+    name: Text
+    outcome: Annotated[
+        PodOutcome,
+        Meta(
+            description="Bound: has its node. Waiting: on its way, something outside has to happen first. "
+            "Unschedulable: rejected. Error: the attempt broke off. Gated: never entered the queue. "
+            "Skipped: left alone."
+        ),
+    ]
+    node_name: str | None
+    message: Annotated[str | None, Meta(description="The text of FailedScheduling, verbatim.")]
+    reason: Annotated[str, one_of("Unschedulable", "SchedulerError")] = ""
+    nominated_node_name: str = ""
+    waiting: Annotated[str, Meta(description="What the pod waits for, or why it is left alone.")] = ""
+    best_nodes: Annotated[
+        list[str],
+        Meta(
+            description="All nodes with the highest score, if there are several; or those that an error elsewhere "
+            "made useless."
+        ),
+    ] = []
+    errors: Annotated[
+        dict[str, str], Meta(description="Nodes whose filters failed with an error, which ends the attempt.")
+    ] = {}
+    undecided_nodes: Annotated[list[str], Meta(description="Nodes on which the step budget ran out.")] = []
+    attempts: Annotated[int, Meta(ge=1)] = 0
+
+
+class ScheduledClaim(DocumentPart, frozen=True, kw_only=True):
+    """A claim as it is in the end."""
+
+    namespace: str
+    name: str
+    allocation: ClaimAllocation | None
+    reserved_for: list[ResourceClaimConsumerReference]
+
+
+class EvictedPod(DocumentPart, frozen=True, kw_only=True):
+    """A pod that makes room for another one."""
+
+    pod: str
+    preemptor: str
+    node: str
+
+
+class PluginVerdict(DocumentPart, frozen=True, kw_only=True):
+    """What a plugin answered."""
+
+    plugin: str
+    status: Annotated[
+        str,
+        one_of("Success", "Error", "Unschedulable", "UnschedulableAndUnresolvable", "Wait", "Skip", "Pending"),
+    ]
+    message: str | None = None
+    node_names: list[str] | None = None
+    nominated_node: str | None = None
+
+
+class NodeVerdicts(DocumentPart, frozen=True, kw_only=True):
+    """What the Filter plugins said of a node."""
+
+    node: str
+    verdicts: list[PluginVerdict]
+
+
+class TracedAttempt(DocumentPart, frozen=True, kw_only=True):
+    """One scheduling cycle of one pod."""
+
+    pod: str
+    attempt: Annotated[int, Meta(ge=1)]
+    pre_filter: list[PluginVerdict] = []
+    filter: list[NodeVerdicts] = []
+    post_filter: list[PluginVerdict] = []
+    score: Annotated[dict[str, dict[str, int]], Meta(description="Weighted points by plugin and node.")] = {}
+    best: list[str] = []
+    node: str = ""
+    message: str = ""
+
+
+class TracedWake(DocumentPart, frozen=True, kw_only=True):
+    """Why a waiting pod is tried again."""
+
+    pod: str
+    event: Annotated[str, Meta(description="As Kubernetes labels events, such as AssignedPodDelete.")]
+    object: str
+    plugin: str
+    queue: Annotated[str, one_of("active", "backoff")]
+
+
+class SchedulingTrace(DocumentPart, frozen=True, kw_only=True):
+    """What every plugin said of every node, and what woke which pod."""
+
+    attempts: list[TracedAttempt]
+    wakes: list[TracedWake]
+
+
+class ScheduleDocument(PrintedDocument, frozen=True, kw_only=True):
+    """What kube-scheduler does with the pods of an input."""
+
+    kind: Literal["SchedulePlan"] = "SchedulePlan"
+    api_server: Annotated[
+        str,
+        one_of("recorded", "real"),
+        Meta(description="How the simulated API server behaves: as when outcomes were recorded, or as a real one."),
+    ]
+    pods: Annotated[list[ScheduledPod], Meta(description="In the order in which the scheduler sees them.")]
+    claims: list[ScheduledClaim]
+    evictions: list[EvictedPod]
+    not_evaluated: Annotated[list[str], Meta(description="Plugins of the default profile that are not simulated.")]
+    warnings: list[PrintedWarning]
+    trace: SchedulingTrace | UnsetType = UNSET

@@ -1,0 +1,57 @@
+"""`ValidationReport`, the document of `validate`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from .base import Amount, DocumentPart, PrintedDocument, PrintedWarning, Text, one_of
+
+RuleCode = Annotated[str, Meta(pattern="^DRA[0-9]{3}$")]
+SeverityName = Annotated[str, one_of("error", "warning", "info")]
+From1 = Annotated[int, Meta(ge=0, description="From 1; 0 if unknown.")]
+
+
+class FindingCounts(DocumentPart, frozen=True, kw_only=True):
+    """How much was found in how much."""
+
+    objects: Annotated[Amount, Meta(description="Objects that were looked at.")]
+    errors: Amount
+    warnings: Amount
+    infos: Amount
+    spared: Annotated[Amount, Meta(description="Findings left out for settings, options or comments.")]
+
+
+class FindingEntry(DocumentPart, frozen=True, kw_only=True):
+    """What is wrong, and where."""
+
+    code: RuleCode
+    severity: SeverityName
+    message: Text
+    object: Annotated[str, Meta(description="KIND NAMESPACE/NAME, as far as known.")]
+    field: Annotated[str, Meta(description="The path as the manifest has it; empty for the object as a whole.")]
+    file: Annotated[str, Meta(description="As the user named it; - for standard input, empty without a file.")]
+    line: From1
+    column: From1
+    suggestion: Annotated[str, Meta(description="The corrected text, or empty where there is none.")]
+
+
+class RuleEntry(DocumentPart, frozen=True, kw_only=True):
+    """A rule: what it is about, why it matters and how to fix what breaks it."""
+
+    code: RuleCode
+    severity: SeverityName
+    title: Text
+    why: Text
+    fix: Text
+
+
+class ValidationDocument(PrintedDocument, frozen=True, kw_only=True):
+    """What is wrong with manifests."""
+
+    kind: Literal["ValidationReport"] = "ValidationReport"
+    summary: FindingCounts
+    findings: Annotated[list[FindingEntry], Meta(description="In the order of the input.")]
+    rules: Annotated[list[RuleEntry], Meta(description="The rules that the findings name, by code.")]
+    warnings: list[PrintedWarning]
