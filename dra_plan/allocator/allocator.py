@@ -16,8 +16,9 @@ from .errors import AllocationError, Cause, NodeAllocationError, StepsExhaustedE
 from .likeness import Answer, Likeness
 from .pools import Pool
 from .probe import Probe
+from .pruning_rules import USUAL, Pruning
 from .results import ResultMaker, Take
-from .search import Pruning, Search, SearchLimits
+from .search import Search, SearchLimits
 from .view import View
 
 DEFAULT_MAX_STEPS = 250_000
@@ -65,7 +66,7 @@ class Allocator:
         *,
         max_steps: int | None = None,
         deadline: float | None = None,
-        pruning: Pruning = True,
+        pruning: Pruning = USUAL,
         shares_answers: bool = True,
     ) -> None:
         self.claims_to_allocate = tuple(claims)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import Literal
 
 from dra_plan.api.core import Node
 from dra_plan.api.resource import AllocationResult
@@ -22,16 +21,11 @@ from .errors import AllocationError, Cause
 from .ledger import Ledger
 from .pools import Pool, PoolDevice
 from .probe import Probe
+from .pruning_rules import NEVER, USUAL, Pruning
 from .requests import RESULTS_LIMIT, ClaimRequests, Want
 from .state import AllocatedState
 from .taking import Taker
 from .walk import Paused, SearchLimits, SearchSpace, Walk
-
-ESCALATE_AFTER = 500
-"""Steps of the plain walk before pruning is prepared."""
-
-Pruning = bool | Literal["always"]
-"""Whether long searches are pruned; `always` prunes from the first step, for tests."""
 
 _FRAMES_PER_STEP = 5
 """Python functions that one step of any walk enters before the next."""
@@ -56,7 +50,7 @@ class Search:
         quirks: Quirks,
         limits: SearchLimits,
         probe: Probe | None = None,
-        pruning: Pruning = True,
+        pruning: Pruning = USUAL,
     ) -> None:
         self._claims, self._counters = claims, counters
         self._features, self._rules, self._quirks = features, rules, quirks
@@ -99,18 +93,18 @@ class Search:
         return SearchSpace(self._claims, _scan_list(self.pools, self._rules), self._all, self._rules, self._quirks)
 
     def _walk(self, space: SearchSpace) -> bool:
-        pruning = False if self._unprunable else self._pruning
-        if pruning != "always":
+        pruning = NEVER if self._unprunable else self._pruning
+        if pruning.after != 0:
             walk = Walk(space, self._taker, self._limits, self._probe)
             try:
-                return self._follow(walk, ESCALATE_AFTER if pruning else 0)
+                return self._follow(walk, pruning.after or 0)
             except Paused:
                 self._taker.restart()
                 if self._probe is not None:
                     self._probe.restarted()
         from .pruning import PrunedWalk
 
-        return self._follow(PrunedWalk(space, self._taker, self._limits, self._probe, steps=self.steps))
+        return self._follow(PrunedWalk(space, self._taker, self._limits, pruning.rules, self._probe, steps=self.steps))
 
     @property
     def _unprunable(self) -> bool:
@@ -193,4 +187,4 @@ def _scan_list(pools: Sequence[Pool], rules: Rules) -> list[PoolDevice | Pool]:
     return scan
 
 
-__all__ = ["ESCALATE_AFTER", "Pruning", "Search", "SearchLimits"]
+__all__ = ["Search", "SearchLimits"]

@@ -10,7 +10,7 @@ import msgspec
 
 from dra_plan import releases
 from dra_plan.allocator import Allocator, NodeOutcome, Probe, View
-from dra_plan.allocator.search import Pruning
+from dra_plan.allocator.pruning_rules import USUAL, Pruning
 from dra_plan.api.core import Node
 from dra_plan.api.resource import Device, DeviceClass, ResourceClaim, ResourceSlice
 
@@ -82,7 +82,7 @@ def answers(
     cluster: Cluster,
     target: releases.Target,
     *,
-    pruning: Pruning = True,
+    pruning: Pruning = USUAL,
     max_steps: int = 5_000,
     probe: Probe | None = None,
     shares_answers: bool = False,

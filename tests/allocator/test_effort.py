@@ -10,7 +10,7 @@ import pytest
 
 from dra_plan import claimsets, releases
 from dra_plan.allocator import Allocator, NodeOutcome, Outcome, View
-from dra_plan.allocator.search import ESCALATE_AFTER
+from dra_plan.allocator.pruning_rules import ESCALATE_AFTER, NEVER
 from dra_plan.api.core import Node
 from dra_plan.manifests.decode import from_dicts
 from tests.conformance.recorded import cases, gates
@@ -81,7 +81,7 @@ def test_a_search_through_alternatives_to_a_late_solution(version: str) -> None:
     objects = [node(), device_class(), *pool(*devices), claim(alternatives, rest)]
     inventory = from_dicts(objects)
     view = View.of(inventory, releases.target(version, dict.fromkeys(releases.gate_defaults(version), True)))
-    plain = Allocator(inventory.claims, view, pruning=False)
+    plain = Allocator(inventory.claims, view, pruning=NEVER)
     [only] = inventory.nodes
     answer = plain.allocate(only)
     assert answer.outcome is Outcome.FITS

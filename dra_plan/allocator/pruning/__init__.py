@@ -3,6 +3,6 @@
 `PrunedWalk` is all that the search needs. The rules are one file each; none of them writes to the ledger.
 """
 
-from .walk import PrunedWalk
+from .pruned_walk import PrunedWalk
 
 __all__ = ["PrunedWalk"]

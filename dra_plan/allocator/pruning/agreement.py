@@ -26,6 +26,8 @@ class Agreement:
         requests, or all of them together (R2), short of devices is none of the solution's. Alternatives that are not
         under the constraint keep all their devices.
         """
+        if "R4" not in self._facts.rules:
+            return outlook
         for values in self._matches:
             if not any(_is_under(offer, values.constraint) for offers in outlook for offer in offers):
                 continue

@@ -30,7 +30,7 @@ class Crowding:
     """The matchAttribute constraints of one search, by attribute; those over lists are left alone."""
 
     def __init__(self, facts: Facts, observer: Observer) -> None:
-        self._observer = observer
+        self._observer, self._rules = observer, facts.rules
         groups: dict[str, list[Values]] = {}
         for values in facts.values.values():
             if values.is_match and not values.constraint.lists:
@@ -44,7 +44,7 @@ class Crowding:
         more constraints can live than its smallest wishes add up to, and each constraint needs a place with some
         value (R2 over these places).
         """
-        return any(self._is_crowded(group, outlook, ledger) for group in self._groups)
+        return "R9" in self._rules and any(self._is_crowded(group, outlook, ledger) for group in self._groups)
 
     def _is_crowded(self, group: list[Values], outlook: Outlook, ledger: Ledger) -> bool:
         wishes: list[_Wish] = []

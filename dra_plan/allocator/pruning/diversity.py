@@ -1,4 +1,4 @@
-"""R7: whether there are enough different values for all requests under a distinctAttribute constraint."""
+"""R7 and R7b: whether there are enough different values for all requests under a distinctAttribute constraint."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ class Diversity:
         self._distincts = [
             values for values in facts.values.values() if not values.is_match and not values.constraint.lists
         ]
+        self._rules = facts.rules
         self._offered: dict[tuple[Values, int], int] = {}
 
     def exhausted(self, outlook: Outlook, ledger: Ledger, wide: Outlook | None) -> bool:
@@ -32,6 +33,8 @@ class Diversity:
         Safe: devices under the constraint differ in the value, each from each. Where only the last device of each
         request is remembered (Q2), see `_is_cramped`.
         """
+        if "R7" not in self._rules:
+            return False
         for values in self._distincts:
             under = [number for number, offers in enumerate(outlook) if _are_under(offers, values)]
             if self._remembers_last:
@@ -58,7 +61,7 @@ class Diversity:
         earlier: list[DeviceDemand] = []
         for number in under:
             demand = self._demand(values, outlook[number], 1)
-            if all(offer.need > 1 for offer in outlook[number]):
+            if "R7b" in self._rules and all(offer.need > 1 for offer in outlook[number]):
                 met = _met(values, outlook[number] if wide is None else wide[number], gone, every=wide is None)
                 if overdrawn([*earlier, demand, (1, self._values_of(values, met))]):
                     return True

@@ -13,6 +13,7 @@ from dra_plan.allocator.constraints import Constraint
 from dra_plan.allocator.errors import AllocationError
 from dra_plan.allocator.ledger import Ledger
 from dra_plan.allocator.pools import PoolDevice
+from dra_plan.allocator.pruning_rules import PruningRule
 from dra_plan.allocator.requests import RESULTS_LIMIT, Want
 from dra_plan.allocator.taking import Taker
 from dra_plan.allocator.walk import SearchSpace
@@ -58,8 +59,8 @@ Left = tuple[bool, tuple[tuple[str, int], ...]]
 class Facts:
     """The masks of one search. The ledger must be empty when they are made."""
 
-    def __init__(self, space: SearchSpace, taker: Taker) -> None:
-        self.space, self.taker = space, taker
+    def __init__(self, space: SearchSpace, taker: Taker, rules: frozenset[PruningRule]) -> None:
+        self.space, self.taker, self.rules = space, taker, rules
         self.devices = space.scan
         self.position = {d: p for p, d in enumerate(space.scan) if isinstance(d, PoolDevice)}
         self.everything = (1 << len(space.scan)) - 1

@@ -45,6 +45,8 @@ class Memory:
     def key(self, moment: Moment, horizon: int) -> Hashable | None:
         """The state at a moment, or None where it can't be told: within a request whose order matters (Q2)."""
         option = moment.option
+        if "R5" not in self._facts.rules:
+            return None
         if option is not None and moment.slot and depends_on_order(option, self._facts):
             return None
         shapes = self.shapes(moment.request, horizon)
@@ -95,6 +97,8 @@ class Memory:
 
     def _sorted_shares(self, members: list[tuple[int, PoolDevice]], candidates: int, ledger: Ledger) -> Hashable:
         """What is left of each of some shared devices, in any order, and whether this slot may try it (R8)."""
+        if "R8" not in self._facts.rules:
+            return tuple([(bit, *self._facts.left(device, ledger), bool(candidates & bit)) for bit, device in members])
         return tuple(sorted([(*self._facts.left(device, ledger), bool(candidates & bit)) for bit, device in members]))
 
 

@@ -45,6 +45,7 @@ class Observer:
 
     def __init__(self, facts: Facts, resources: Resources) -> None:
         self._facts, self._resources = facts, resources
+        self._counts = "R1" in facts.rules
         self._once = facts.space.rules.resumes_scan
 
     def outlook(self, moment: Moment, horizon: int) -> Outlook | None:
@@ -75,7 +76,7 @@ class Observer:
             if here:
                 row &= moment.candidates
             need = option.count - slot
-            if self.supply(row) >= need:
+            if self.supply(row) >= need or not self._counts:
                 offers.append(Offer(option, need, row))
         return offers
 

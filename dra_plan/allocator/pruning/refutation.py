@@ -1,4 +1,4 @@
-"""Proves, without search, that nothing can be found from some moment on: rules R0, R1, R2, R4, R6, R7 and R9.
+"""Proves, without search, that nothing can be found from some moment on: rules R0 to R9 but for R3, R5 and R8.
 
 Each rule states a necessary condition for serving all requests before the horizon. If one fails, the walk would end
 before the horizon on every path, with no error and no lasting change on the way: it may be left out.
@@ -11,6 +11,7 @@ from .crowding import Crowding
 from .diversity import Diversity
 from .facts import Facts
 from .hall import overdrawn
+from .offers import Outlook
 from .outlook import Moment, Observer
 from .resources import Resources
 from .stocks import Stock, find_stocks
@@ -36,16 +37,19 @@ class Refuter:
         `begun`: some may have been served by now, when less of what never comes back was gone.
         """
         outlook = self._observer.outlook(moment, horizon)
-        if outlook is None or overdrawn(self._observer.demands(outlook)):
+        if outlook is None or self._overdrawn(outlook):
             return True
         narrowed = self._agreement.narrowed(outlook, moment.ledger)
-        if narrowed is None or (narrowed is not outlook and overdrawn(self._observer.demands(narrowed))):
+        if narrowed is None or (narrowed is not outlook and self._overdrawn(narrowed)):
             return True
         if self._crowding.exhausted(narrowed, moment.ledger) or self._diversity.exhausted(
             narrowed, moment.ledger, None if begun else outlook
         ):
             return True
-        return stocks_overdrawn(self._stocks_for(horizon), narrowed, moment.ledger)
+        return stocks_overdrawn(self._stocks_for(horizon), narrowed, moment.ledger, self._facts.rules)
+
+    def _overdrawn(self, outlook: Outlook) -> bool:
+        return "R2" in self._facts.rules and overdrawn(self._observer.demands(outlook))
 
     def _stocks_for(self, horizon: int) -> list[Stock]:
         """The stocks; made anew when the horizon has moved, because more counters may be certain then."""

@@ -1,4 +1,4 @@
-"""R6, first part: the devices that counters and shared capacity keep out by now.
+"""R6: the devices that counters and shared capacity keep out by now.
 
 Safe: consumption only grows within a branch, so what fails now fails in the whole branch. Nothing is said about
 counters of which it is still open who asks first (Q1).
@@ -84,7 +84,7 @@ class Resources:
 
     def blocked(self, want: Want, ledger: Ledger) -> int:
         """The devices that counters or shared capacity refuse to a want by now."""
-        if want.admin and not self._taker.quirks.admin_pays:
+        if "R6" not in self._facts.rules or (want.admin and not self._taker.quirks.admin_pays):
             return 0
         out = self._out
         if ledger.shares:

@@ -1,4 +1,4 @@
-"""R6, second part: whether enough is left of each counter and shared capacity for all requests together.
+"""R6b and R6c: whether enough is left of each counter and shared capacity for all requests together.
 
 A stock is one name of a counter or capacity, kept in several places: the counter sets, or the shared devices. A device
 may take from several places; `sums` count what it takes everywhere, `peaks` the most it takes in one place.
@@ -13,6 +13,7 @@ from typing import Protocol
 
 from dra_plan.allocator.ledger import Ledger
 from dra_plan.allocator.pools import PoolDevice
+from dra_plan.allocator.pruning_rules import PruningRule
 from dra_plan.allocator.requests import Want
 from dra_plan.api import quantity
 
@@ -44,7 +45,7 @@ class Stock(Protocol):
         """What devices take for a want in one place at most."""
 
 
-def overdrawn(stocks: Iterable[Stock], outlook: Outlook, ledger: Ledger) -> bool:
+def overdrawn(stocks: Iterable[Stock], outlook: Outlook, ledger: Ledger, rules: frozenset[PruningRule]) -> bool:
     """Whether some stock can't be enough.
 
     Safe: each request must be served, and takes at least what the most modest device that it may get takes.
@@ -52,10 +53,10 @@ def overdrawn(stocks: Iterable[Stock], outlook: Outlook, ledger: Ledger) -> bool
     reach = 0
     for offers in outlook:
         reach |= union(offers)
-    return any(_is_short(stock, outlook, stock.left(ledger, reach)) for stock in stocks)
+    return any(_is_short(stock, outlook, stock.left(ledger, reach), rules) for stock in stocks)
 
 
-def _is_short(stock: Stock, outlook: Outlook, left: list[int]) -> bool:
+def _is_short(stock: Stock, outlook: Outlook, left: list[int], rules: frozenset[PruningRule]) -> bool:
     """Either the sum of all needs is too much, or more devices of some size are needed than find room in the places.
 
     Of each place only as much counts as the amounts that can be taken from it add up to.
@@ -64,8 +65,10 @@ def _is_short(stock: Stock, outlook: Outlook, left: list[int]) -> bool:
         min(offer.need * _least(stock.sums(offer.option.want), offer.row) for offer in offers) for offers in outlook
     ]
     needed = sum(needs)
-    if needed > sum(left) or (needed and needed > sum(fillings(_shares(stock, outlook), left))):
+    if "R6b" in rules and needed and needed > sum(fillings(_shares(stock, outlook), left)):
         return True
+    if "R6c" not in rules:
+        return False
     sizes = [
         [(offer.need, _least(stock.peaks(offer.option.want), offer.row)) for offer in offers] for offers in outlook
     ]

@@ -10,12 +10,10 @@ from typing import Any
 import pytest
 
 from dra_plan.allocator import Outcome
-from dra_plan.allocator.pruning.agreement import Agreement
 from dra_plan.allocator.pruning.crowding import Crowding
-from dra_plan.allocator.pruning.diversity import Diversity
-from dra_plan.allocator.pruning.memory import Memory
+from dra_plan.allocator.pruning.pruned_walk import PrunedWalk
 from dra_plan.allocator.pruning.stocks import fillings
-from dra_plan.allocator.pruning.walk import PrunedWalk
+from dra_plan.allocator.pruning_rules import ALL_RULES, ALWAYS, NEVER, Pruning, PruningRule
 from dra_plan.releases import Target
 from tests.allocator.random_searches import (
     crowded_objects,
@@ -41,13 +39,14 @@ def check(
     seeds: Iterable[int],
     objects: Callable[[int], list[dict[str, Any]]] = random_objects,
     targets: Callable[[int], Target] = target_of,
+    pruning: Pruning = ALWAYS,
 ) -> Counter[str]:
     """Compares the answers; counts outcomes, and the steps of both walks."""
     seen: Counter[str] = Counter()
     for seed in seeds:
         cluster, target = Cluster.of(objects(seed)), targets(seed)
-        plain = answers(cluster, target, pruning=False, max_steps=PLAIN_STEPS)
-        pruned = answers(cluster, target, pruning="always", max_steps=PLAIN_STEPS)
+        plain = answers(cluster, target, pruning=NEVER, max_steps=PLAIN_STEPS)
+        pruned = answers(cluster, target, pruning=pruning, max_steps=PLAIN_STEPS)
         for one, other in zip(plain, pruned, strict=True):
             if one.outcome is Outcome.UNDECIDED:
                 seen["undecided"] += 1
@@ -140,41 +139,14 @@ def test_same_answers_in_thousands_of_searches() -> None:
         check(range(2_400, 3_400), objects)
 
 
-def never(*_: Any, **__: Any) -> bool:
-    return False
-
-
-def unchanged(_: Any, outlook: Any, *__: Any) -> Any:
-    return outlook
-
-
-def nothing_barred(*_: Any) -> int:
-    return 0
-
-
-RULES: dict[str, tuple[type, dict[str, Callable[..., Any]]]] = {
-    "R3": (PrunedWalk, {"_bar": never, "_alike": nothing_barred}),
-    "R4": (Agreement, {"narrowed": unchanged}),
-    "R5": (Memory, {"knows": never}),
-    "R7": (Diversity, {"exhausted": never}),
-    "R9": (Crowding, {"exhausted": never}),
-}
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_no_rule_needs_another(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    owner, replacements = RULES[rule]
-    for name, replacement in replacements.items():
-        monkeypatch.setattr(owner, name, replacement)
-    check(range(10_000, 10_080))
+@pytest.mark.parametrize("rule", sorted(ALL_RULES))
+def test_no_rule_needs_another(rule: PruningRule) -> None:
+    check(range(10_000, 10_030), pruning=ALWAYS.without(rule))
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("rule", RULES)
-def test_each_rule_alone_gives_the_same_answers(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for other, (owner, replacements) in RULES.items():
-        if other != rule:
-            for name, replacement in replacements.items():
-                monkeypatch.setattr(owner, name, replacement)
-    monkeypatch.setattr("dra_plan.allocator.pruning.refutation.overdrawn", never)
-    check(range(20_000, 20_800))
+@pytest.mark.parametrize("rule", sorted(ALL_RULES))
+def test_each_rule_alone_gives_the_same_answers(rule: PruningRule) -> None:
+    alone = ALWAYS.without(*ALL_RULES - {rule})
+    for objects in (random_objects, crowded_objects, diverse_objects, leaky_objects, packed_objects):
+        check(range(20_000, 20_200), objects, pruning=alone)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from dra_plan.allocator.ledger import Ledger
 from dra_plan.allocator.pools import PoolDevice
 from dra_plan.allocator.probe import Probe
+from dra_plan.allocator.pruning_rules import ALL_RULES, PruningRule
 from dra_plan.allocator.requests import Want
 from dra_plan.allocator.taking import Taker
 from dra_plan.allocator.walk import NO, YES, SearchLimits, SearchSpace, Walk, reached_invalid
@@ -40,12 +41,20 @@ class PrunedWalk(Walk):
     """One pruned walk. The taker must have taken nothing; `steps` are those of walks before."""
 
     def __init__(
-        self, space: SearchSpace, taker: Taker, limits: SearchLimits, probe: Probe | None = None, *, steps: int = 0
+        self,
+        space: SearchSpace,
+        taker: Taker,
+        limits: SearchLimits,
+        rules: frozenset[PruningRule] = ALL_RULES,
+        probe: Probe | None = None,
+        *,
+        steps: int = 0,
     ) -> None:
         super().__init__(space, taker, limits, probe)
         self.steps = steps
-        self._facts = Facts(space, taker)
+        self._facts = Facts(space, taker, rules)
         self._horizon = Horizon(self._facts)
+        self._watches_leaks = "R0b" in rules and self._horizon.only_rejections_leak
         self._refuter = Refuter(self._facts)
         self._memory = Memory(self._facts)
         self._reached = 0
@@ -60,7 +69,7 @@ class PrunedWalk(Walk):
 
     def run(self, pause_at: int = 0) -> bool:
         """As in Walk. R0: the whole search may be refuted before it begins."""
-        if self._facts.requests and self._is_hopeless(self._ledger, begun=False):
+        if "R0" in self._facts.rules and self._facts.requests and self._is_hopeless(self._ledger, begun=False):
             return False
         try:
             return super().run(pause_at)
@@ -73,7 +82,7 @@ class PrunedWalk(Walk):
         return self._refuter.refutes(first, self._horizon.for_errors(), begun=begun)
 
     def _mind_leaks(self) -> None:
-        """R0 again, once more has leaked: whatever is still to come has to do with what is left by now.
+        """R0b, once more has leaked: whatever is still to come has to do with what is left by now.
 
         Safe: nothing runs after it, as with R0. All that is taken at a time and all that has leaked by then passed
         the counters together; so a solution would fit beside what has leaked by now.
@@ -92,7 +101,7 @@ class PrunedWalk(Walk):
     def _enter(self, number: int, option: Option | None, slot: int, candidates: int) -> _Visit | None:
         """Notes where the walk is; None if nothing can be found from here on."""
         reached, self._reached = self._reached, number
-        if self._ledger.leaks != self._leaks_seen and self._horizon.only_rejections_leak:
+        if self._watches_leaks and self._ledger.leaks != self._leaks_seen:
             self._leaks_seen = self._ledger.leaks
             self._mind_leaks()
         horizon = self._horizon.reach(self._ledger)
@@ -198,6 +207,8 @@ class PrunedWalk(Walk):
         deeper slots are not spared the device.
         """
         bit = 1 << position
+        if "R3" not in self._facts.rules or ("R8" not in self._facts.rules and bit & self._facts.shared):
+            return bit
         alike = self._memory.shapes(number, horizon).alike.get(position, bit)
         alike &= self._taken if self._taken & bit else ~self._taken
         if bit & self._facts.shared:

@@ -1,0 +1,31 @@
+"""When a search is pruned, and by which rules. The rules themselves are in `pruning`, which is imported when needed."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, get_args
+
+PruningRule = Literal["R0", "R0b", "R1", "R2", "R3", "R4", "R5", "R6", "R6b", "R6c", "R7", "R7b", "R8", "R9"]
+"""The rules as `docs/search.md` numbers them."""
+
+ALL_RULES: frozenset[PruningRule] = frozenset(get_args(PruningRule))
+
+ESCALATE_AFTER = 500
+"""Steps of the plain walk before pruning is prepared."""
+
+
+class Pruning(NamedTuple):
+    """After how many steps of the plain walk pruning begins (None: never), and the rules: tests leave some out."""
+
+    after: int | None = ESCALATE_AFTER
+    rules: frozenset[PruningRule] = ALL_RULES
+
+    def without(self, *rules: PruningRule) -> Pruning:
+        """The same, but for some rules."""
+        return self._replace(rules=self.rules.difference(rules))
+
+
+USUAL = Pruning()
+ALWAYS = Pruning(after=0)
+"""From the first step."""
+NEVER = Pruning(after=None)
+"""The plain walk alone."""
