@@ -1,9 +1,13 @@
-"""What tests of all folders share: texts kept in files (golden texts), which `make golden` writes anew."""
+"""What tests of all folders share: texts kept in files (golden texts), which `make golden` writes anew; settings."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("processor time", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("processor time")  # hypothesis measures in wall clock, which fails on a busy machine
 
 Golden = Callable[[Path, str], None]
 KEEPERS = frozenset({"updating", "snapshot"})

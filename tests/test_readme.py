@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import limits
 from tests.cli.running import ROOT, environment
 
 README_FILE = ROOT / "README.md"
@@ -36,16 +37,13 @@ def run(command: str, programs: Path) -> str:
     """What a command prints, on standard output and standard error together."""
     env = environment()
     env["PATH"] = f"{programs}:{env['PATH']}"
-    done = subprocess.run(
+    done = limits.run(
         ["bash", "-c", command],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         stdin=subprocess.DEVNULL,
-        text=True,
         cwd=ROOT,
         env=env,
-        timeout=60,
-        check=False,
     )
     return done.stdout
 
@@ -65,15 +63,7 @@ def test_example(example: str, programs: Path, updating: bool) -> None:
 def test_python_example(example: str) -> None:
     """What a comment after a call of print says is what it prints."""
     said = re.findall(r"^print\(.*\)  # (.*)$", example, re.MULTILINE)
-    done = subprocess.run(
-        [sys.executable, "-c", example],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        env=environment(),
-        timeout=60,
-        check=True,
-    )
+    done = limits.run([sys.executable, "-c", example], capture_output=True, cwd=ROOT, env=environment(), check=True)
     assert done.stdout.splitlines() == said
     assert said
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests import limits
 from tests.cli.running import ROOT
 
 QUICKSTART = ROOT / "fixtures" / "quickstart"
@@ -36,12 +37,9 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
 
 def run(script: str, folder: Path, **more: str) -> subprocess.CompletedProcess[str]:
     """The script as a CI system runs it: by a shell that ends at the first failure."""
-    return subprocess.run(
+    return limits.run(
         ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
         cwd=folder,
         env=environment(folder, **more),
         capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
     )

@@ -3,13 +3,13 @@
 import contextlib
 import io
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
 from unittest.mock import patch
 
 from dra_plan.cli.main import run
+from tests import limits
 
 ROOT = Path(__file__).parents[2]
 INPUTS = Path(__file__).parent / "inputs"
@@ -31,16 +31,12 @@ def environment(**more: str) -> dict[str, str]:
 
 def dra_plan(*arguments: str, stdin: str = "", cwd: Path = ROOT, **env: str) -> Ran:
     """Run the program; relative paths start at the project's root."""
-    done = subprocess.run(
+    done = limits.run(
         [sys.executable, "-m", "dra_plan", *arguments],
         input=stdin,
         capture_output=True,
-        text=True,
-        encoding="utf-8",
         cwd=cwd,
         env=environment(**env),
-        timeout=60,
-        check=False,
     )
     return Ran(done.returncode, done.stdout, done.stderr)
 

@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 
 from dra_plan.output import schemas
+from tests.limits import HANGING
 
 from .running import INPUTS, ROOT, environment, given, in_process
 
@@ -113,7 +114,7 @@ def _on_terminal(arguments: list[str], env: dict[str, str]) -> str:
             break
         text += chunk
     os.close(ours)
-    process.communicate(timeout=60)
+    process.communicate(timeout=HANGING)
     return text.decode()
 
 

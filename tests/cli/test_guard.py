@@ -11,6 +11,7 @@ from dra_plan.cli.exits import Exit
 from dra_plan.cli.guard import guarded
 from dra_plan.cli.printing import print_error
 from dra_plan.errors import InputError, UsageError
+from tests import limits
 
 from .running import ROOT, dra_plan, environment, given, in_process
 
@@ -115,14 +116,8 @@ def test_interrupt(capsys: pytest.CaptureFixture[str]) -> None:
 def run_with(shell: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """The program with its standard streams as the shell's redirections make them."""
     command = f'"$0" -m dra_plan "$@" {shell}'
-    return subprocess.run(
-        ["sh", "-c", command, sys.executable, *arguments],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        env=environment(),
-        timeout=60,
-        check=False,
+    return limits.run(
+        ["sh", "-c", command, sys.executable, *arguments], capture_output=True, cwd=ROOT, env=environment()
     )
 
 

@@ -3,9 +3,7 @@
 import contextlib
 import io
 import resource
-import signal
-from collections.abc import Callable, Iterator
-from types import FrameType
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -19,6 +17,7 @@ from dra_plan.output.findings import FORMATS
 from dra_plan.planner.validation import ValidationReport, report
 from dra_plan.validation.reading import read
 from dra_plan.validation.selection import RuleSelection
+from tests.limits import ended_after
 
 from .mutations import mutated, samples
 
@@ -29,23 +28,9 @@ MEGABYTES = 600
 """What a whole run may add to the process."""
 
 
-@contextlib.contextmanager
-def bounded() -> Iterator[None]:
-    def stop(_signal: int, _frame: FrameType | None) -> None:
-        raise TimeoutError(f"not done in {SECONDS} s")
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(SECONDS)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
-
-
 def judge(text: str) -> ValidationReport | None:
     """Through validate and all its tables; None if it was refused."""
-    with bounded():
+    with ended_after(SECONDS):
         try:
             reading = read(["-"], stdin=io.BytesIO(text.encode()))
         except DraPlanError:
@@ -66,7 +51,7 @@ def judge(text: str) -> ValidationReport | None:
 
 
 def load_it(text: str) -> None:
-    with bounded(), contextlib.suppress(DraPlanError):
+    with ended_after(SECONDS), contextlib.suppress(DraPlanError):
         load(["-"], stdin=io.BytesIO(text.encode()))
 
 
