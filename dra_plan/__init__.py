@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dra_plan.allocator import Allocator, DeviceID, Pool, PoolID
     from dra_plan.errors import DraPlanError, InputError, UsageError
-    from dra_plan.manifests.load import load_dicts as load
+    from dra_plan.manifests.loaded import load_objects as load
     from dra_plan.planner import AllocationPlan, PoolList, allocate, gather_pools
     from dra_plan.planner.scheduling import SchedulePlan, schedule
     from dra_plan.planner.validation import ValidationReport, validate
@@ -31,7 +31,7 @@ _HOMES = {
     "ValidationReport": "dra_plan.planner.validation",
     "allocate": "dra_plan.planner",
     "gather_pools": "dra_plan.planner",
-    "load": "dra_plan.manifests.load:load_dicts",
+    "load": "dra_plan.manifests.loaded:load_objects",
     "schedule": "dra_plan.planner.scheduling",
     "validate": "dra_plan.planner.validation",
 }

@@ -6,8 +6,8 @@ import contextlib
 import gc
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from typing import Any, BinaryIO
+from collections.abc import Iterable, Iterator, Sequence
+from typing import BinaryIO, NamedTuple
 
 from dra_plan.api.inventory import Inventory
 
@@ -17,7 +17,7 @@ from .faults import Fault, ManifestErrors
 from .json_reader import JsonError
 from .places import Item
 from .report import Report
-from .sources import STDIN, Source, read_sources
+from .sources import STDIN, read_sources
 from .unwrap import unwrap
 
 PathLike = str | os.PathLike[str]
@@ -31,50 +31,68 @@ def load(
     Raises `ManifestErrors` with every fault: unreadable files, malformed documents, wrong types, unknown versions,
     objects without a name, objects given twice, or no object at all. Objects without a namespace get `namespace`.
     """
-    collector = Collector(namespace=namespace, strict=True)
-    with _without_gc(freeze=True):
-        for source in _sources(paths, collector.report.faults, recursive=recursive, stdin=stdin):
-            before = len(collector.report.faults)
-            for document in read_documents(source, collector.report.faults):
-                document.hand_to(collector)
-            collector.report.faults[before:] = sorted(collector.report.faults[before:], key=_line)
-    if not collector.report.faults and not collector.has_objects:
-        collector.report.faults.append(_nothing(paths))
-    return collector.finish()
-
-
-def load_dicts(
-    paths: Sequence[PathLike], *, recursive: bool = False, stdin: BinaryIO | None = None
-) -> list[dict[str, Any]]:
-    """The objects as plain dicts as they were read, Lists unwrapped, of all kinds and versions.
-
-    Raises `ManifestErrors` for what can't be read as objects; what the objects say is not looked at.
-    """
-    return [_with_header(item) for item in load_items(paths, recursive=recursive, stdin=stdin)]
+    with without_gc(freeze=True):
+        return collect(read(paths, recursive=recursive, stdin=stdin), paths, namespace=namespace, strict=True)
 
 
 def load_items(paths: Sequence[PathLike], *, recursive: bool = False, stdin: BinaryIO | None = None) -> list[Item]:
-    """As `load_dicts`, each object with its place, which finds the lines of its fields."""
+    """The objects as plain dicts, of all kinds and versions, each with its place, which finds the lines of its fields.
+
+    Raises `ManifestErrors` for what can't be read as objects; what the objects say is not looked at.
+    """
+    with without_gc():
+        return items(read(paths, recursive=recursive, stdin=stdin), paths)
+
+
+class SourceRead(NamedTuple):
+    """What one source holds: its documents, and the faults of those that can't be read."""
+
+    documents: list[Document]
+    faults: list[Fault]
+
+
+def read(paths: Sequence[PathLike], *, recursive: bool, stdin: BinaryIO | None) -> Iterator[SourceRead]:
+    """The sources under the paths, in order."""
+    names = [os.fspath(path) for path in paths]
+    if stdin is None and STDIN in names:
+        stdin = sys.stdin.buffer
+    unread: list[Fault] = []
+    for source in read_sources(names, unread, recursive=recursive, stdin=stdin):
+        faults, unread[:] = list(unread), []
+        yield SourceRead(read_documents(source, faults), faults)
+    if unread:
+        yield SourceRead([], unread)
+
+
+def collect(sources: Iterable[SourceRead], paths: Sequence[PathLike], *, namespace: str, strict: bool) -> Inventory:
+    """The typed objects of the sources. Raises `ManifestErrors` as `load` does, without `strict` as `from_dicts`."""
+    collector = Collector(namespace=namespace, strict=strict)
+    faults = collector.report.faults
+    for source in sources:
+        before = len(faults)
+        faults.extend(source.faults)
+        for document in source.documents:
+            document.hand_to(collector)
+        faults[before:] = sorted(faults[before:], key=_line)
+    if not faults and not collector.has_objects:
+        faults.append(_nothing(paths))
+    return collector.finish()
+
+
+def items(sources: Iterable[SourceRead], paths: Sequence[PathLike]) -> list[Item]:
+    """The objects of the sources as they were read. Raises `ManifestErrors` as `load_items` does."""
     faults: list[Fault] = []
-    items: list[Item] = []
-    with _without_gc():
-        for source in _sources(paths, faults, recursive=recursive, stdin=stdin):
-            before = len(faults)
-            for document in read_documents(source, faults):
-                items.extend(_items(document, faults))
-            faults[before:] = sorted(faults[before:], key=_line)
-    if not faults and not items:
+    found: list[Item] = []
+    for source in sources:
+        mine = list(source.faults)
+        for document in source.documents:
+            found.extend(_items(document, mine))
+        faults += sorted(mine, key=_line)
+    if not faults and not found:
         faults.append(_nothing(paths))
     if faults:
         raise ManifestErrors(faults)
-    return items
-
-
-def _with_header(item: Item) -> dict[str, Any]:
-    """The object, with what its List says of it."""
-    inherited = {"apiVersion": item.header.api_version, "kind": item.header.kind}
-    missing = {key: value for key, value in inherited.items() if key not in item.value and value is not None}
-    return {**missing, **item.value} if missing else item.value
+    return found
 
 
 def _items(document: Document, faults: list[Fault]) -> Iterator[Item]:
@@ -86,15 +104,6 @@ def _items(document: Document, faults: list[Fault]) -> Iterator[Item]:
         return
     yield from unwrap(value, document.place_of_fields(), report)
     faults.extend(report.faults)
-
-
-def _sources(
-    paths: Sequence[PathLike], faults: list[Fault], *, recursive: bool, stdin: BinaryIO | None
-) -> Iterator[Source]:
-    names = [os.fspath(path) for path in paths]
-    if stdin is None and STDIN in names:
-        stdin = sys.stdin.buffer
-    return read_sources(names, faults, recursive=recursive, stdin=stdin)
 
 
 def _line(fault: Fault) -> int:
@@ -109,7 +118,7 @@ def _nothing(paths: Sequence[PathLike]) -> Fault:
 
 
 @contextlib.contextmanager
-def _without_gc(*, freeze: bool = False) -> Iterator[None]:
+def without_gc(*, freeze: bool = False) -> Iterator[None]:
     """Loading makes many objects and drops few, so collecting garbage meanwhile only costs time.
 
     With `freeze`, later collections leave out what is there by then: the cluster stays until the process ends.

@@ -97,7 +97,7 @@ def allocate(
     nodes that do not fit. `max_steps` is the budget of one search; `jobs` processes share the claim sets. Raises
     UsageError for an unknown version, gate or node, InputError for what can't be decoded.
     """
-    from dra_plan.manifests.decode import from_dicts
+    from dra_plan.manifests.loaded import inventory_of
 
     question = Question(
         kubernetes_version=kubernetes_version,
@@ -107,7 +107,7 @@ def allocate(
         together=together,
         max_steps=max_steps,
     )
-    return plan_inventory(from_dicts(objects), question, explain=explain, jobs=jobs)
+    return plan_inventory(inventory_of(objects), question, explain=explain, jobs=jobs)
 
 
 def plan_inventory(

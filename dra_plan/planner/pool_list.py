@@ -70,10 +70,10 @@ def gather_pools(
     quirks: str = "upstream",
 ) -> PoolList:
     """The pools of plain Kubernetes objects, of all nodes or of one. Raises as `allocate` does."""
-    from dra_plan.manifests.decode import from_dicts
+    from dra_plan.manifests.loaded import inventory_of
 
     return list_pools(
-        from_dicts(objects),
+        inventory_of(objects),
         nodes=None if node is None else [node],
         kubernetes_version=kubernetes_version,
         feature_gates=feature_gates,

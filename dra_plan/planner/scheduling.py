@@ -60,15 +60,15 @@ def schedule(
     of own plugins; `api_server` is "recorded" or "real". Raises UsageError for what can't be chosen, InputError for
     what can't be decoded.
     """
-    from dra_plan.manifests.decode import from_dicts
+    from dra_plan.manifests.loaded import inventory_of
 
     return schedule_inventory(
-        from_dicts(objects),
+        inventory_of(objects),
         kubernetes_version=kubernetes_version,
         feature_gates=feature_gates,
         quirks=quirks,
         config=config,
-        then=[from_dicts(state) for state in then],
+        then=[inventory_of(state) for state in then],
         trace=trace,
         max_steps=max_steps,
         api_server=api_server,

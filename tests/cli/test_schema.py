@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from dra_plan.cli import settings
-from dra_plan.manifests.load import load_dicts
+from dra_plan.manifests.loaded import load_objects
 from dra_plan.output import schemas, structured
 from dra_plan.output.schemas import accepted
 
@@ -72,7 +72,7 @@ def test_what_is_printed_is_what_its_struct_says(kind: str) -> None:
 def test_what_is_read_meets_its_schema() -> None:
     """The objects of the fixtures, in all the versions that they are written in; their nodes are shortened."""
     folders = sorted(path for path in (ROOT / "fixtures").iterdir() if path.name != "expected")
-    objects = load_dicts(folders)
+    objects = load_objects(folders)
     names = {f"{each['apiVersion']}/{each['kind']}" for each in objects}
     assert len(names) > 10
     checks = {name: validator(name) for name in names}

@@ -13,7 +13,8 @@ import pytest
 from dra_plan.errors import InputError
 from dra_plan.manifests.decode import from_dicts
 from dra_plan.manifests.faults import ManifestErrors
-from dra_plan.manifests.load import load, load_dicts
+from dra_plan.manifests.load import load
+from dra_plan.manifests.loaded import load_objects
 
 from .broken import CASES, CLASS, Broken
 
@@ -196,5 +197,5 @@ def test_plain_objects_have_the_same_faults(name, tmp_path, monkeypatch):
     with pytest.raises(ManifestErrors) as typed:
         load(paths)
     with pytest.raises(ManifestErrors) as plain:
-        load_dicts(paths)
+        load_objects(paths)
     assert str(plain.value) == str(typed.value)

@@ -20,7 +20,8 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.claimsets import expand
 from dra_plan.manifests.decode import from_dicts
 from dra_plan.manifests.faults import ManifestErrors
-from dra_plan.manifests.load import load, load_dicts
+from dra_plan.manifests.load import load
+from dra_plan.manifests.loaded import load_objects
 from tests.limits import at_most
 
 from .objects import Plain
@@ -71,7 +72,7 @@ def test_every_form_gives_the_same_objects(form):
 @pytest.mark.parametrize("form", FORMS)
 def test_plain_objects_come_out_as_they_went_in(form):
     text = FORMS[form](SAMPLES)
-    plain = load_dicts(["-"], stdin=io.BytesIO(text.encode() if isinstance(text, str) else text))
+    plain = load_objects(["-"], stdin=io.BytesIO(text.encode() if isinstance(text, str) else text))
     assert plain == SAMPLES
     assert content(from_dicts(plain)) == content(loaded(text))
 

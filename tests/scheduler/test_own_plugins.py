@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dra_plan.errors import UsageError
-from dra_plan.manifests.load import load_dicts
+from dra_plan.manifests.loaded import load_objects
 from dra_plan.scheduler.registry import Registry
 from dra_plan.scheduler.simulation import ENTRY_POINTS
 
@@ -40,7 +40,7 @@ def installed(monkeypatch):
 
 @pytest.fixture
 def config():
-    [document] = load_dicts([str(EXAMPLE / "config.yaml")])
+    [document] = load_objects([str(EXAMPLE / "config.yaml")])
     return document
 
 
