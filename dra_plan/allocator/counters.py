@@ -6,9 +6,10 @@ one name, or before counter slices a single slice.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 
 from dra_plan.api import quantity
+from dra_plan.api.resource import ResourceSlice
 from dra_plan.releases import Quirk, Target
 
 from .identity import PoolID
@@ -32,7 +33,8 @@ class CounterTable:
 class Counters:
     """The counter tables of one allocator, made when first asked for and kept for all nodes, as upstream does.
 
-    `slices` are those of the whole cluster by pool; without them no table is foreseen.
+    `slices` are those of the whole cluster by pool; without them no table is foreseen. `shared_names` are the pool
+    names that stand for counters of several drivers.
     """
 
     def __init__(
@@ -40,13 +42,13 @@ class Counters:
         state: AllocatedState,
         target: Target,
         slices: Mapping[PoolID, Sequence[PoolSlice]] | None = None,
+        shared_names: Set[str] = frozenset(),
     ) -> None:
         self._state, self._rules, self._quirks = state, target.rules, target.quirks
         self._slices = slices if slices is not None else {}
+        self._shared_names = shared_names
         self._tables: dict[Hashable, CounterTable] = {}
         self._foreseen: dict[tuple[PoolID, str], CounterTable] = {}
-        self._by_name: dict[str, list[PoolID]] = {}
-        self._drivers: dict[str, list[PoolID]] = {}
 
     def key(self, device: PoolDevice) -> Hashable:
         """The table that the device is charged to."""
@@ -83,16 +85,7 @@ class Counters:
             return True
         if pool.seen != len(self._slices.get(pool.id, ())):
             return False  # there are slices that the node does not count, or of another generation
-        return not self._quirks.counters_by_pool_name or len(self._consumers(pool.id.pool)) <= 1
-
-    def _consumers(self, name: str) -> list[PoolID]:
-        """The pools of that name that have devices which consume counters."""
-        if not self._by_name:
-            for pool in self._slices:
-                self._by_name.setdefault(pool.pool, []).append(pool)
-        if name not in self._drivers:
-            self._drivers[name] = [pool for pool in self._by_name.get(name, ()) if any(_devices(self._slices[pool]))]
-        return self._drivers[name]
+        return pool.id.pool not in self._shared_names
 
     def remaining(self, pool: Pool, slice_: PoolSlice) -> dict[tuple[str, str], int]:
         """Set totals less what allocated devices consume, by (set, counter); may be negative."""
@@ -153,3 +146,12 @@ def summed(consumption: Consumption) -> Consumption:
     for counter_set, name, amount in consumption:
         totals[counter_set, name] = totals.get((counter_set, name), 0) + amount
     return tuple((counter_set, name, amount) for (counter_set, name), amount in totals.items())
+
+
+def shared_names(slices: Iterable[ResourceSlice]) -> frozenset[str]:
+    """The pool names under which several drivers have devices that consume counters."""
+    drivers: dict[str, set[str]] = {}
+    for slice_ in slices:
+        if any(device.consumes_counters for device in slice_.spec.devices):
+            drivers.setdefault(slice_.spec.pool.name, set()).add(slice_.spec.driver)
+    return frozenset(name for name, found in drivers.items() if len(found) > 1)

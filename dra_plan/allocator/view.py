@@ -14,7 +14,9 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice
 from dra_plan.releases import Quirk, Target
 
+from .counters import shared_names
 from .gathering import PoolGatherer
+from .identity import PoolID
 from .identity import PoolID
 from .requests import ClaimRequests, RequestReader, Selector
 from .state import AllocatedState
@@ -79,10 +81,15 @@ class View:
         """The allocated claims that have devices in a pool, by NAMESPACE/NAME, in the order of `claims`."""
         found: dict[PoolID, dict[str, ResourceClaim]] = {}
         for claim in self.claims:
-            if claim.status is not None and claim.status.allocation is not None:
-                for result in claim.status.allocation.devices.results:
+            if claim.allocation is not None:
+                for result in claim.allocation.devices.results:
                     found.setdefault(PoolID(result.driver, result.pool), {})[claim.key] = claim
         return found
+
+    @cached_property
+    def shared_counter_names(self) -> frozenset[str]:
+        """The pool names under which pools of several drivers are charged to the same counters (Q1)."""
+        return shared_names(self.slices) if self.target.quirks.counters_by_pool_name else frozenset()
 
     # Questions
 
@@ -130,9 +137,12 @@ class View:
         return self._edited(claims=claims)
 
     def with_state(self, state: AllocatedState) -> View:
-        """Other devices in use, kept by the caller; `claims` and `holders` say nothing of them."""
+        """Other devices in use, kept by the caller; `claims` and `holders` say nothing of them.
+
+        The gathered pools are the same for all states, however many are asked about.
+        """
         other = self._edited(claims=())
-        other.__dict__["state"] = state
+        other.__dict__.update(state=state, gatherer=self.gatherer)
         return other
 
     def _edited(self, **parts: object) -> View:
@@ -167,5 +177,6 @@ _DEPENDS = {
     "gatherer": {"rules", "given_rules", "slices"},
     "state": {"shares", "claims"},
     "holders": {"claims"},
+    "shared_counter_names": {"rules", "slices"},
 }
 """What each derived part is made of: parts of the view, and what `_changes` tells of the target."""

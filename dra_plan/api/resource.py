@@ -358,6 +358,11 @@ class ResourceClaim(StrictObject, frozen=True):
         """`NAMESPACE/NAME`, as messages print it."""
         return f"{self.metadata.namespace}/{self.metadata.name}"
 
+    @property
+    def allocation(self) -> AllocationResult | None:
+        """The devices that the claim has, None while it has none."""
+        return self.status.allocation if self.status is not None else None
+
 
 class ResourceClaimTemplateSpec(StrictObject, frozen=True):
     """Metadata and specification copied into every claim made from the template."""

@@ -10,11 +10,6 @@ from dra_plan.api.resource import ResourceClaim
 from .keys import ClaimKey, claim_key
 
 
-def allocated(claim: ResourceClaim) -> bool:
-    """Whether the claim has its devices."""
-    return claim.status is not None and claim.status.allocation is not None
-
-
 class ClaimStore:
     """Claims by namespace and name, in order of arrival.
 
@@ -40,25 +35,23 @@ class ClaimStore:
         key = claim_key(claim)
         old = self._claims.get(key)
         self._claims[key] = claim
-        if (old.status.allocation if old and old.status else None) != (
-            claim.status.allocation if claim.status else None
-        ):
+        if (old.allocation if old is not None else None) != claim.allocation:
             self._changed(old, claim)
         return old
 
     def remove(self, claim: ResourceClaim) -> ResourceClaim | None:
         """Forget a claim; returns what was stored."""
         old = self._claims.pop(claim_key(claim), None)
-        if old is not None and allocated(old):
+        if old is not None and old.allocation is not None:
             self._state = None
         return old
 
     def _changed(self, old: ResourceClaim | None, new: ResourceClaim) -> None:
         if self._state is None:
             return
-        if old is not None and allocated(old):
+        if old is not None and old.allocation is not None:
             self._state = None
-        elif allocated(new) and new.metadata.uid not in self._in_flight:
+        elif new.allocation is not None and new.metadata.uid not in self._in_flight:
             self._state.add(new, consumable_capacity=self._consumable)
 
     # Claims that are being allocated
@@ -78,7 +71,7 @@ class ClaimStore:
         claim = self._in_flight.pop(uid, None)
         if claim is not None:
             stored = self._claims.get(claim_key(claim))
-            if stored is None or not allocated(stored):
+            if stored is None or stored.allocation is None:
                 self._state = None
         return claim
 

@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable, Mapping
 
 from msgspec.structs import replace
 
+from dra_plan.allocator import View
 from dra_plan.api.core import Namespace, Node, Pod, PodDisruptionBudget, Service
 from dra_plan.api.inventory import Inventory
-from dra_plan.api.resource import AllocationResult, DeviceClass, ResourceClaim, ResourceSlice
+from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.workloads import AnyWorkload
 from dra_plan.releases import Target
 
@@ -46,7 +47,8 @@ class SimulatedCluster:
         *,
         shows_finished: bool = True,
     ) -> None:
-        self.target = target
+        self.view = View.of(inventory, target)
+        """Slices, classes and taint rules as the target sees them. What is allocated, `claims` says."""
         self.shows_finished = shows_finished
         self.listener: Callable[[Event], None] = lambda _event: None
         self.revision = 0
@@ -56,10 +58,6 @@ class SimulatedCluster:
         self.positions: dict[str, int] = {}
         """Where each node stands in scheduling order."""
         self.affinity_pods = 0
-        self.classes: dict[str, DeviceClass] = {c.metadata.name: c for c in inventory.classes}
-        self.slices: list[ResourceSlice] = list(inventory.slices)
-        self.taint_rules = list(inventory.taint_rules)
-        self.templates = {(t.metadata.namespace, t.metadata.name): t for t in inventory.templates}
         self.namespaces: dict[str, Namespace] = {n.metadata.name: n for n in inventory.namespaces}
         self.services: list[Service] = list(inventory.services)
         self.budgets: list[PodDisruptionBudget] = list(inventory.disruption_budgets)
@@ -68,9 +66,8 @@ class SimulatedCluster:
         self.nodes: dict[str, NodeInfo] = {}
         self.pods: dict[str, Pod] = {}
         self.infos: dict[str, PodInfo] = {}
-        self.deleted: list[Pod] = []
         self._extended: dict[str, str] | None = None
-        self._pool_nodes: dict[str, tuple[str, ...] | None] | None = None
+        self._pool_nodes: dict[str, dict[str, None] | None] | None = None
         self._on_unknown_nodes: dict[str, dict[str, PodInfo]] = {}
         self.set_nodes(inventory.nodes)
         for pod in pods:
@@ -191,7 +188,6 @@ class SimulatedCluster:
         old = self.pods.pop(pod_uid(pod), None)
         if old is None:
             return
-        self.deleted.append(old)
         node = old.spec.node_name
         if node:
             self._displace(pod_uid(old), node)
@@ -204,9 +200,10 @@ class SimulatedCluster:
     def extended_names(self) -> Mapping[str, str]:
         """Extended resource name to the device class that serves it; empty with the gate off."""
         if self._extended is None:
-            on = self.target.features.extended_resources
-            lost = self.target.quirks.losing_class_loses_implicit_name
-            self._extended = class_names(self.classes.values(), loser_loses_implicit=lost) if on else {}
+            target = self.view.target
+            lost = target.quirks.losing_class_loses_implicit_name
+            classes = self.view.classes.values() if target.features.extended_resources else ()
+            self._extended = class_names(classes, loser_loses_implicit=lost)
         return self._extended
 
     def put_claim(self, claim: ResourceClaim) -> None:
@@ -217,7 +214,7 @@ class SimulatedCluster:
             self.emit(Resource.CLAIM, Action.ADD, None, claim)
         else:
             # what is in flight was accounted for when it was signalled
-            if self.claims.pending_allocation(claim.metadata.uid) is None and _allocation(old) != _allocation(claim):
+            if self.claims.pending_allocation(claim.metadata.uid) is None and old.allocation != claim.allocation:
                 self._touch(old)
                 self._touch(claim)
             self.emit(Resource.CLAIM, Action.UPDATE_OTHER, old, claim)
@@ -239,16 +236,15 @@ class SimulatedCluster:
         claim = self.claims.remove_pending_allocation(uid)
         if claim is not None:
             stored = self.claims.get(claim.metadata.namespace, claim.metadata.name)
-            if stored is None or _allocation(stored) is None:
+            if stored is None or stored.allocation is None:
                 self._touch(claim)
         return claim
 
     def _touch(self, claim: ResourceClaim) -> None:
         """Answers about the nodes that can reach the claim's devices are no longer valid."""
-        allocation = _allocation(claim)
-        if allocation is None:
+        if claim.allocation is None:
             return
-        for pool in dict.fromkeys(result.pool for result in allocation.devices.results):
+        for pool in dict.fromkeys(result.pool for result in claim.allocation.devices.results):
             self.touch_pool(pool)
 
     def touch_pool(self, pool: str) -> None:
@@ -261,25 +257,21 @@ class SimulatedCluster:
             if info is not None:
                 info.touch()
 
-    def _reach(self) -> dict[str, tuple[str, ...] | None]:
+    def _reach(self) -> dict[str, dict[str, None] | None]:
         """Pool name to the nodes that reach it; None for all."""
-        reach: dict[str, tuple[str, ...] | None] = {}
-        for slice_ in self.slices:
+        reach: dict[str, dict[str, None] | None] = {}
+        for slice_ in self.view.slices:
             spec = slice_.spec
-            known = reach.get(spec.pool.name, ())
-            if not spec.node_name or known is None:
+            if not spec.node_name:
                 reach[spec.pool.name] = None
-            elif spec.node_name not in known:
-                reach[spec.pool.name] = (*known, spec.node_name)
+            elif (known := reach.setdefault(spec.pool.name, {})) is not None:
+                known[spec.node_name] = None
         return reach
 
-    def touch_all(self) -> None:
-        """No remembered answer is valid any more: slices, classes or rules changed."""
+    def set_devices(self, inventory: Inventory) -> None:
+        """Make the input's slices, classes and taint rules those of the cluster; no remembered answer is valid then."""
+        self.view = View.of(inventory, self.view.target)
         self._pool_nodes = None
         self._extended = None
         for info in self.nodes.values():
             info.touch()
-
-
-def _allocation(claim: ResourceClaim) -> AllocationResult | None:
-    return claim.status.allocation if claim.status is not None else None

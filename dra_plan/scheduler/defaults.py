@@ -103,7 +103,7 @@ def _totals(strategy: Strategy, handle: Handle) -> Totals | None:
     """Counts devices for the extended resources that the strategy lists; None if there is nothing to count."""
     if not handle.target.rules.scores_devices or not any(is_scalar(name) for name in strategy.names):
         return None
-    return DeviceTotals(handle.cluster, handle.compile_selector).of
+    return DeviceTotals(handle.cluster).of
 
 
 def _affinity(args: Args, _handle: Handle) -> NodeAffinityPlugin:
@@ -155,7 +155,7 @@ def _dynamic(args: Args, handle: Handle) -> DynamicResources:
     timeout = seconds(args.get("bindingTimeout"), DEFAULT_BINDING_TIMEOUT)
     if timeout < 1:
         raise UsageError(f"{pluginnames.DYNAMIC_RESOURCES}: bindingTimeout must be at least 1s")
-    return DynamicResources(handle, handle.compile_selector, binding_timeout=timeout, max_steps=handle.max_steps)
+    return DynamicResources(handle, binding_timeout=timeout, max_steps=handle.max_steps)
 
 
 def registry() -> Registry:

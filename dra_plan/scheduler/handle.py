@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dra_plan.allocator.allocator import DEFAULT_MAX_STEPS
-from dra_plan.allocator.requests import Compile
 from dra_plan.api.core import Pod
 from dra_plan.releases import Target
 
@@ -44,7 +43,6 @@ class Handle:
     clock: Clock
     target: Target
     nominator: Nominator
-    compile_selector: Compile
     max_steps: int = DEFAULT_MAX_STEPS
     detects_conflicts: bool = False
     """Whether a write based on an outdated read is refused, as a real API server does."""

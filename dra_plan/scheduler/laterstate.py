@@ -60,11 +60,7 @@ class _LaterState:
         clock = self._simulation.clock
         times = [pod.metadata.creation_timestamp for pod in self._after.pods]
         times += [claim.metadata.creation_timestamp for claim in self._after.claims]
-        times += [
-            claim.status.allocation.allocation_timestamp
-            for claim in self._after.claims
-            if claim.status is not None and claim.status.allocation is not None
-        ]
+        times += [claim.allocation.allocation_timestamp for claim in self._after.claims if claim.allocation is not None]
         clock.advance_to(max(latest(times), clock.now + MOST_BACKOFF))
 
     # Nodes
@@ -97,12 +93,7 @@ class _LaterState:
         ]
         if not any(changed):
             return
-        cluster.slices = list(after.slices)
-        cluster.classes = {c.metadata.name: c for c in after.classes}
-        cluster.taint_rules = list(after.taint_rules)
-        cluster.touch_all()
-        for plugin in self._simulation.dynamic_resources:
-            plugin.refresh()
+        cluster.set_devices(after)
         self._emit_all(Resource.CLASS, _index(before.classes), _index(after.classes))
         self._emit_all(Resource.SLICE, _index(before.slices), _index(after.slices))
         if changed[2]:

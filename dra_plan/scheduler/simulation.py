@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from dra_plan.allocator.allocator import DEFAULT_MAX_STEPS
-from dra_plan.allocator.requests import Compile, Selector
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.errors import UsageError
@@ -54,7 +53,6 @@ class Simulation:
         inventory: Inventory,
         *,
         target: Target,
-        compile_selector: Compile | None = None,
         config: Mapping[str, Any] | None = None,
         extenders: Sequence[Extender] | None = None,
         plugins: Registry | None = None,
@@ -84,7 +82,6 @@ class Simulation:
             self.clock,
             target,
             Nominator(),
-            compile_selector or _compiler(target),
             DEFAULT_MAX_STEPS if max_steps is None else max_steps,
             detects_conflicts=real,
             extenders=extenders or (),
@@ -147,19 +144,6 @@ class Simulation:
         return self.plugins_of(DynamicResources)
 
 
-def _compiler(target: Target) -> Compile:
-    """Selectors as the scheduler compiles them: by the rules for stored expressions."""
-
-    def compile_stored(expression: str) -> Selector:
-        from dra_plan.cel import compile_selector
-
-        return compile_selector(
-            expression, kubernetes_version=target.version, feature_gates=target.gates, rules="stored"
-        )
-
-    return compile_stored
-
-
 def _registry(config: configuration.Configuration, extra: Registry | None) -> Registry:
     """The plugins of the tree, those given, and those of installed packages that the configuration names."""
     registry = defaults.registry()
@@ -181,5 +165,5 @@ def _times(inventory: Inventory) -> Iterable[str | None]:
         yield pod.status.start_time
     for claim in inventory.claims:
         yield claim.metadata.creation_timestamp
-        if claim.status is not None and claim.status.allocation is not None:
-            yield claim.status.allocation.allocation_timestamp
+        if claim.allocation is not None:
+            yield claim.allocation.allocation_timestamp

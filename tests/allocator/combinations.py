@@ -17,7 +17,7 @@ def possible_sets(paths: Iterable[str], driver: str) -> Iterator[tuple[str, ...]
     inventory = load([str(path) for path in paths])
     view = View.of(inventory, target("1.36"))
     [pool] = [pool for pool in view.gatherer.gather(inventory.nodes[0]) if pool.id.driver == driver]
-    counters = Counters(view.state, view.target, view.gatherer.slices)
+    counters = Counters(view.state, view.target, view.gatherer.slices, view.shared_counter_names)
     ledger, devices = Ledger(1), [device for device in pool.devices() if device.device.consumes_counters]
 
     def extend(taken: tuple[str, ...], rest: list[PoolDevice]) -> Iterator[tuple[str, ...]]:

@@ -88,3 +88,28 @@ def test_which_taint_rules_count(gate: bool, quirks: str, count: int) -> None:
     view = View.of(from_dicts(rules), target)
     assert len(view.taint_rules) == count
     assert len(view.given_rules) == 2
+
+
+def test_pools_are_gathered_once_for_all_states(view: View) -> None:
+    one, other = view.with_state(view.state), view.with_state(view.with_claims(()).state)
+    assert one.gatherer is other.gatherer is view.gatherer
+
+
+def test_counters_are_shared_by_drivers_whose_pools_have_one_name() -> None:
+    def counting(driver: str, **changes: Any) -> list[dict[str, Any]]:
+        consumes = [{"counterSet": "s", "counters": {"c": {"value": "1"}}}]
+        made = pool(device("d", consumesCounters=consumes), device("e"))
+        for slice_ in made:
+            slice_["metadata"]["name"] += driver
+            slice_["spec"]["driver"] = driver
+            slice_["spec"].update(changes)
+        return made
+
+    def names(*objects: dict[str, Any], quirks: str = "upstream") -> frozenset[str]:
+        return View.of(from_dicts(objects), releases.target(quirks=quirks)).shared_counter_names
+
+    one, other = counting("one.example"), counting("other.example")
+    assert names(*one, *other) == {"p"}
+    assert names(*one, *other, quirks="fixed") == set()
+    assert names(*one) == set()
+    assert names(*one, *counting("other.example", devices=[device("d")])) == set(), "nothing of it is charged"

@@ -62,7 +62,7 @@ def test_a_selector_that_fails_leaves_the_resource_out_on_its_node():
         slices("b", "g0", "g1", attributes={"model": {"string": "A"}}),
     ]
     simulated = simulation(objects)
-    totals = DeviceTotals(simulated.cluster, simulated.handle.compile_selector)
+    totals = DeviceTotals(simulated.cluster)
     found = {name: totals.of(GPU, info) for name, info in simulated.cluster.nodes.items()}
     assert found == {"a": (0, 0), "b": (2, 0)}
     assert totals.of("example.com/other", simulated.cluster.nodes["b"]) == (0, 0)

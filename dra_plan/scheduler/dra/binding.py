@@ -6,13 +6,12 @@ from msgspec.structs import replace
 
 from dra_plan.api.core import Pod, PodExtendedResourceClaimStatus
 from dra_plan.api.resource import AllocationResult, ResourceClaim, ResourceClaimConsumerReference, ResourceClaimStatus
-from dra_plan.scheduler.claimstore import allocated
 from dra_plan.scheduler.clock import format_time
 from dra_plan.scheduler.handle import Handle
 from dra_plan.scheduler.status import Code, Status, error
 
 from . import conditions
-from .extended import SPECIAL_NAME, special_requests, stored_name
+from .extended import SPECIAL_NAME, stored_name
 from .state import PodState
 
 MOST_CONSUMERS = 256
@@ -42,12 +41,12 @@ class Binder:
     def bind(self, kept: PodState, pod: Pod, node: str) -> Status | None:
         """All claims are allocated and reserved for the pod, and their devices ready; Wait while they are not."""
         try:
-            self._bind_all(kept, pod, node)
+            self._bind_all(kept, pod)
         except BindError as problem:
             return error(str(problem))
         return self._await(kept, node) if self._handle.target.features.binding_conditions else None
 
-    def _bind_all(self, kept: PodState, pod: Pod, node: str) -> None:
+    def _bind_all(self, kept: PodState, pod: Pod) -> None:
         pending = {claim.metadata.uid: index for index, claim in enumerate(kept.pending)}
         for index, claim in enumerate(kept.claims):
             stored = self._stored(claim)
@@ -59,13 +58,11 @@ class Binder:
             if place is not None:
                 self._remove_pending(kept, claim)
         special = kept.special
-        if special is None or kept.chosen is None or len(kept.chosen) <= len(pending) or allocated(special):
+        if special is None or kept.chosen is None or len(kept.chosen) <= len(pending) or not kept.special_pending:
             return
-        self._bind_special(kept, special, kept.chosen[-1], pod, node)
+        self._bind_special(kept, special, kept.chosen[-1], pod)
 
-    def _bind_special(
-        self, kept: PodState, special: ResourceClaim, allocation: AllocationResult, pod: Pod, node: str
-    ) -> None:
+    def _bind_special(self, kept: PodState, special: ResourceClaim, allocation: AllocationResult, pod: Pod) -> None:
         created = special
         if special.metadata.name == SPECIAL_NAME:
             name = stored_name(special)
@@ -73,23 +70,15 @@ class Binder:
             self._handle.cluster.put_claim(created)
         kept.special = self._bind_claim(created, allocation, pod)
         self._remove_pending(kept, special)
-        served = self._served(pod, node)
-        _, uses = special_requests(pod, served, self._handle.cluster.extended_names())
-        if not uses:
+        if not kept.uses:
             raise BindError(f"nil or empty request mappings, no update of pod {pod.key} ExtendedResourceClaimStatus")
         status = PodExtendedResourceClaimStatus(
-            resource_claim_name=created.metadata.name, request_mappings=[use.to_dict() for use in uses]
+            resource_claim_name=created.metadata.name, request_mappings=[use.to_dict() for use in kept.uses]
         )
         current = self._handle.cluster.pods.get(self._handle.cluster.info(pod).uid, pod)
         self._handle.cluster.update_pod(
             replace(current, status=replace(current.status, extended_resource_claim_status=status))
         )
-
-    def _served(self, pod: Pod, node: str) -> list[str]:
-        mapped = self._handle.cluster.extended_names()
-        offered = self._handle.snapshot[node].allocatable
-        requests = self._handle.cluster.info(pod).requests
-        return sorted(n for n, value in requests.items() if value > 0 and n in mapped and offered.get(n, 0) <= 0)
 
     def _bind_claim(self, read: ResourceClaim, allocation: AllocationResult | None, pod: Pod) -> ResourceClaim:
         stored = self._stored(read)
@@ -110,9 +99,9 @@ class Binder:
         """The claim as it is now, unless it changed in a way that makes the allocation useless."""
         if stored is None or stored.metadata.deletion_timestamp is not None:
             raise BindError(f"claim {read.key} got deleted in the meantime")
-        if allocation is not None and allocated(stored):
+        if allocation is not None and stored.allocation is not None:
             raise BindError(f"claim {read.key} got allocated elsewhere in the meantime")
-        if allocation is None and not allocated(stored):
+        if allocation is None and stored.allocation is None:
             raise BindError(f"claim {read.key} got deallocated elsewhere in the meantime")
         return stored
 
@@ -175,7 +164,7 @@ class Binder:
         uid = self._handle.cluster.info(pod).uid
         for claim in kept.claims:
             stored = self._stored(claim)
-            if stored is None or stored.status is None or not allocated(stored):
+            if stored is None or stored.status is None or stored.allocation is None:
                 continue
             users = [user for user in stored.status.reserved_for if user.uid != uid]
             if len(users) != len(stored.status.reserved_for):

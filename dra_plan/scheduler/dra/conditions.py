@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dra_plan.api.resource import AllocatedDeviceStatus, Condition, DeviceRequestAllocationResult, ResourceClaim
-from dra_plan.scheduler.claimstore import allocated
 from dra_plan.scheduler.clock import parse_time
 
 
 def conditional_results(claim: ResourceClaim) -> list[DeviceRequestAllocationResult]:
     """The claim's results that have conditions."""
-    if claim.status is None or claim.status.allocation is None:
+    if claim.allocation is None:
         return []
-    return [result for result in claim.status.allocation.devices.results if result.binding_conditions]
+    return [result for result in claim.allocation.devices.results if result.binding_conditions]
 
 
 def _reported(claim: ResourceClaim, result: DeviceRequestAllocationResult) -> AllocatedDeviceStatus | None:
@@ -45,11 +44,9 @@ def preparation(claim: ResourceClaim) -> tuple[bool, Condition | None]:
 
 def timed_out(claim: ResourceClaim, timeout: float, now: float) -> bool:
     """Whether the allocation is older than the timeout."""
-    if not allocated(claim):
+    if claim.allocation is None:
         return False
-    assert claim.status is not None
-    assert claim.status.allocation is not None
-    since = parse_time(claim.status.allocation.allocation_timestamp)
+    since = parse_time(claim.allocation.allocation_timestamp)
     return since is not None and since + timeout < now
 
 

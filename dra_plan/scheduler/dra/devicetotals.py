@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from dra_plan.allocator.identity import DeviceID
-from dra_plan.allocator.requests import Compile, Selector
+from dra_plan.allocator import DeviceID, View
+from dra_plan.allocator.requests import Selector
 from dra_plan.api.core import NodeSelector
 from dra_plan.api.resource import Device, DeviceClass, ResourceSlice
 from dra_plan.api.selectors import node_matches, selector_problem
@@ -23,17 +23,16 @@ Totals = Callable[[str, NodeInfo], tuple[int, int]]
 class DeviceTotals:
     """Counts devices by resource name and node. Nothing is counted for a resource whose selectors fail on the node."""
 
-    def __init__(self, cluster: SimulatedCluster, compile_selector: Compile) -> None:
+    def __init__(self, cluster: SimulatedCluster) -> None:
         self._cluster = cluster
-        self._compile = compile_selector
-        self._slices: list[ResourceSlice] | None = None
+        self._view: View | None = None
         self._local: dict[str, list[ResourceSlice]] = {}
         self._matching: dict[tuple[str, int], list[Device] | None] = {}
 
     def of(self, name: str, node: NodeInfo) -> tuple[int, int]:
         """(devices, those in use) of the class behind the resource; (0, 0) if there is none."""
         served_by = self._cluster.extended_names().get(name)
-        found = self._cluster.classes.get(served_by) if served_by is not None else None
+        found = self._cluster.view.classes.get(served_by) if served_by is not None else None
         if found is None:
             return 0, 0
         self._follow()
@@ -51,12 +50,12 @@ class DeviceTotals:
 
     def _follow(self) -> None:
         """Sort the slices by node when they have changed; those for no single node are in every list."""
-        if self._slices is self._cluster.slices:
+        if self._view is self._cluster.view:
             return
-        self._slices = self._cluster.slices
+        self._view = self._cluster.view
         self._matching = {}
         self._local = {"": []}
-        for slice_ in self._slices:
+        for slice_ in self._view.slices:
             where = "" if _for_many(slice_) else slice_.spec.node_name
             if where and where not in self._local:
                 self._local[where] = list(self._local[""])
@@ -88,7 +87,7 @@ class DeviceTotals:
 
     def _matches(self, devices: Sequence[Device], device_class: DeviceClass, driver: str) -> list[Device]:
         selectors: list[Selector] = [
-            self._compile(selector.cel.expression)
+            self._cluster.view.compile(selector.cel.expression)
             for selector in device_class.spec.selectors
             if devices and selector.cel is not None
         ]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from dra_plan.api.core import Container, Pod
 from dra_plan.api.meta import ObjectMeta, OwnerReference
@@ -27,6 +29,11 @@ def wanted_names(requests: Amounts) -> list[str]:
         for name, value in requests.items()
         if value > 0 and (is_extended(name) or name.startswith(IMPLICIT_PREFIX))
     )
+
+
+def served_names(names: Iterable[str], mapped: Collection[str], allocatable: Mapping[str, int]) -> tuple[str, ...]:
+    """Those of the names that devices serve on a node: `mapped` to a class, and nothing of it allocatable there."""
+    return tuple(name for name in names if name in mapped and allocatable.get(name, 0) <= 0)
 
 
 def special_claim(pod: Pod, store: ClaimStore) -> ResourceClaim | None:
@@ -139,6 +146,6 @@ def _request(name: str, device_class: str, count: int) -> DeviceRequest:
     )
 
 
-def special_spec(requests: list[DeviceRequest]) -> ResourceClaimSpec:
-    """The claim's specification."""
-    return ResourceClaimSpec(devices=DeviceClaim(requests=requests))
+def with_requests(claim: ResourceClaim, requests: list[DeviceRequest]) -> ResourceClaim:
+    """The special claim with its requests."""
+    return replace(claim, spec=ResourceClaimSpec(devices=DeviceClaim(requests=requests)))

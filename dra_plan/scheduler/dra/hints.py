@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dra_plan.api.core import Pod
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.claimsets.podclaims import PodClaimError, pod_claims
-from dra_plan.scheduler.claimstore import ClaimStore, allocated
+from dra_plan.scheduler.claimstore import ClaimStore
 from dra_plan.scheduler.events import Action, Hint, Interest, Resource
 
 
@@ -37,7 +37,7 @@ def claim_hint(store: ClaimStore, pod: Pod, old: ResourceClaim | None, new: Reso
         claims = pod_claims(pod, store.get)
     except PodClaimError:
         return Hint.SKIP
-    if old is not None and allocated(old) and not allocated(new):
+    if old is not None and old.allocation is not None and new.allocation is None:
         return Hint.QUEUE
     if all(claim.metadata.uid != new.metadata.uid for claim in claims):
         return Hint.SKIP

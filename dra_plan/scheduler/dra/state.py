@@ -4,20 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from dra_plan.allocator import Allocator
 from dra_plan.api.resource import AllocationResult, ResourceClaim
-from dra_plan.scheduler.claimstore import allocated
+from dra_plan.scheduler.status import Status
+
+from .extended import Use
 
 Allocations = Sequence[AllocationResult]
+
+
+class NodeAnswer(NamedTuple):
+    """Why a node is rejected, or what would be allocated there: None if no claim waits for devices."""
+
+    status: Status | None
+    allocations: Allocations | None = None
 
 
 @dataclass
 class PodState:
     """The pod's claims as PreFilter read them; empty if PreFilter rejected the pod.
 
-    `special` is the claim for extended resources, `served` the names that it may have to serve. `chosen` are the
-    results for the reserved node, for the pending claims in order, the special one last.
+    `special` is the claim for extended resources, `names` those that it may have to serve. `chosen` are the results
+    for the reserved node, for the pending claims in order, the special one last, and `uses` says which containers use
+    the special one's requests.
     """
 
     claims: list[ResourceClaim] = field(default_factory=list)
@@ -26,18 +37,24 @@ class PodState:
     key: Hashable = None
     allocators: dict[tuple[str, ...], Allocator] = field(default_factory=dict)
     chosen: Allocations | None = None
+    uses: list[Use] = field(default_factory=list)
     reserved: list[str] = field(default_factory=list)
     """Uids of the claims that this pod put in flight."""
 
     @property
     def pending(self) -> list[ResourceClaim]:
         """The user's claims without devices."""
-        return [claim for claim in self.claims if not allocated(claim)]
+        return [claim for claim in self.claims if claim.allocation is None]
 
     @property
     def allocated(self) -> list[ResourceClaim]:
         """The user's claims that have their devices."""
-        return [claim for claim in self.claims if allocated(claim)]
+        return [claim for claim in self.claims if claim.allocation is not None]
+
+    @property
+    def special_pending(self) -> bool:
+        """Whether there is a special claim without devices."""
+        return self.special is not None and self.special.allocation is None
 
     @property
     def empty(self) -> bool:

@@ -1,0 +1,87 @@
+"""What Filter asks of one node: whether the pod's claims can be satisfied there, and with which devices."""
+
+from __future__ import annotations
+
+from dra_plan.allocator import Allocator, NodeOutcome, Outcome
+from dra_plan.api.core import Pod
+from dra_plan.api.resource import ResourceClaim
+from dra_plan.api.selectors import node_matches
+from dra_plan.scheduler import pluginnames
+from dra_plan.scheduler.handle import Handle
+from dra_plan.scheduler.nodeinfo import NodeInfo
+from dra_plan.scheduler.status import Status, error, unresolvable
+
+from . import conditions
+from .extended import served_names, special_requests, with_requests
+from .state import NodeAnswer, PodState
+
+UNAVAILABLE = unresolvable("resourceclaim not available on the node").by(pluginnames.DYNAMIC_RESOURCES)
+"""An allocated claim can't be used on the node. Known again as the object that it is."""
+_NO_DEVICES = unresolvable("cannot allocate all claims")
+_LEFTOVER = unresolvable("cannot schedule extended resource claim")
+_CANNOT_FIT = unresolvable("cannot fit resource")
+
+
+class NodeCheck:
+    """Looks at nodes for pods with claims. A pod's allocators are kept in its state, one per set of served names."""
+
+    def __init__(self, handle: Handle, binding_timeout: float, max_steps: int) -> None:
+        self._handle = handle
+        self._binding_timeout = binding_timeout
+        self._max_steps = max_steps
+        self.undecided: dict[str, list[str]] = {}
+        """Pod to the nodes on which the step budget ran out."""
+
+    def answer(self, kept: PodState, pod: Pod, node: NodeInfo) -> NodeAnswer:
+        """Why the claims can't be satisfied on the node, or what would be allocated there."""
+        served: tuple[str, ...] = ()
+        if kept.special is not None:
+            mapped = self._handle.cluster.extended_names()
+            if kept.special.spec.devices.requests:
+                return NodeAnswer(_LEFTOVER)
+            if any(name not in mapped and name not in node.allocatable for name in kept.names):
+                return NodeAnswer(_CANNOT_FIT)
+            served = served_names(kept.names, mapped, node.allocatable)
+            if not served and not kept.claims:
+                return NodeAnswer(None)
+        answer = NodeAnswer(None)
+        if kept.pending or kept.special_pending:
+            outcome = self._allocator(kept, pod, served).allocate(node.node)
+            answer = NodeAnswer(self._status(outcome, pod, node), outcome.allocations)
+        if answer.status is None and not all(self.is_available(claim, node) for claim in kept.allocated):
+            return NodeAnswer(UNAVAILABLE)
+        return answer
+
+    def _allocator(self, kept: PodState, pod: Pod, served: tuple[str, ...]) -> Allocator:
+        found = kept.allocators.get(served)
+        if found is None:
+            cluster = self._handle.cluster
+            claims = kept.pending
+            if kept.special is not None:
+                requests, _ = special_requests(pod, served, cluster.extended_names())
+                claims = [*claims, with_requests(kept.special, requests)]
+            view = cluster.view.with_state(cluster.claims.state)
+            found = kept.allocators[served] = Allocator(claims, view, max_steps=self._max_steps)
+        return found
+
+    def _status(self, outcome: NodeOutcome, pod: Pod, node: NodeInfo) -> Status | None:
+        match outcome.outcome:
+            case Outcome.FITS:
+                return None
+            case Outcome.DOES_NOT_FIT:
+                return _NO_DEVICES
+            case Outcome.NODE_ERROR:
+                return unresolvable(outcome.message)
+            case Outcome.UNDECIDED:
+                self.undecided.setdefault(pod.key, []).append(node.name)
+                return error(f"node {node.name}: {outcome.message}")
+        return error(outcome.message)
+
+    def is_available(self, claim: ResourceClaim, node: NodeInfo) -> bool:
+        """Whether an allocated claim can be used on the node."""
+        selector = claim.allocation.node_selector if claim.allocation is not None else None
+        if selector is not None and not node_matches(selector, node.name, node.labels):
+            return False
+        if not self._handle.target.features.binding_conditions:
+            return True
+        return conditions.usable(claim, self._binding_timeout, self._handle.clock.now)
