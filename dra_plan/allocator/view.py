@@ -17,7 +17,6 @@ from dra_plan.releases import Quirk, Target
 from .counters import shared_names
 from .gathering import PoolGatherer
 from .identity import PoolID
-from .identity import PoolID
 from .requests import ClaimRequests, RequestReader, Selector
 from .state import AllocatedState
 from .taints import effective_rules
