@@ -35,7 +35,8 @@ def ended(pod: Pod) -> bool:
 class SimulatedCluster:
     """The state of one simulation. `nodes` is in scheduling order; `pods` holds every pod that was not deleted.
 
-    `affinity_pods` counts the placed pods with affinity rules.
+    `affinity_pods` counts the placed pods with affinity rules. `services` are by namespace, `workloads` by kind,
+    namespace and name.
     """
 
     def __init__(
@@ -58,10 +59,6 @@ class SimulatedCluster:
         self.positions: dict[str, int] = {}
         """Where each node stands in scheduling order."""
         self.affinity_pods = 0
-        self.namespaces: dict[str, Namespace] = {n.metadata.name: n for n in inventory.namespaces}
-        self.services: list[Service] = list(inventory.services)
-        self.budgets: list[PodDisruptionBudget] = list(inventory.disruption_budgets)
-        self.workloads: list[AnyWorkload] = list(inventory.workloads)
         self.claims = claims
         self.nodes: dict[str, NodeInfo] = {}
         self.pods: dict[str, Pod] = {}
@@ -69,6 +66,7 @@ class SimulatedCluster:
         self._extended: dict[str, str] | None = None
         self._pool_nodes: dict[str, dict[str, None] | None] | None = None
         self._on_unknown_nodes: dict[str, dict[str, PodInfo]] = {}
+        self.set_lookups(inventory)
         self.set_nodes(inventory.nodes)
         for pod in pods:
             self._store(pod)
@@ -77,6 +75,18 @@ class SimulatedCluster:
         """Tell the listener what happened."""
         self.revision += 1
         self.listener(Event(resource, action, old, new))
+
+    def set_lookups(self, inventory: Inventory) -> None:
+        """Make the input's other objects those of the cluster: plugins look them up when they need them."""
+        self.namespaces: dict[str, Namespace] = {n.metadata.name: n for n in inventory.namespaces}
+        self.budgets: list[PodDisruptionBudget] = list(inventory.disruption_budgets)
+        self.services: dict[str, list[Service]] = {}
+        for service in inventory.services:
+            self.services.setdefault(service.metadata.namespace, []).append(service)
+        self.workloads: dict[tuple[str, str, str], AnyWorkload] = {
+            (workload.kind, workload.metadata.namespace, workload.metadata.name): workload
+            for workload in inventory.workloads
+        }
 
     # Nodes
 

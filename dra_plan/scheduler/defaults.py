@@ -26,7 +26,8 @@ from .plugins.nodename import NodeName, NodeUnschedulable
 from .plugins.nodeports import NodePorts
 from .plugins.prioritysort import PrioritySort
 from .plugins.schedulinggates import SchedulingGates
-from .plugins.spread import SYSTEM_DEFAULTS, PodTopologySpread
+from .plugins.spread import PodTopologySpread
+from .plugins.spreadconstraints import SYSTEM_DEFAULTS
 from .plugins.tainttoleration import TaintToleration
 from .podrequest import is_scalar
 from .registry import Registry

@@ -17,7 +17,7 @@ from dra_plan.documents.schedule import (
     TracedWake,
 )
 
-from .scheduler import PodRecord
+from .podrecord import PodRecord
 from .simulate import SimulationResult
 from .trace import Attempt, Tracer
 

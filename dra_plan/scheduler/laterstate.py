@@ -43,10 +43,10 @@ def advance(simulation: Simulation, before: Inventory, after: Inventory) -> None
     later.pass_time()
     later.nodes()
     later.devices()
-    later.others()
+    simulation.cluster.set_lookups(after)
     later.claims()
     later.pods()
-    simulation.scheduler.resume()
+    simulation.scheduler.bindings.run_all()
 
 
 class _LaterState:
@@ -110,13 +110,6 @@ class _LaterState:
                 self._cluster.emit(kind, Action.ADD, None, new[key])
             elif old[key] != new[key]:
                 self._cluster.emit(kind, Action.UPDATE_OTHER, old[key], new[key])
-
-    def others(self) -> None:
-        """What plugins look up when they need it."""
-        cluster, after = self._cluster, self._after
-        cluster.namespaces = {n.metadata.name: n for n in after.namespaces}
-        cluster.services, cluster.budgets = list(after.services), list(after.disruption_budgets)
-        cluster.workloads = list(after.workloads)
 
     # Claims
 
@@ -198,7 +191,7 @@ class _LaterState:
         if was == now and not action:
             return
         self._cluster.update_pod(now)
-        record = self._simulation.scheduler.record(now)
+        record = self._simulation.scheduler.records.of(now)
         record.pod = now
         event = Event(Resource.UNSCHEDULED_POD, action, current, now) if action else None
         self._simulation.scheduler.queue.update(self._cluster.info(now), event)
@@ -207,7 +200,7 @@ class _LaterState:
         """Somebody else bound the pod."""
         self._simulation.scheduler.queue.done(pod_uid(pod))
         self._cluster.add_pod(pod)
-        record = self._simulation.scheduler.record(pod)
+        record = self._simulation.scheduler.records.of(pod)
         record.pod, record.node, record.message, record.reason = pod, pod.spec.node_name, "", ""
 
     def _changed_on_node(self, was: Pod, now: Pod, current: Pod) -> None:

@@ -8,7 +8,7 @@ from dra_plan.api.notice import Notice
 from dra_plan.claimsets.podclaims import SPECIAL_ANNOTATION
 
 from .cluster import ended
-from .scheduler import PodRecord
+from .podrecord import PodRecord
 from .simulation import Simulation
 
 _CHECKED_VOLUMES = (

@@ -107,12 +107,9 @@ class SchedulingQueue:
         """The pods whose last attempt ended in an error, by the end of their backoff."""
         return self._error_backoff.values()
 
-    def _framework(self, item: QueuedPod) -> Framework:
-        return self._frameworks[item.info.profile]
-
     def _key(self, item: QueuedPod, place: _Heap) -> tuple[float, ...]:
         """Active pods by the sort plugin, then time; those backing off by the second in which they may go first."""
-        key = (*self._framework(item).sort_key(item), item.timestamp, item.order)
+        key = (*self._frameworks[item.profile].sort_key(item), item.timestamp, item.order)
         return key if place is self._active else (item.backoff_until, *key)
 
     # In and out
@@ -162,7 +159,7 @@ class SchedulingQueue:
 
     def _enter(self, item: QueuedPod, place: _Heap) -> bool:
         """Move to a place unless PreEnqueue refuses."""
-        refusal = self._framework(item).run_pre_enqueue(item.pod, item.gated_by)
+        refusal = self._frameworks[item.profile].run_pre_enqueue(item.pod, item.gated_by)
         if refusal is not None:
             item.gated_by, item.gate_message = refusal.plugin, refusal.message
             item.rejected_by.add(refusal.plugin)
@@ -255,7 +252,7 @@ class SchedulingQueue:
         """The first plugin that rejected the pod and takes the event as a reason to try again."""
         for name in (*sorted(item.pending), *sorted(item.rejected_by)):
             known = self._registered(item).get(name)
-            if known is None or self._framework(item).wants(*known, event, item.pod):
+            if known is None or self._frameworks[item.profile].wants(*known, event, item.pod):
                 return name
         return None
 
@@ -268,12 +265,12 @@ class SchedulingQueue:
 
     def _registered(self, item: QueuedPod) -> dict[str, tuple[Plugin, list[Interest]]]:
         """Plugin name to the plugin and its interests; absent if it declares none: any event will do."""
-        profile = item.info.profile
+        profile = item.profile
         found = self._interests.get(profile)
         if found is None:
             found = self._interests[profile] = {
                 plugin.name: (plugin, list(plugin.events_to_register()))
-                for plugin in self._framework(item).all_plugins()
+                for plugin in self._frameworks[item.profile].all_plugins()
                 if isinstance(plugin, EnqueueExtensions)
             }
         return found

@@ -40,3 +40,8 @@ class QueuedPod:
     def uid(self) -> str:
         """The pod's uid."""
         return self.info.uid
+
+    @property
+    def profile(self) -> str:
+        """The name of the profile that schedules the pod."""
+        return self.info.profile

@@ -14,7 +14,7 @@ from . import notices
 from .laterstate import advance
 from .pluginnames import NOT_EVALUATED
 from .plugins.defaultpreemption import DefaultPreemption
-from .scheduler import PodRecord
+from .podrecord import PodRecord
 from .simulation import Simulation
 from .trace import Tracer
 
@@ -67,10 +67,10 @@ def _result(simulation: Simulation) -> SimulationResult:
         for preemptor, victim, node in plugin.evictions
     ]
     gates = {item.uid: item for item in simulation.scheduler.queue.gated}
-    for uid, record in simulation.scheduler.records.items():
+    for uid, record in simulation.scheduler.records.by_uid.items():
         if uid in gates and not record.message:
             record.waiting = gates[uid].gate_message
-    records = [record for uid, record in simulation.scheduler.records.items() if uid in simulation.cluster.pods]
+    records = [record for uid, record in simulation.scheduler.records.by_uid.items() if uid in simulation.cluster.pods]
     return SimulationResult(
         target=simulation.target,
         api_server=simulation.api_server,

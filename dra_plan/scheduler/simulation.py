@@ -125,11 +125,11 @@ class Simulation:
     def admit(self, pod: Pod) -> None:
         """A pod seen for the first time: it is on a node, or wants one, or is none of the scheduler's business."""
         if pod.spec.node_name:
-            self.scheduler.record(pod).node = pod.spec.node_name
+            self.scheduler.records.of(pod).node = pod.spec.node_name
         elif ended(pod):
-            self.scheduler.skip(pod, f"finished: {pod.status.phase}")
+            self.scheduler.records.of(pod).skip(f"finished: {pod.status.phase}")
         elif not self._chosen(pod):
-            self.scheduler.skip(pod, "not chosen")
+            self.scheduler.records.of(pod).skip("not chosen")
         else:
             self.scheduler.enqueue(pod)
 

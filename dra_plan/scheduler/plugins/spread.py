@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dra_plan.api.core import Node, Pod, TopologySpreadConstraint
-from dra_plan.api.meta import LabelSelector, LabelSelectorRequirement
 from dra_plan.api.selectors import labels_match
-from dra_plan.api.workloads import ReplicationController, Workload
 from dra_plan.scheduler import pluginnames
-from dra_plan.scheduler.affinityterms import with_label_keys
-from dra_plan.scheduler.cluster import SimulatedCluster
 from dra_plan.scheduler.cyclestate import CycleState
 from dra_plan.scheduler.events import Action, Hint, Interest, Resource
 from dra_plan.scheduler.framework import (
@@ -29,96 +25,18 @@ from dra_plan.scheduler.handle import Handle
 from dra_plan.scheduler.nodeinfo import NodeInfo, PodInfo
 from dra_plan.scheduler.status import SKIP, Status, unresolvable, unschedulable
 
-from .nodeaffinity import matches as matches_affinity
-from .tainttoleration import untolerated
+from .spreadconstraints import (
+    HOSTNAME,
+    SYSTEM_DEFAULTS,
+    SpreadConstraint,
+    constraints_of,
+    default_selector,
+    has_all,
+)
 
-_HOSTNAME = "kubernetes.io/hostname"
 _TEXT = "node(s) didn't match pod topology spread constraints"
 _UNEVEN = unschedulable(_TEXT)
 _UNLABELLED = unresolvable(f"{_TEXT} (missing required label)")
-
-SYSTEM_DEFAULTS = (
-    TopologySpreadConstraint(max_skew=3, topology_key=_HOSTNAME, when_unsatisfiable="ScheduleAnyway"),
-    TopologySpreadConstraint(
-        max_skew=5, topology_key="topology.kubernetes.io/zone", when_unsatisfiable="ScheduleAnyway"
-    ),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class SpreadConstraint:
-    """One constraint of a pod, ready for counting."""
-
-    key: str
-    selector: LabelSelector | None
-    max_skew: int
-    min_domains: int
-    honor_affinity: bool
-    honor_taints: bool
-
-    def counts(self, pod: Pod, node: NodeInfo) -> bool:
-        """Whether the node's pods are counted for this pod."""
-        if self.honor_affinity and not matches_affinity(pod, node.name, node.labels):
-            return False
-        return not self.honor_taints or untolerated(node.node.spec.taints, pod.spec.tolerations) is None
-
-    def selects(self, pod: Pod, namespace: str) -> bool:
-        """Whether a pod is one of those that are spread."""
-        return pod.metadata.namespace == namespace and labels_match(self.selector, pod.metadata.labels)
-
-    def count(self, node: NodeInfo, namespace: str) -> int:
-        """How many pods on the node are spread by this constraint; those being deleted don't count.
-
-        An empty selector counts nobody, although it selects every pod: so upstream.
-        """
-        if self.selector is None or not (self.selector.match_labels or self.selector.match_expressions):
-            return 0
-        return sum(not info.terminating and self.selects(info.pod, namespace) for info in node.pods.values())
-
-
-def constraints_of(pod: Pod, listed: Sequence[TopologySpreadConstraint], when: str) -> list[SpreadConstraint]:
-    """The constraints with the given action, label keys filled in."""
-    return [
-        SpreadConstraint(
-            key=c.topology_key,
-            selector=with_label_keys(c.label_selector, pod, c.match_label_keys),
-            max_skew=c.max_skew,
-            min_domains=c.min_domains or 1,
-            honor_affinity=(c.node_affinity_policy or "Honor") == "Honor",
-            honor_taints=c.node_taints_policy == "Honor",
-        )
-        for c in listed
-        if c.when_unsatisfiable == when
-    ]
-
-
-def default_selector(pod: Pod, cluster: SimulatedCluster) -> LabelSelector | None:
-    """What selects the pod's like: services that select it and its owning controller; None if nothing does."""
-    labels = pod.metadata.labels or {}
-    wanted: dict[str, str] = {}
-    for service in cluster.services:
-        selector = service.spec.selector
-        same = service.metadata.namespace == pod.metadata.namespace
-        if same and selector and all(labels.get(key) == value for key, value in selector.items()):
-            wanted.update(selector)
-    expressions: list[LabelSelectorRequirement] = []
-    owner = pod.metadata.controller
-    if owner is not None:
-        for workload in cluster.workloads:
-            if (workload.kind, workload.metadata.namespace, workload.metadata.name) != (
-                owner.kind,
-                pod.metadata.namespace,
-                owner.name,
-            ):
-                continue
-            if isinstance(workload, ReplicationController):
-                wanted.update(workload.spec.selector)
-            elif isinstance(workload, Workload) and workload.spec.selector is not None:
-                wanted.update(workload.spec.selector.match_labels or {})
-                expressions += workload.spec.selector.match_expressions or []
-    if not wanted and not expressions:
-        return None
-    return LabelSelector(match_labels=wanted, match_expressions=expressions)
 
 
 @dataclass
@@ -191,7 +109,7 @@ class PodTopologySpread(
             return None, SKIP
         totals: list[dict[str, int]] = [{} for _ in constraints]
         for node in nodes:
-            if not _has_all(node.labels, constraints):
+            if not has_all(node.labels, constraints):
                 continue
             for constraint, values in zip(constraints, totals, strict=True):
                 if constraint.counts(pod, node):
@@ -216,7 +134,7 @@ class PodTopologySpread(
 
     def _shift(self, state: CycleState, pod: Pod, other: PodInfo, node: NodeInfo, by: int) -> None:
         counted: _SpreadCounts = state.read(self.name)
-        if not _has_all(node.labels, counted.constraints):
+        if not has_all(node.labels, counted.constraints):
             return
         for constraint, values in zip(counted.constraints, counted.totals, strict=True):
             if constraint.selects(other.pod, pod.metadata.namespace) and constraint.counts(pod, node):
@@ -246,22 +164,22 @@ class PodTopologySpread(
         all_labels = bool(pod.spec.topology_spread_constraints) or not self._system
         scored = _SpreadScores(constraints, [{} for _ in constraints])
         for node in nodes:
-            if all_labels and not _has_all(node.labels, constraints):
+            if all_labels and not has_all(node.labels, constraints):
                 scored.ignored.add(node.name)
                 continue
             for constraint, values in zip(constraints, scored.totals, strict=True):
-                if constraint.key != _HOSTNAME:
+                if constraint.key != HOSTNAME:
                     values.setdefault(node.labels.get(constraint.key, ""), 0)
         self._count_domains(scored, pod, all_labels)
         for constraint, values in zip(constraints, scored.totals, strict=True):
-            size = len(nodes) - len(scored.ignored) if constraint.key == _HOSTNAME else len(values)
+            size = len(nodes) - len(scored.ignored) if constraint.key == HOSTNAME else len(values)
             scored.weights.append(math.log(size + 2))
         state.write(f"{self.name}/score", scored)
         return None
 
     def _count_domains(self, scored: _SpreadScores, pod: Pod, all_labels: bool) -> None:
         for node in self._handle.snapshot.values():
-            if all_labels and not _has_all(node.labels, scored.constraints):
+            if all_labels and not has_all(node.labels, scored.constraints):
                 continue
             for constraint, values in zip(scored.constraints, scored.totals, strict=True):
                 value = node.labels.get(constraint.key)
@@ -278,7 +196,7 @@ class PodTopologySpread(
             value = node.labels.get(constraint.key)
             if value is None:
                 continue
-            by_node = constraint.key == _HOSTNAME
+            by_node = constraint.key == HOSTNAME
             met = constraint.count(node, pod.metadata.namespace) if by_node else values.get(value, 0)
             total += met * weight + (constraint.max_skew - 1)
         return math.floor(total + 0.5)
@@ -323,13 +241,9 @@ class PodTopologySpread(
 
         def place(node: Node | None) -> list[str | None]:
             labels = (node.metadata.labels or {}) if node is not None else {}
-            return [labels.get(c.key) for c in constraints] if _has_all(labels, constraints) else []
+            return [labels.get(c.key) for c in constraints] if has_all(labels, constraints) else []
 
         before, after = place(old), place(new)
         if old is not None and new is not None:
             return Hint.QUEUE if before != after or old.spec.taints != new.spec.taints else Hint.SKIP
         return Hint.QUEUE if before or after else Hint.SKIP
-
-
-def _has_all(labels: Mapping[str, str], constraints: Sequence[SpreadConstraint]) -> bool:
-    return all(constraint.key in labels for constraint in constraints)

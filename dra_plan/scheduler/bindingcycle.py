@@ -1,0 +1,149 @@
+"""The binding cycle: pods with a node that wait for permission, are prepared and bound, or give the node back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
+
+from .cycle import CycleResult, describe_binding_failure, describe_rejection
+from .cyclestate import CycleState
+from .events import Action, Event, Resource
+from .extenders import ExtenderError
+from .failures import FailureHandler
+from .handle import Handle
+from .podrecord import PodRecords
+from .queue import SchedulingQueue
+from .queuedpod import QueuedPod
+from .runtime import Framework
+from .status import Code, Status, error
+
+
+@dataclass
+class Binding:
+    """A pod with a reserved node, and how far its binding has come."""
+
+    item: QueuedPod
+    framework: Framework
+    state: CycleState
+    node: str
+    prepared: set[str] = field(default_factory=set)
+    """The PreBind plugins that are done."""
+    started: bool = False
+
+
+class BindingCycle:
+    """Carries bindings through. Nothing sleeps: one that waits is looked at again when something may have changed."""
+
+    def __init__(self, handle: Handle, queue: SchedulingQueue, records: PodRecords, failures: FailureHandler) -> None:
+        self._handle = handle
+        self._queue = queue
+        self._records = records
+        self._failures = failures
+        self._bindings: list[Binding] = []
+
+    def add(self, binding: Binding) -> None:
+        """A node was reserved for a pod; `run` does the rest."""
+        self._bindings.append(binding)
+
+    def run(self, binding: Binding) -> None:
+        """Go as far as possible: announce the node, wait for permission, prepare, bind."""
+        if not binding.started:
+            binding.started = True
+            refusal = self._announce(binding)
+            if refusal is not None:
+                self._handle.waiting.remove(binding.item.uid)
+                self._fail(binding, refusal)
+                return
+        if not self._is_permitted(binding):
+            return
+        pod, node, framework = binding.item.pod, binding.node, binding.framework
+        status = framework.run_pre_bind(binding.state, pod, node, binding.prepared)
+        if status is not None and status.code is Code.WAIT:
+            self._records.of(pod).wait(status.message)
+            return
+        status = self._bind(binding) if status is None else status
+        if status is not None:
+            self._fail(binding, status)
+            return
+        self._bindings.remove(binding)
+        self._records.of(pod).bind(node)
+        self._handle.nominator.clear(binding.item.uid)
+        self._queue.done(binding.item.uid)
+        framework.run_post_bind(binding.state, pod, node)
+
+    def run_all(self) -> None:
+        """Look again at every binding: something outside the simulation has changed."""
+        for binding in list(self._bindings):
+            self.run(binding)
+
+    def pass_time(self) -> bool:
+        """Let time pass until the next Permit deadline, and go on with what is decided; False if nothing came of it."""
+        waiting = self._handle.waiting
+        deadlines = [parked.deadline for parked in waiting if not parked.decided]
+        if deadlines:
+            self._handle.clock.advance_to(min(deadlines))
+            for parked in waiting:
+                parked.expire(self._handle.clock.now)
+        moved = False
+        for binding in list(self._bindings):
+            found = waiting.get(binding.item.uid)
+            if found is not None and found.decided:
+                self.run(binding)
+                moved = True
+        return moved
+
+    def _announce(self, binding: Binding) -> Status | None:
+        """The node is written to the pod's status before plugins do anything that takes time; an Error ends it."""
+        status = binding.framework.run_pre_bind_pre_flight(binding.state, binding.item.pod, binding.node)
+        waits = self._handle.waiting.get(binding.item.uid) is not None
+        if waits or status is None:
+            self._records.of(binding.item.pod).nominated = binding.node
+        return status if status is not None and status.code is Code.ERROR else None
+
+    def _is_permitted(self, binding: Binding) -> bool:
+        """Whether every Permit plugin has allowed the pod; one that was rejected gives its node back."""
+        waiting = self._handle.waiting.get(binding.item.uid)
+        if waiting is None:
+            return True
+        if not waiting.decided:
+            message = f"waiting on permit: {', '.join(waiting.pending_plugins)}"
+            self._records.of(binding.item.pod).wait(message)
+            return False
+        self._handle.waiting.remove(binding.item.uid)
+        if waiting.verdict is None:
+            return True
+        result = CycleResult()
+        describe_rejection(waiting.verdict, binding.node, result)
+        self._give_up(binding, result)
+        return False
+
+    def _bind(self, binding: Binding) -> Status | None:
+        pod = binding.item.pod
+        for extender in self._handle.extenders:
+            if extender.is_binder and extender.is_interested(pod):
+                try:
+                    extender.bind(pod, binding.node)
+                except ExtenderError as problem:
+                    if extender.ignorable:
+                        continue
+                    return error(str(problem))
+                self._handle.cluster.bind(pod, binding.node)
+                return None
+        return binding.framework.run_bind(binding.state, pod, binding.node)
+
+    def _fail(self, binding: Binding, status: Status) -> None:
+        result = CycleResult()
+        describe_binding_failure(status, result)
+        self._give_up(binding, result)
+
+    def _give_up(self, binding: Binding, result: CycleResult) -> None:
+        """Binding failed: everything is taken back, and others are told as if the pod had been deleted."""
+        item, pod = binding.item, binding.item.pod
+        self._bindings.remove(binding)
+        binding.framework.run_unreserve(binding.state, pod, binding.node)
+        self._handle.cluster.forget(item.info, binding.node)
+        self._handle.nominator.clear(item.uid)
+        placed = replace(pod, spec=replace(pod.spec, node_name=binding.node))
+        self._failures.handle(item, result)
+        self._queue.binding_failed(Event(Resource.ASSIGNED_POD, Action.DELETE, placed), item.uid)
