@@ -111,7 +111,8 @@ def fleets(nodes: int) -> None:
 
 
 def hard() -> None:
-    from dra_plan.explain import blocking, suggest
+    from dra_plan.explain import blocking
+    from dra_plan.explain.suggest import trials
     from dra_plan.manifests.decode import from_dicts
     from dra_plan.planner.allocation import plan_inventory
     from dra_plan.planner.explanation import explain_inventory
@@ -131,7 +132,7 @@ def hard() -> None:
         blocks = ", ".join(f"{len(one['elements'])}, {'' if one['proven'] else 'not '}proven" for one in sets) or "none"
         times = f"{middle - start:.2f} s | {end - middle:.2f} s"
         print(f"| {case['id']} | {times} | {blocks} | {len(claim_set['suggestions'])} |")
-    print(f"\nBudgets in steps: {blocking.ALL_STEPS} for blocking sets, {suggest.TOTAL_STEPS} for suggestions.")
+    print(f"\nBudgets in steps: {blocking.ALL_STEPS} for blocking sets, {trials.TOTAL_STEPS} for suggestions.")
 
 
 if __name__ == "__main__":

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from dra_plan.allocator import Allocator, Outcome
 from dra_plan.api.core import Node
 
-from .relax import ConstraintElement, Element, RequestElement, elements, without
-from .scene import Budget, Scene
+from .elements import ConstraintElement, Element, RequestElement, elements, without
+from .placement import Budget, Placement
 
 SAME_EVERYWHERE = (RequestElement, ConstraintElement)
 """Elements that mean the same on every node."""
@@ -35,9 +35,9 @@ class BlockingSet:
     proven: bool
 
 
-def blocking_set(scene: Scene, budget: Budget | None = None) -> BlockingSet | None:
+def blocking_set(placement: Placement, budget: Budget | None = None) -> BlockingSet | None:
     """A minimal blocking set; None if everything fits once defects are repaired; empty if that stays undecided."""
-    fixed = scene.repaired()
+    fixed = placement.repaired()
     budget = budget or Budget(TOTAL_STEPS, STEPS_EACH)
     fits = fixed.fits(budget)
     if fits is not False:
@@ -49,19 +49,23 @@ def blocking_set(scene: Scene, budget: Budget | None = None) -> BlockingSet | No
     return BlockingSet(tuple(reversed(search.kept())), search.proven)
 
 
-class Known:
+class KnownBlockingSet:
     """A blocking set found on one node, asked about on others by one allocator, which shares answers between them.
 
     Only its requests and constraints count there: the claims and counters of each node all hold, as those of a set
     found on another node have other names.
     """
 
-    def __init__(self, found: BlockingSet, scene: Scene) -> None:
+    def __init__(self, found: BlockingSet, placement: Placement) -> None:
         self.found = found
         held = {element for element in found.elements if isinstance(element, SAME_EVERYWHERE)}
-        others = [e for e in elements(scene) if isinstance(e, SAME_EVERYWHERE) and e not in held]
-        view = scene.world.repaired().view
-        self._allocator = Allocator(without(scene, others).claims, view, max_steps=STEPS_EACH, deadline=scene.deadline)
+        others = [e for e in elements(placement) if isinstance(e, SAME_EVERYWHERE) and e not in held]
+        self._allocator = Allocator(
+            without(placement, others).claims,
+            placement.view.repaired(),
+            max_steps=STEPS_EACH,
+            deadline=placement.deadline,
+        )
 
     def is_enough(self, node: Node, budget: Budget) -> bool:
         """Whether the requests and constraints leave no allocation on this node either, defects repaired."""
@@ -75,8 +79,8 @@ class Known:
 class _Deletion:
     """Drops whatever can be dropped while it still does not fit: in runs first, one by one where a run matters."""
 
-    def __init__(self, scene: Scene, candidates: Sequence[Element], budget: Budget) -> None:
-        self._scene, self._budget = scene, budget
+    def __init__(self, placement: Placement, candidates: Sequence[Element], budget: Budget) -> None:
+        self._placement, self._budget = placement, budget
         self._held: dict[Element, None] = dict.fromkeys(candidates)
         self._gone: list[Element] = []
         self._vital: dict[Element, int] = {}
@@ -117,4 +121,4 @@ class _Deletion:
         self.proven = self.proven and fits is True
 
     def _fits_without(self, run: Sequence[Element]) -> bool | None:
-        return without(self._scene, {*self._gone, *run}).fits(self._budget)
+        return without(self._placement, {*self._gone, *run}).fits(self._budget)

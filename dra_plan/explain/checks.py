@@ -16,8 +16,8 @@ from dra_plan.allocator.pools import device_is_on
 from dra_plan.allocator.reasons import BindingConditionsOff, CountersOff, InUse, OtherNode, SelectorRefused
 from dra_plan.allocator.requests import Want
 
+from .placement import Placement
 from .reasons import PoolUnusable, Refusal, SelectorFailed
-from .scene import Scene
 
 
 class Check(NamedTuple):
@@ -28,13 +28,17 @@ class Check(NamedTuple):
 
 
 class Checks:
-    """The checks of one scene."""
+    """The checks of one placement."""
 
-    def __init__(self, scene: Scene) -> None:
-        self._scene = scene
-        self._features, self._rules, self._quirks = scene.target.features, scene.target.rules, scene.target.quirks
-        self._counters = Counters(scene.state, scene.target)
-        self._ledger = Ledger(len(scene.claims))
+    def __init__(self, placement: Placement) -> None:
+        self._placement = placement
+        self._features, self._rules, self._quirks = (
+            placement.view.target.features,
+            placement.view.target.rules,
+            placement.view.target.quirks,
+        )
+        self._counters = Counters(placement.view.state, placement.view.target)
+        self._ledger = Ledger(len(placement.claims))
         self._kind = (
             Check("feature", self._binding),
             Check("selector", self._selector),
@@ -76,7 +80,7 @@ class Checks:
         return None if usable else PoolUnusable(pool.state.value.lower())
 
     def _in_use(self, want: Want, device: PoolDevice, _pool: Pool) -> Refusal | None:
-        holder = None if want.admin else self._scene.state.dedicated.get(device.id)
+        holder = None if want.admin else self._placement.view.state.dedicated.get(device.id)
         return None if holder is None else InUse(holder)
 
     def _binding(self, _want: Want, device: PoolDevice, _pool: Pool) -> Refusal | None:
@@ -99,7 +103,7 @@ class Checks:
         return None
 
     def _node(self, _want: Want, device: PoolDevice, _pool: Pool) -> Refusal | None:
-        return None if device_is_on(device, self._scene.node) else OtherNode()
+        return None if device_is_on(device, self._placement.node) else OtherNode()
 
     def _capacity(self, want: Want, device: PoolDevice, _pool: Pool) -> Refusal | None:
         if not self._features.consumable_capacity:
@@ -109,7 +113,7 @@ class Checks:
             return demand.refusal
         if want.admin and not self._quirks.admin_pays:
             return capacity.short(demand.portions, None, None)
-        return capacity.short(demand.portions, self._scene.state.aggregate.get(device.id), None)
+        return capacity.short(demand.portions, self._placement.view.state.aggregate.get(device.id), None)
 
     def _all_capacity(self, want: Want, device: PoolDevice, pool: Pool) -> Refusal | None:
         """As for a single device; repaired, All also means devices whose capacity others use (Q10)."""
@@ -131,7 +135,7 @@ class Checks:
     def _pays(self, want: Want, device: PoolDevice) -> bool:
         """A share of a device that is shared already costs no counters, and neither does admin access once repaired."""
         state, shared = (
-            self._scene.state,
+            self._placement.view.state,
             self._features.consumable_capacity and device.device.allow_multiple_allocations,
         )
         paid = device.id in state.aggregate or (

@@ -8,13 +8,13 @@ from dra_plan.allocator import DeviceID, PoolDevice, Probe
 from dra_plan.allocator.reasons import DeviceReason, InUse
 from dra_plan.allocator.requests import Want
 
-from .funnel import Funnel, NodeView, view
+from .funnel import Funnel, NodeOffer, offer
+from .placement import Placement
 from .reasons import Refusal, TakenAlready
-from .scene import Scene
 
 
 @dataclass(slots=True)
-class Choice:
+class DeviceChoice:
     """A device given to a slot of a request, and those before it with the reason why not.
 
     Without a reason a device was tried, and nothing was found for what comes after.
@@ -26,7 +26,7 @@ class Choice:
     passed_over: list[tuple[PoolDevice, Refusal | None]] = field(default_factory=list)
     alternatives_before: list[Funnel] = field(default_factory=list)
     """For the first slot of an alternative: the alternatives before it, as they stand while nothing is taken."""
-    view: NodeView | None = None
+    offer: NodeOffer | None = None
     """What those were found in."""
 
     @property
@@ -35,18 +35,18 @@ class Choice:
         return self.want.claim_index, self.want.request_index, self.slot
 
 
-class Path(Probe):
+class ChoiceProbe(Probe):
     """Keeps the slots between the start and where the search is now; at the end of a search that fits, the solution."""
 
     def __init__(self) -> None:
-        self.choices: list[Choice] = []
+        self.choices: list[DeviceChoice] = []
 
     def entered(self, want: Want, slot: int) -> None:
         """Slots are entered in order, so whatever stands at this place or behind it has been given up."""
         place = want.claim_index, want.request_index, slot
         while self.choices and self.choices[-1].place >= place:
             self.choices.pop()
-        self.choices.append(Choice(want, slot))
+        self.choices.append(DeviceChoice(want, slot))
 
     def rejected(self, want: Want, slot: int, device: PoolDevice, reason: DeviceReason) -> None:
         """The device can't be used in this slot now."""
@@ -67,7 +67,7 @@ class Path(Probe):
         """What was heard does not count."""
         self.choices.clear()
 
-    def _choice(self, want: Want, slot: int) -> Choice:
+    def _choice(self, want: Want, slot: int) -> DeviceChoice:
         """The slot's entry; what stands behind it has been given up."""
         place = want.claim_index, want.request_index, slot
         while self.choices[-1].place > place:
@@ -75,15 +75,15 @@ class Path(Probe):
         return self.choices[-1]
 
 
-def of(scene: Scene) -> list[Choice]:
-    """The choices on the way to the scene's solution. Raises nothing: the scene is known to fit."""
-    path = Path()
-    scene.ask(probe=path)
+def of(placement: Placement) -> list[DeviceChoice]:
+    """The choices on the way to the placement's solution. Raises nothing: the placement is known to fit."""
+    path = ChoiceProbe()
+    placement.ask(probe=path)
     if any(choice.want.parent for choice in path.choices):
-        seen = view(scene)
+        seen = offer(placement)
         for choice in path.choices:
             if choice.slot == 0:
-                choice.view = seen
+                choice.offer = seen
                 choice.alternatives_before = [told for told in seen.funnels if _is_before(told.want, choice.want)]
     return path.choices
 

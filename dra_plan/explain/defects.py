@@ -7,26 +7,26 @@ from dataclasses import dataclass
 from dra_plan.allocator import NodeOutcome
 from dra_plan.releases import DEFECTS, Defect
 
-from .scene import Budget, Scene
+from .placement import Budget, Placement
 
 STEPS = 50_000
 """Search steps for all the questions about one node's defects."""
 
 
 @dataclass(slots=True, frozen=True)
-class DefectFinding:
+class DecisiveDefects:
     """Without these defects the node's answer is another one, `promised`."""
 
     defects: tuple[Defect, ...]
     promised: str
 
 
-def defects(scene: Scene, answer: NodeOutcome) -> DefectFinding | None:
+def defects(placement: Placement, answer: NodeOutcome) -> DecisiveDefects | None:
     """The defects without which the outcome changes: one alone if that is enough, else all that were met together."""
-    active = [name for name in sorted(answer.sighted) if getattr(scene.target.quirks, name)]
+    active = [name for name in sorted(answer.sighted) if getattr(placement.view.target.quirks, name)]
     budget = Budget(STEPS, STEPS)
     for names in [(name,) for name in active] + ([tuple(active)] if len(active) > 1 else []):
-        other = scene.repaired(*names).ask(budget)
+        other = placement.repaired(*names).ask(budget)
         if other.outcome is not answer.outcome and other.outcome.value != "Undecided":
-            return DefectFinding(tuple(d for d in DEFECTS if d.quirk in names), other.outcome.value)
+            return DecisiveDefects(tuple(d for d in DEFECTS if d.quirk in names), other.outcome.value)
     return None

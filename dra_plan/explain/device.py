@@ -1,11 +1,11 @@
-"""The whole story of one device: every check of every request, passed or failed, with the numbers."""
+"""The whole group of one device: every check of every request, passed or failed, with the numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from dra_plan.allocator import AllocationError, DeviceID, Pool, PoolDevice, SelectorError, capacity, taints
+from dra_plan.allocator import AllocationError, DeviceID, Pool, PoolDevice, SelectorError, View, capacity, taints
 from dra_plan.allocator.constraints import Constraint
 from dra_plan.allocator.counters import Counters
 from dra_plan.allocator.requests import Condition, Want
@@ -14,15 +14,15 @@ from dra_plan.claimsets import ClaimSet
 from dra_plan.documents.base import ClaimName, ObjectName
 from dra_plan.documents.explanation import JudgedClaimSet
 
-from .change import about
 from .checks import Checks
 from .document import finding, holder, name
 from .document import pool as pool_document
 from .near import nearest
+from .placement import Placement, Placements
 from .pools import finding as pool_finding
 from .reasons import amount, code, plain
-from .scene import Scene, Stage, World
-from .selectors import Publications, findings
+from .selectors import Publications, decisive_parts
+from .suggest.change import about
 
 Data = dict[str, Any]
 
@@ -34,22 +34,22 @@ def parse(text: str) -> DeviceID | None:
     return DeviceID(driver, pool, device) if driver and pool and device else None
 
 
-def known_devices(world: World) -> Iterator[DeviceID]:
+def known_devices(view: View) -> Iterator[DeviceID]:
     """All devices that the input's slices name."""
-    for slices in world.view.gatherer.slices.values():
+    for slices in view.gatherer.slices.values():
         for slice_ in slices:
             yield from (device.id for device in slice_.devices)
 
 
-def hint(world: World, device: DeviceID) -> str | None:
+def hint(view: View, device: DeviceID) -> str | None:
     """A device that may have been meant by one that is not known."""
-    return nearest(str(device), [str(known) for known in known_devices(world)])
+    return nearest(str(device), [str(known) for known in known_devices(view)])
 
 
-def story(world: World, nodes: Sequence[Node], claim_sets: Iterable[ClaimSet], device: DeviceID) -> Data:
+def explain_device(view: View, nodes: Sequence[Node], claim_sets: Iterable[ClaimSet], device: DeviceID) -> Data:
     """What became of the device for each claim set, on the first of the nodes that sees it."""
-    seen = [(node, found) for node in nodes if (found := _on(world, node, device)) is not None]
-    slices = [s for s in world.view.gatherer.slices.get(device.pool_id, ()) if any(d.id == device for d in s.devices)]
+    seen = [(node, found) for node in nodes if (found := _on(view, node, device)) is not None]
+    slices = [s for s in view.gatherer.slices.get(device.pool_id, ()) if any(d.id == device for d in s.devices)]
     made: Data = {
         "device": device._asdict(),
         "slices": [slice_.name for slice_ in slices],
@@ -61,20 +61,20 @@ def story(world: World, nodes: Sequence[Node], claim_sets: Iterable[ClaimSet], d
     if not seen:
         return made
     node, (pool, member) = seen[0]
-    state = world.view.state
+    state = view.state
     keys = [state.dedicated[device]] if device in state.dedicated else list(dict.fromkeys(state.shared.get(device, ())))
-    whole = Stage(world, ()).scene(node)
+    whole = Placements(view, ()).on(node)
     made["holders"] = [holder(whole, key) for key in keys]
     if not pool.usable:
-        made["pool"] = pool_document(pool_finding(pool, world.view.gatherer))
-    made["claimSets"] = [_of_set(world, claim_set, node, pool, member) for claim_set in claim_sets]
+        made["pool"] = pool_document(pool_finding(pool, view.gatherer))
+    made["claimSets"] = [_of_set(view, claim_set, node, pool, member) for claim_set in claim_sets]
     return made
 
 
-def _on(world: World, node: Node, device: DeviceID) -> tuple[Pool, PoolDevice] | None:
+def _on(view: View, node: Node, device: DeviceID) -> tuple[Pool, PoolDevice] | None:
     obsolete: list[Pool] = []
     try:
-        pools = world.view.gatherer.gather(node, obsolete=obsolete)
+        pools = view.gatherer.gather(node, obsolete=obsolete)
     except AllocationError:
         return None
     for pool in (*pools, *obsolete):
@@ -85,26 +85,25 @@ def _on(world: World, node: Node, device: DeviceID) -> tuple[Pool, PoolDevice] |
     return None
 
 
-def _of_set(world: World, claim_set: ClaimSet, node: Node, pool: Pool, device: PoolDevice) -> JudgedClaimSet:
-    scene = Stage(world, claim_set.claims).scene(node)
-    wants = [want for ready in scene.ready() for wants in ready.requests for want in wants]
+def _of_set(view: View, claim_set: ClaimSet, node: Node, pool: Pool, device: PoolDevice) -> JudgedClaimSet:
+    placement = Placements(view, claim_set.claims).on(node)
     owner = claim_set.owner
     return JudgedClaimSet(
         owner=ObjectName(kind=owner.kind, namespace=owner.namespace, name=owner.name) if owner is not None else None,
         claims=[ClaimName(**name(claim)) for claim in claim_set.claims],
-        requests=[_of_want(scene, want, pool, device) for want in wants],
+        requests=[_of_want(placement, want, pool, device) for want in placement.wants()],
     )
 
 
-def _of_want(scene: Scene, want: Want, pool: Pool, device: PoolDevice) -> Data:
-    checks = Checks(scene)
+def _of_want(placement: Placement, want: Want, pool: Pool, device: PoolDevice) -> Data:
+    checks = Checks(placement)
     told: list[Data] = []
     for check in checks.of(want):
         refusal = check.refusal(want, device, pool)
         entry: Data = {"step": check.name, "passed": refusal is None}
         if refusal is not None:
             entry |= {"code": code(refusal).name, **code(refusal).data(refusal)}
-        details = _DETAILS[check.name](scene, want, pool, device) if check.name in _DETAILS else []
+        details = _DETAILS[check.name](placement, want, pool, device) if check.name in _DETAILS else []
         if details:
             entry["details"] = details
         told.append(entry)
@@ -124,11 +123,11 @@ def _merged(told: Sequence[Data]) -> list[Data]:
 # -- the numbers behind the checks ---------------------------------------------------------------------------------
 
 
-def _selectors(scene: Scene, want: Want, _pool: Pool, device: PoolDevice) -> list[Data]:
-    return [_condition(scene, condition, device) for condition in want.conditions]
+def _selectors(placement: Placement, want: Want, _pool: Pool, device: PoolDevice) -> list[Data]:
+    return [_condition(placement, condition, device) for condition in want.conditions]
 
 
-def _condition(scene: Scene, condition: Condition, device: PoolDevice) -> Data:
+def _condition(placement: Placement, condition: Condition, device: PoolDevice) -> Data:
     made: Data = {"class": condition.class_name, "selector": condition.index, "expression": condition.expression}
     compiles = True
     try:
@@ -137,16 +136,16 @@ def _condition(scene: Scene, condition: Condition, device: PoolDevice) -> Data:
         made |= {"result": None, "error": str(error)}
         compiles = error.device is not None
     if compiles and not made["result"]:
-        found = findings(condition.expression, [device], scene.view.compile, lambda: Publications([device]))
+        found = decisive_parts(condition.expression, [device], placement.view.compile, lambda: Publications([device]))
         made["selectors"] = [finding(item) for item in found]
     return made
 
 
-def _capacities(scene: Scene, want: Want, _pool: Pool, device: PoolDevice) -> list[Data]:
-    if not scene.target.features.consumable_capacity:
+def _capacities(placement: Placement, want: Want, _pool: Pool, device: PoolDevice) -> list[Data]:
+    if not placement.view.target.features.consumable_capacity:
         return []
-    demand = capacity.demand(want.capacity, device, scene.target.quirks)
-    used = scene.state.aggregate.get(device.id, {})
+    demand = capacity.demand(want.capacity, device, placement.view.target.quirks)
+    used = placement.view.state.aggregate.get(device.id, {})
     return [
         {
             "capacity": portion.name,
@@ -158,10 +157,10 @@ def _capacities(scene: Scene, want: Want, _pool: Pool, device: PoolDevice) -> li
     ]
 
 
-def _counters(scene: Scene, _want: Want, pool: Pool, device: PoolDevice) -> list[Data]:
-    if not scene.target.features.partitionable_devices or not device.consumption:
+def _counters(placement: Placement, _want: Want, pool: Pool, device: PoolDevice) -> list[Data]:
+    if not placement.view.target.features.partitionable_devices or not device.consumption:
         return []
-    left = Counters(scene.state, scene.target).table(device, pool, set()).left
+    left = Counters(placement.view.state, placement.view.target).table(device, pool, set()).left
     return [
         {
             "counterSet": counter_set,
@@ -173,8 +172,8 @@ def _counters(scene: Scene, _want: Want, pool: Pool, device: PoolDevice) -> list
     ]
 
 
-def _taints(scene: Scene, want: Want, _pool: Pool, device: PoolDevice) -> list[Data]:
-    rules = scene.target.rules
+def _taints(placement: Placement, want: Want, _pool: Pool, device: PoolDevice) -> list[Data]:
+    rules = placement.view.target.rules
     return [
         {
             "key": taint.key,
@@ -187,7 +186,7 @@ def _taints(scene: Scene, want: Want, _pool: Pool, device: PoolDevice) -> list[D
     ]
 
 
-def _constraints(_scene: Scene, want: Want, _pool: Pool, device: PoolDevice) -> list[Data]:
+def _constraints(_placement: Placement, want: Want, _pool: Pool, device: PoolDevice) -> list[Data]:
     return [_constraint(constraint, device) for constraint in want.constraints]
 
 

@@ -1,4 +1,4 @@
-"""Stories as plain data: the parts of an Explanation.
+"""Groups of nodes as plain data: the parts of an Explanation.
 
 The shape is that of `output/schemas/Explanation.json`; every code is described in docs/reasons.md.
 """
@@ -15,20 +15,21 @@ from dra_plan.api.notice import Origin
 from dra_plan.api.resource import CapacityRequestPolicy, ResourceClaim
 
 from .blocking import BlockingSet
-from .capacity_changes import asked_name
-from .change import about
-from .choices import Choice
-from .defects import DefectFinding
-from .faults import Fault
-from .funnel import Funnel, NodeView, Removal
+from .choices import DeviceChoice
+from .defects import DecisiveDefects
+from .elements import ClaimElement, ConstraintElement, CounterElement, RequestElement
+from .errors import ErrorDetails
+from .explainer import SetExplanation
+from .funnel import Funnel, NodeOffer, Removal
+from .groups import NodeGroup
 from .holders import holders, wanted
-from .pools import PoolFinding
+from .placement import Placement
+from .pools import SkippedPool
 from .reasons import TakenAlready, amount, code, group_key
-from .relax import ClaimElement, ConstraintElement, CounterElement, RequestElement
-from .scene import Scene
-from .selectors import Finding, Found
-from .story import SetExplanation, Story
-from .suggest import Suggestion
+from .selectors import DecisivePart, NamedValues
+from .suggest.capacities import asked_name
+from .suggest.change import about
+from .suggest.trials import Suggestion
 
 Data = dict[str, Any]
 
@@ -43,29 +44,29 @@ def set_document(told: SetExplanation) -> Data:
     """The part of an Explanation that concerns one claim set, without owner, claims and outcome."""
     return {
         "fault": fault(told.fault) if told.fault is not None else None,
-        "stories": [_story(story) for story in told.stories],
+        "stories": [_group(group) for group in told.groups],
         "suggestions": [suggestion(found) for found in told.suggestions],
         "tried": told.tried,
     }
 
 
-def _story(story: Story) -> Data:
-    view = story.view
+def _group(group: NodeGroup) -> Data:
+    offer = group.offer
     return {
-        "nodes": [node.metadata.name for node in story.nodes],
-        "outcome": story.answer.outcome.value,
-        "message": story.answer.message,
-        "steps": story.answer.steps,
-        "defect": defect(story.defect) if story.defect is not None else None,
-        "fault": fault(story.fault) if story.fault is not None else None,
-        "claimsElsewhere": [name(claim) for claim in story.elsewhere],
-        "devices": view.devices if view is not None else None,
-        "pools": [pool(found) for found in view.unusable] if view is not None else [],
-        "requests": [_funnel(story, view, position) for position in range(len(view.funnels))]
-        if view is not None
+        "nodes": [node.metadata.name for node in group.nodes],
+        "outcome": group.answer.outcome.value,
+        "message": group.answer.message,
+        "steps": group.answer.steps,
+        "defect": defect(group.defect) if group.defect is not None else None,
+        "fault": fault(group.fault) if group.fault is not None else None,
+        "claimsElsewhere": [name(claim) for claim in group.elsewhere],
+        "devices": offer.devices if offer is not None else None,
+        "pools": [pool(found) for found in offer.unusable] if offer is not None else [],
+        "requests": [_funnel(group, offer, position) for position in range(len(offer.funnels))]
+        if offer is not None
         else [],
-        "blockingSet": blocking_set(view, story.blocking) if view is not None and story.blocking else None,
-        "choices": [choice(story.scene, made) for made in story.choices if story.scene is not None],
+        "blockingSet": blocking_set(offer, group.blocking) if offer is not None and group.blocking else None,
+        "choices": [choice(group.placement, made) for made in group.choices if group.placement is not None],
     }
 
 
@@ -92,21 +93,21 @@ def _origin(origin: Origin | None) -> str:
 # -- requests ------------------------------------------------------------------------------------------------------
 
 
-def _funnel(story: Story, view: NodeView, position: int) -> Data:
-    funnel = view.funnels[position]
+def _funnel(group: NodeGroup, offer: NodeOffer, position: int) -> Data:
+    funnel = offer.funnels[position]
     return {
         **request(funnel),
         "removed": [
             {
-                **removal(view, funnel, found),
-                **_range("count", story.removed(position, found.key)),
-                "selectors": [finding(item) for item in story.findings.get((position, number), ())],
+                **removal(offer, funnel, found),
+                **_range("count", group.removed(position, found.key)),
+                "selectors": [finding(item) for item in group.decisive_parts.get((position, number), ())],
             }
             for number, found in enumerate(funnel.removals)
         ],
         "left": len(funnel.left),
-        **_range("left", story.left(position)),
-        **_range("devices", story.devices(position)),
+        **_range("left", group.left(position)),
+        **_range("devices", group.devices(position)),
         "leftDevices": [device_name(device) for device in funnel.left[:EXAMPLES]],
     }
 
@@ -129,12 +130,12 @@ def request(funnel: Funnel) -> Data:
     }
 
 
-def removal(view: NodeView, funnel: Funnel, found: Removal) -> Data:
+def removal(offer: NodeOffer, funnel: Funnel, found: Removal) -> Data:
     """The devices that one reason takes away."""
     made: Data = {"code": code(found.refusal).name, "step": found.step, "count": len(found.devices)}
     made |= code(found.refusal).data(found.refusal)
     if isinstance(found.refusal, InUse):
-        made["wanted"] = len(wanted(view, funnel.want, found.devices))
+        made["wanted"] = len(wanted(offer, funnel.want, found.devices))
     if isinstance(found.refusal, CapacityMissing):
         made["published"] = sorted({name for device in found.devices for name in device.device.capacity})
     if isinstance(found.refusal, PolicyViolated):
@@ -142,9 +143,9 @@ def removal(view: NodeView, funnel: Funnel, found: Removal) -> Data:
         asked = asked_name(funnel.want, found.refusal.name)
         if asked is not None:
             made["asked"] = str((funnel.want.capacity or {})[asked])
-    held = holders(view, funnel.want, found)
+    held = holders(offer, funnel.want, found)
     if held:
-        made["holders"] = [holder(view.scene, key) for key in held]
+        made["holders"] = [holder(offer.placement, key) for key in held]
     made["examples"] = [device_name(device) for device in found.devices[:EXAMPLES]]
     return made
 
@@ -172,15 +173,15 @@ def policy_document(policy: CapacityRequestPolicy) -> Data:
     return made
 
 
-def holder(scene: Scene, key: str) -> Data:
+def holder(placement: Placement, key: str) -> Data:
     """A claim and the pods that may use its devices."""
-    claim = next((claim for claim in scene.allocated if claim.key == key), None)
+    claim = next((claim for claim in placement.allocated if claim.key == key), None)
     reserved = claim.status.reserved_for if claim is not None and claim.status is not None else []
     made: Data = {**key_name(key), "pods": [user.name for user in reserved if user.resource == "pods"]}
-    return {**made, "own": True} if key in scene.own else made
+    return {**made, "own": True} if key in placement.own else made
 
 
-def finding(item: Finding) -> Data:
+def finding(item: DecisivePart) -> Data:
     """A deciding part of a selector."""
     made: Data = {"clause": item.clause, "count": item.count, "found": [_found(found) for found in item.found]}
     if item.computed:
@@ -193,7 +194,7 @@ def finding(item: Finding) -> Data:
     return made
 
 
-def _found(found: Found) -> Data:
+def _found(found: NamedValues) -> Data:
     values = [
         {"type": kind, "value": list(value) if isinstance(value, tuple) else value, "count": count}
         for (kind, value), count in found.values.most_common(VALUES)
@@ -217,7 +218,7 @@ def _found(found: Found) -> Data:
 # -- pools, blocking sets, defects, errors -------------------------------------------------------------------------
 
 
-def pool(found: PoolFinding) -> Data:
+def pool(found: SkippedPool) -> Data:
     """A pool that is not looked at."""
     about_pool = found.pool
     made: Data = {
@@ -236,26 +237,26 @@ def pool(found: PoolFinding) -> Data:
     return made
 
 
-def blocking_set(view: NodeView, found: BlockingSet) -> Data:
+def blocking_set(offer: NodeOffer, found: BlockingSet) -> Data:
     """Elements that can't be met together."""
-    return {"proven": found.proven, "elements": [_element(view, element) for element in found.elements]}
+    return {"proven": found.proven, "elements": [_element(offer, element) for element in found.elements]}
 
 
-def _element(view: NodeView, element: RequestElement | ConstraintElement | CounterElement | ClaimElement) -> Data:
-    scene = view.scene
+def _element(offer: NodeOffer, element: RequestElement | ConstraintElement | CounterElement | ClaimElement) -> Data:
+    placement = offer.placement
     if isinstance(element, ClaimElement):
-        return {"kind": "claim", "claim": holder(scene, element.claim)}
+        return {"kind": "claim", "claim": holder(placement, element.claim)}
     if isinstance(element, CounterElement):
         return {
             "kind": "counter",
             "pool": element.pool._asdict(),
             "counterSet": element.counter_set,
             "counter": element.counter,
-            **_counter_numbers(scene, element),
+            **_counter_numbers(placement, element),
         }
-    claim = scene.claims[element.claim]
+    claim = placement.claims[element.claim]
     if isinstance(element, RequestElement):
-        passing = _passing(view, element)
+        passing = _passing(offer, element)
         return {"kind": "request", "claim": name(claim), "request": element.request, **passing}
     constraint = claim.spec.devices.constraints[element.position]
     made: Data = {"kind": "constraint", "claim": name(claim), "constraint": element.position}
@@ -266,10 +267,10 @@ def _element(view: NodeView, element: RequestElement | ConstraintElement | Count
     return {**made, "requests": list(constraint.requests)}
 
 
-def _passing(view: NodeView, element: RequestElement) -> Data:
+def _passing(offer: NodeOffer, element: RequestElement) -> Data:
     """How many devices a request needs, and which pass every check while nothing is taken; not for alternatives."""
     place = (element.claim, element.request)
-    funnels = [f for f in view.funnels if (f.want.claim_index, f.want.request_name) == place]
+    funnels = [f for f in offer.funnels if (f.want.claim_index, f.want.request_name) == place]
     if len(funnels) != 1:
         return {}
     [funnel] = funnels
@@ -277,10 +278,10 @@ def _passing(view: NodeView, element: RequestElement) -> Data:
     return {"need": funnel.need, "left": len(funnel.left), "leftDevices": devices}
 
 
-def _counter_numbers(scene: Scene, element: CounterElement) -> Data:
+def _counter_numbers(placement: Placement, element: CounterElement) -> Data:
     """What is left of a counter, and its total."""
-    counters = Counters(scene.state, scene.target)
-    for about_pool in scene.gatherer.gather(scene.node):
+    counters = Counters(placement.view.state, placement.view.target)
+    for about_pool in placement.view.gatherer.gather(placement.node):
         if about_pool.id == element.pool:
             for slice_ in about_pool.counter_slices or about_pool.slices:
                 for counter_set in slice_.object.spec.shared_counters:
@@ -290,7 +291,7 @@ def _counter_numbers(scene: Scene, element: CounterElement) -> Data:
     return {}
 
 
-def defect(found: DefectFinding) -> Data:
+def defect(found: DecisiveDefects) -> Data:
     """Known defects to which the answer is owed."""
     return {
         "defects": [{"id": d.id, "issue": d.issue or None, "title": d.title} for d in found.defects],
@@ -298,7 +299,7 @@ def defect(found: DefectFinding) -> Data:
     }
 
 
-def fault(found: Fault) -> Data:
+def fault(found: ErrorDetails) -> Data:
     """What ended the attempt."""
     made: Data = {"code": found.code, "message": found.message}
     if found.object is not None:
@@ -331,7 +332,7 @@ def suggestion(found: Suggestion) -> Data:
     return {"changes": [{"code": change.code, **change.data} for change in found.changes], "node": found.node}
 
 
-def choice(scene: Scene, made: Choice) -> Data:
+def choice(placement: Placement, made: DeviceChoice) -> Data:
     """A device that was chosen, and those before it."""
     passed: dict[tuple[object, ...], Data] = {}
     for device, reason in made.passed_over:
@@ -343,7 +344,7 @@ def choice(scene: Scene, made: Choice) -> Data:
         entry["count"] += 1
         if isinstance(reason, InUse) and reason.claim is not None:
             held = entry.setdefault("holders", [])
-            if (by := holder(scene, reason.claim)) not in held:
+            if (by := holder(placement, reason.claim)) not in held:
                 held.append(by)
         if len(entry["examples"]) < EXAMPLES:
             entry["examples"].append(device_name(device))
@@ -352,7 +353,7 @@ def choice(scene: Scene, made: Choice) -> Data:
         "slot": made.slot,
         "device": made.device._asdict() if made.device is not None else None,
         "passedOver": list(passed.values()),
-        "alternativesBefore": [_alternative(made.view, told) for told in made.alternatives_before if made.view],
+        "alternativesBefore": [_alternative(made.offer, told) for told in made.alternatives_before if made.offer],
     }
 
 
@@ -364,8 +365,8 @@ def _would_do(want: Want, device: PoolDevice) -> bool:
         return False
 
 
-def _alternative(view: NodeView, funnel: Funnel) -> Data:
+def _alternative(offer: NodeOffer, funnel: Funnel) -> Data:
     """An alternative that was not chosen; what is left of its devices was not enough together with the rest."""
-    removed = [{**removal(view, funnel, found), "selectors": []} for found in funnel.removals]
+    removed = [{**removal(offer, funnel, found), "selectors": []} for found in funnel.removals]
     left = [device_name(device) for device in funnel.left[:EXAMPLES]]
     return {**request(funnel), "removed": removed, "left": len(funnel.left), "leftDevices": left}

@@ -1,4 +1,4 @@
-"""Edits of claims, classes, nodes and slices: each returns a new scene; nothing is changed in place."""
+"""Edits of claims, classes, nodes and slices: each returns a new placement; nothing is changed in place."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from dra_plan.api.resource import (
     ResourceSlice,
 )
 
-from .relax import with_parts
-from .scene import Scene
+from .elements import with_parts
+from .placement import Placement
 
 Edit = Callable[[ExactDeviceRequest | DeviceSubRequest], ExactDeviceRequest | DeviceSubRequest]
 
 
-def edit_request(scene: Scene, claim: int, full_name: str, edit: Edit) -> Scene:
-    """The scene with one request, or one alternative (`REQUEST/ALTERNATIVE`), edited."""
+def edit_request(placement: Placement, claim: int, full_name: str, edit: Edit) -> Placement:
+    """The placement with one request, or one alternative (`REQUEST/ALTERNATIVE`), edited."""
     name, _, alternative = full_name.partition("/")
 
     def edited(request: DeviceRequest) -> DeviceRequest:
@@ -37,7 +37,7 @@ def edit_request(scene: Scene, claim: int, full_name: str, edit: Edit) -> Scene:
         return replace(request, first_available=subs)
 
     return _edit_claim(
-        scene,
+        placement,
         claim,
         lambda old: with_parts(
             old, [edited(request) for request in old.spec.devices.requests], old.spec.devices.constraints
@@ -45,28 +45,28 @@ def edit_request(scene: Scene, claim: int, full_name: str, edit: Edit) -> Scene:
     )
 
 
-def _edit_claim(scene: Scene, index: int, edit: Callable[[ResourceClaim], ResourceClaim]) -> Scene:
-    return scene.with_claims(edit(claim) if at == index else claim for at, claim in enumerate(scene.claims))
+def _edit_claim(placement: Placement, index: int, edit: Callable[[ResourceClaim], ResourceClaim]) -> Placement:
+    return placement.with_claims(edit(claim) if at == index else claim for at, claim in enumerate(placement.claims))
 
 
-def drop_constraint(scene: Scene, claim: int, position: int) -> Scene:
-    """The scene without one constraint of a claim."""
+def drop_constraint(placement: Placement, claim: int, position: int) -> Placement:
+    """The placement without one constraint of a claim."""
 
     def edit(old: ResourceClaim) -> ResourceClaim:
         kept = [c for at, c in enumerate(old.spec.devices.constraints) if at != position]
         return with_parts(old, old.spec.devices.requests, kept)
 
-    return _edit_claim(scene, claim, edit)
+    return _edit_claim(placement, claim, edit)
 
 
-def drop_request(scene: Scene, claim: int, name: str) -> Scene:
-    """The scene without one request of a claim."""
+def drop_request(placement: Placement, claim: int, name: str) -> Placement:
+    """The placement without one request of a claim."""
 
     def edit(old: ResourceClaim) -> ResourceClaim:
         kept = [request for request in old.spec.devices.requests if request.name != name]
         return with_parts(old, kept, old.spec.devices.constraints)
 
-    return _edit_claim(scene, claim, edit)
+    return _edit_claim(placement, claim, edit)
 
 
 def tolerate(toleration: DeviceToleration) -> Edit:
@@ -84,8 +84,8 @@ def set_class(name: str) -> Edit:
     return lambda asked: replace(asked, device_class_name=name)
 
 
-def add_alternative(scene: Scene, claim: int, name: str, class_name: str, count: int) -> Scene:
-    """The scene in which a firstAvailable request has one more alternative, the last, named as its class is."""
+def add_alternative(placement: Placement, claim: int, name: str, class_name: str, count: int) -> Placement:
+    """The placement in which a firstAvailable request has one more alternative, the last, named as its class is."""
 
     def edited(request: DeviceRequest) -> DeviceRequest:
         if request.name != name:
@@ -96,7 +96,7 @@ def add_alternative(scene: Scene, claim: int, name: str, class_name: str, count:
         return replace(request, first_available=[*request.first_available, sub])
 
     return _edit_claim(
-        scene,
+        placement,
         claim,
         lambda old: with_parts(
             old, [edited(request) for request in old.spec.devices.requests], old.spec.devices.constraints
@@ -118,12 +118,12 @@ def set_selector(position: int, expression: str | None) -> Edit:
     return edit
 
 
-def set_class_selector(scene: Scene, class_name: str, position: int, expression: str | None) -> Scene:
-    """The scene with a selector of a device class replaced, or taken out."""
-    old = scene.classes[class_name]
+def set_class_selector(placement: Placement, class_name: str, position: int, expression: str | None) -> Placement:
+    """The placement with a selector of a device class replaced, or taken out."""
+    old = placement.view.classes[class_name]
     selectors = _selectors(old.spec.selectors, position, expression)
     changed = replace(old, spec=replace(old.spec, selectors=selectors))
-    return scene.with_classes({**scene.classes, class_name: changed})
+    return placement.with_classes({**placement.view.classes, class_name: changed})
 
 
 def _selectors(old: list[DeviceSelector], position: int, expression: str | None) -> list[DeviceSelector]:
@@ -158,16 +158,16 @@ def rename_capacity(name: str, to: str | None) -> Edit:
     return edit
 
 
-def label_node(scene: Scene, labels: Mapping[str, str]) -> Scene:
-    """The scene whose node has these labels too."""
-    metadata = scene.node.metadata
-    return scene.with_node(
-        replace(scene.node, metadata=replace(metadata, labels={**(metadata.labels or {}), **labels}))
+def label_node(placement: Placement, labels: Mapping[str, str]) -> Placement:
+    """The placement whose node has these labels too."""
+    metadata = placement.node.metadata
+    return placement.with_node(
+        replace(placement.node, metadata=replace(metadata, labels={**(metadata.labels or {}), **labels}))
     )
 
 
-def complete_pool(scene: Scene, pool: PoolID, generation: int, seen: int) -> Scene:
-    """The scene in which the pool's newest generation consists of the slices that are there."""
+def complete_pool(placement: Placement, pool: PoolID, generation: int, seen: int) -> Placement:
+    """The placement in which the pool's newest generation consists of the slices that are there."""
 
     def completed(slice_: ResourceSlice) -> ResourceSlice:
         spec = slice_.spec
@@ -175,4 +175,4 @@ def complete_pool(scene: Scene, pool: PoolID, generation: int, seen: int) -> Sce
             return slice_
         return replace(slice_, spec=replace(spec, pool=replace(spec.pool, resource_slice_count=seen)))
 
-    return scene.with_slices([completed(slice_) for slice_ in scene.slices()])
+    return placement.with_slices([completed(slice_) for slice_ in placement.slices()])

@@ -14,9 +14,9 @@ from dra_plan.allocator.reasons import InUse
 from dra_plan.allocator.requests import RESULTS_LIMIT, Want
 
 from .checks import Checks
-from .pools import PoolFinding, count, finding
+from .placement import Placement
+from .pools import SkippedPool, count, finding
 from .reasons import Refusal, code, group_key
-from .scene import Scene
 
 
 @dataclass(slots=True)
@@ -74,12 +74,12 @@ class Funnel:
 
 
 @dataclass(slots=True)
-class NodeView:
+class NodeOffer:
     """What one node has to offer: its pools in search order, those that are not looked at, and the funnels."""
 
-    scene: Scene
+    placement: Placement
     pools: list[Pool]
-    unusable: list[PoolFinding]
+    unusable: list[SkippedPool]
     funnels: list[Funnel]
     checks: Checks
 
@@ -96,21 +96,21 @@ class NodeView:
         return [funnels for funnels in requests.values() if all(f.problem is not None for f in funnels)]
 
 
-def view(scene: Scene) -> NodeView:
-    """The node as the scene's claims meet it. Raises AllocationError when a node selector can't be read."""
-    pools, obsolete = scene.gathered()
-    checks = Checks(scene)
+def offer(placement: Placement) -> NodeOffer:
+    """The node as the placement's claims meet it. Raises AllocationError when a node selector can't be read."""
+    pools, obsolete = placement.gathered
+    checks = Checks(placement)
     devices = [(device, pool) for pool in (*pools, *obsolete) for device in pool.devices()]
-    reuses = not scene.target.rules.resumes_scan
+    reuses = not placement.view.target.rules.resumes_scan
     funnels = [
         _funnel(checks, want, devices, reuses=reuses)
-        for ready in scene.ready()
+        for ready in placement.requests
         for wants in ready.requests
         for want in wants
     ]
     broken = [pool for pool in pools if pool.state is not PoolState.COMPLETE]
-    unusable = [finding(pool, scene.gatherer) for pool in (*broken, *obsolete)]
-    return NodeView(scene, pools, unusable, funnels, checks)
+    unusable = [finding(pool, placement.view.gatherer) for pool in (*broken, *obsolete)]
+    return NodeOffer(placement, pools, unusable, funnels, checks)
 
 
 def _funnel(checks: Checks, want: Want, devices: Sequence[tuple[PoolDevice, Pool]], *, reuses: bool) -> Funnel:

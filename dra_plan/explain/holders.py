@@ -8,18 +8,18 @@ from dra_plan.allocator import PoolDevice
 from dra_plan.allocator.reasons import CapacityShort, CounterShort, InUse
 from dra_plan.allocator.requests import Want
 
-from .funnel import NodeView, Removal
+from .funnel import NodeOffer, Removal
 
 
-def holders(view: NodeView, want: Want, removal: Removal) -> list[str]:
+def holders(offer: NodeOffer, want: Want, removal: Removal) -> list[str]:
     """The claims (NAMESPACE/NAME) that hold what the removed devices lack, each once.
 
     Of devices in use only those count that the want's selectors pass: giving back others would not help.
     """
-    state = view.scene.state
+    state = offer.placement.view.state
     found: dict[str, None] = {}
     if isinstance(removal.refusal, InUse):
-        for device in wanted(view, want, removal.devices):
+        for device in wanted(offer, want, removal.devices):
             holder = state.dedicated.get(device.id)
             if holder is not None:
                 found[holder] = None
@@ -28,7 +28,7 @@ def holders(view: NodeView, want: Want, removal: Removal) -> list[str]:
             found.update(dict.fromkeys(state.shared.get(device.id, ())))
     elif isinstance(removal.refusal, CounterShort):
         pools = {device.id.pool_id for device in removal.devices}
-        for device in _devices_of(view, pools):
+        for device in _devices_of(offer, pools):
             if any(s == removal.refusal.counter_set and c == removal.refusal.counter for s, c, _ in device.consumption):
                 if device.id in state.dedicated:
                     found[state.dedicated[device.id]] = None
@@ -36,14 +36,14 @@ def holders(view: NodeView, want: Want, removal: Removal) -> list[str]:
     return list(found)
 
 
-def wanted(view: NodeView, want: Want, devices: Iterable[PoolDevice]) -> list[PoolDevice]:
+def wanted(offer: NodeOffer, want: Want, devices: Iterable[PoolDevice]) -> list[PoolDevice]:
     """Those of the devices that pass the want's selectors."""
-    return [device for device in devices if view.checks.selector(want, device) is None]
+    return [device for device in devices if offer.checks.selector(want, device) is None]
 
 
-def _devices_of(view: NodeView, pools: Iterable[object]) -> Iterable[PoolDevice]:
+def _devices_of(offer: NodeOffer, pools: Iterable[object]) -> Iterable[PoolDevice]:
     chosen = set(pools)
-    for pool in view.pools:
+    for pool in offer.pools:
         if pool.id in chosen:
             for slice_ in (*pool.slices, *pool.elsewhere):
                 yield from slice_.devices

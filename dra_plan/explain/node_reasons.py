@@ -11,9 +11,10 @@ from dra_plan.allocator import Outcome
 
 from . import document
 from .blocking import SAME_EVERYWHERE, BlockingSet
-from .change import about
-from .funnel import Funnel, NodeView
-from .story import SetExplanation, Story
+from .explainer import SetExplanation
+from .funnel import Funnel, NodeOffer
+from .groups import NodeGroup
+from .suggest.change import about
 
 Data = dict[str, Any]
 
@@ -21,50 +22,50 @@ Data = dict[str, Any]
 def reasons_by_node(told: SetExplanation) -> dict[str, list[Data]]:
     """The reasons of every node that was asked."""
     return {
-        node.metadata.name: reasons(story, position)
-        for story in told.stories
-        for position, node in enumerate(story.nodes)
+        node.metadata.name: reasons(group, position)
+        for group in told.groups
+        for position, node in enumerate(group.nodes)
     }
 
 
-def reasons(story: Story, position: int) -> list[Data]:
-    """Why the claims do not fit on the node at this position of the story: the cause first."""
-    if story.answer.outcome is Outcome.FITS and not story.elsewhere:
+def reasons(group: NodeGroup, position: int) -> list[Data]:
+    """Why the claims do not fit on the node at this position of the group: the cause first."""
+    if group.answer.outcome is Outcome.FITS and not group.elsewhere:
         return []
     made: list[Data] = []
-    if story.defect is not None:
-        made.append({"code": "upstream-defect", **document.defect(story.defect)})
-    if story.fault is not None:
-        made.append(document.fault(story.fault))
-    made += [{"code": "claim-elsewhere", "claim": document.name(claim)} for claim in story.elsewhere]
-    if story.answer.outcome is Outcome.UNDECIDED:
-        made.append({"code": "undecided", "steps": story.answer.steps})
-    view = story.views[position]
-    if view is not None and story.answer.outcome is not Outcome.ERROR:
-        made += _view_reasons(story, view)
+    if group.defect is not None:
+        made.append({"code": "upstream-defect", **document.defect(group.defect)})
+    if group.fault is not None:
+        made.append(document.fault(group.fault))
+    made += [{"code": "claim-elsewhere", "claim": document.name(claim)} for claim in group.elsewhere]
+    if group.answer.outcome is Outcome.UNDECIDED:
+        made.append({"code": "undecided", "steps": group.answer.steps})
+    offer = group.offers[position]
+    if offer is not None and group.answer.outcome is not Outcome.ERROR:
+        made += _view_reasons(group, offer)
     return made
 
 
-def _view_reasons(story: Story, view: NodeView) -> list[Data]:
+def _view_reasons(group: NodeGroup, offer: NodeOffer) -> list[Data]:
     made: list[Data] = []
-    if view.devices == 0:
+    if offer.devices == 0:
         made.append({"code": "no-devices"})
-    failing = [funnel for funnels in view.failing() for funnel in funnels]
+    failing = [funnel for funnels in offer.failing() for funnel in funnels]
     for funnel in failing:
         made.append({"code": funnel.problem, **about(funnel.want), **_numbers(funnel)})
         for found in funnel.removals:
-            told = document.removal(view, funnel, found)
+            told = document.removal(offer, funnel, found)
             made.append({**about(funnel.want), **told, "device": document.device_name(found.devices[0])})
-    made += [document.pool(found) for found in view.unusable]
-    if not failing and story.answer.outcome is Outcome.DOES_NOT_FIT and not story.elsewhere:
-        made.append({"code": "not-together", **document.blocking_set(view, _blocking(story, view))})
+    made += [document.pool(found) for found in offer.unusable]
+    if not failing and group.answer.outcome is Outcome.DOES_NOT_FIT and not group.elsewhere:
+        made.append({"code": "not-together", **document.blocking_set(offer, _blocking(group, offer))})
     return made
 
 
-def _blocking(story: Story, view: NodeView) -> BlockingSet:
-    """The story's blocking set; on other nodes than the first only what means the same there, and not proven."""
-    found = story.blocking or BlockingSet((), proven=False)
-    if view is story.view:
+def _blocking(group: NodeGroup, offer: NodeOffer) -> BlockingSet:
+    """The group's blocking set; on other nodes than the first only what means the same there, and not proven."""
+    found = group.blocking or BlockingSet((), proven=False)
+    if offer is group.offer:
         return found
     kept = tuple(element for element in found.elements if isinstance(element, SAME_EVERYWHERE))
     return BlockingSet(kept, proven=False)

@@ -10,7 +10,7 @@ from dra_plan.allocator.pools import PoolSlice
 
 
 @dataclass(slots=True)
-class PoolFinding:
+class SkippedPool:
     """A pool that is not looked at. `devices` are those it would give this node; `slices` cause it, if any does."""
 
     pool: Pool
@@ -28,7 +28,7 @@ def count(pool: Pool) -> int:
     return sum(len(slice_.object.spec.devices) for slice_ in pool.slices)
 
 
-def finding(pool: Pool, gatherer: PoolGatherer) -> PoolFinding:
+def finding(pool: Pool, gatherer: PoolGatherer) -> SkippedPool:
     """The pool, which is not complete, with the slices that cause it."""
     if pool.superseded_by is not None:
         causes = gatherer.generation(pool.id, pool.superseded_by).slices
@@ -37,7 +37,7 @@ def finding(pool: Pool, gatherer: PoolGatherer) -> PoolFinding:
     else:
         every = (*pool.slices, *pool.elsewhere, *pool.counter_slices)
         causes = [s for s in every if pool.problem is not None and pool.problem.concerns(s.object.spec)]
-    return PoolFinding(pool, count(pool), tuple(dict.fromkeys(slice_.name for slice_ in causes)))
+    return SkippedPool(pool, count(pool), tuple(dict.fromkeys(slice_.name for slice_ in causes)))
 
 
 def _disagreeing(slices: Sequence[PoolSlice]) -> Sequence[PoolSlice]:

@@ -42,7 +42,7 @@ Refusal = r.DeviceReason | PoolUnusable | SelectorFailed | TakenAlready
 Data = dict[str, Any]
 
 
-class Code(NamedTuple):
+class ReasonCode(NamedTuple):
     """A code, the step of the funnel it belongs to, and how to get its data from a reason."""
 
     name: str
@@ -91,26 +91,28 @@ def _all(reason: tuple[object, ...]) -> tuple[object, ...]:
     return tuple(reason)
 
 
-_CODES: dict[type, Code] = {
-    PoolUnusable: Code("pool-unusable", "pool", lambda x: {"state": x.state}, _all),
-    r.InUse: Code("in-use", "in-use", _nothing, _no_key),
-    TakenAlready: Code("taken-already", "in-use", _nothing, _no_key),
-    r.BindingConditionsOff: Code("binding-conditions-off", "feature", _nothing, _no_key),
-    SelectorFailed: Code("selector-error", "selector", _selector, lambda x: (x.class_name, x.position, x.message)),
-    r.SelectorRefused: Code("selector-false", "selector", _selector, _all),
-    r.OtherNode: Code("other-node", "node", _nothing, _no_key),
-    r.CapacityMissing: Code("capacity-missing", "capacity", lambda x: {"capacity": x.name}, _all),
-    r.PolicyViolated: Code(
+_CODES: dict[type, ReasonCode] = {
+    PoolUnusable: ReasonCode("pool-unusable", "pool", lambda x: {"state": x.state}, _all),
+    r.InUse: ReasonCode("in-use", "in-use", _nothing, _no_key),
+    TakenAlready: ReasonCode("taken-already", "in-use", _nothing, _no_key),
+    r.BindingConditionsOff: ReasonCode("binding-conditions-off", "feature", _nothing, _no_key),
+    SelectorFailed: ReasonCode(
+        "selector-error", "selector", _selector, lambda x: (x.class_name, x.position, x.message)
+    ),
+    r.SelectorRefused: ReasonCode("selector-false", "selector", _selector, _all),
+    r.OtherNode: ReasonCode("other-node", "node", _nothing, _no_key),
+    r.CapacityMissing: ReasonCode("capacity-missing", "capacity", lambda x: {"capacity": x.name}, _all),
+    r.PolicyViolated: ReasonCode(
         "capacity-policy", "capacity", lambda x: {"capacity": x.name, "amount": x.amount}, lambda x: (x.name,)
     ),
-    r.CapacityShort: Code(
+    r.CapacityShort: ReasonCode(
         "capacity-short",
         "capacity",
         lambda x: {"capacity": x.name, "need": amount(x.need), "left": amount(x.left)},
         lambda x: (x.name,),
     ),
-    r.CountersOff: Code("counters-off", "feature", _nothing, _no_key),
-    r.CounterShort: Code(
+    r.CountersOff: ReasonCode("counters-off", "feature", _nothing, _no_key),
+    r.CounterShort: ReasonCode(
         "counter-short",
         "counter",
         lambda x: {
@@ -121,17 +123,17 @@ _CODES: dict[type, Code] = {
         },
         lambda x: (x.counter_set, x.counter),
     ),
-    r.NotTolerated: Code(
+    r.NotTolerated: ReasonCode(
         "not-tolerated", "taint", lambda x: {"taint": {"key": x.key, "value": x.value, "effect": x.effect}}, _all
     ),
-    r.AttributeMissing: Code("attribute-missing", "constraint", _constraint, _all),
-    r.AttributeDiffers: Code(
+    r.AttributeMissing: ReasonCode("attribute-missing", "constraint", _constraint, _all),
+    r.AttributeDiffers: ReasonCode(
         "attribute-differs",
         "constraint",
         lambda x: {**_constraint(x), "offered": plain(x.offered), "pinned": plain(x.pinned)},
         lambda x: (x.constraint, x.attribute),
     ),
-    r.AttributeRepeats: Code(
+    r.AttributeRepeats: ReasonCode(
         "attribute-repeats",
         "constraint",
         lambda x: {**_constraint(x), "offered": plain(x.offered)},
@@ -177,7 +179,7 @@ OTHER_CODES = (
 """Codes of reasons that concern a node, a request, or the whole set."""
 
 
-def code(reason: Refusal) -> Code:
+def code(reason: Refusal) -> ReasonCode:
     """The code of a device's reason."""
     return _CODES[type(reason)]
 

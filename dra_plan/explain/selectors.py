@@ -32,7 +32,7 @@ MOST_COMPUTED = 100
 
 
 @dataclass(slots=True)
-class Found:
+class NamedValues:
     """What the devices have under one name of a clause.
 
     `values` counts (type, value) over the devices that have it; `missing` counts those that do not. `problem` is
@@ -50,12 +50,12 @@ class Found:
 
 
 @dataclass(slots=True)
-class Finding:
+class DecisivePart:
     """A part of a selector that is false, or fails, for `count` of the devices, and what they have."""
 
     clause: str
     count: int
-    found: list[Found] = field(default_factory=list)
+    found: list[NamedValues] = field(default_factory=list)
     computed: dict[str, Counter[str]] = field(default_factory=dict)
     """What the clause makes of values before it compares: text of the part, and values as the language writes them."""
     error: str | None = None
@@ -88,9 +88,9 @@ def qualified(name: str, driver: str) -> tuple[str, str]:
     return domain or driver, identifier
 
 
-def findings(
+def decisive_parts(
     expression: str, devices: Sequence[PoolDevice], compile_: Compile, publications: Callable[[], Publications]
-) -> list[Finding]:
+) -> list[DecisivePart]:
     """The parts of the selector that decide for these devices, each with its devices counted, the commonest first.
 
     `publications` is asked only if the selector reads what none of the devices has.
@@ -100,7 +100,7 @@ def findings(
     for device in devices:
         grouped.setdefault(_decisive(parts, device, compile_), []).append(device)
     made = [
-        Finding(
+        DecisivePart(
             clause=clause,
             count=len(members),
             found=[_found(name, _compared_type(clause, error), members, publications) for name in references(clause)],
@@ -183,9 +183,9 @@ def _decisive(parts: Sequence[str], device: PoolDevice, compile_: Compile) -> tu
 
 def _found(
     reference: Reference, wanted: str | None, devices: Sequence[PoolDevice], publications: Callable[[], Publications]
-) -> Found:
+) -> NamedValues:
     values = Counter(value for device in devices if (value := look_up(device, reference)) is not None)
-    made = Found(reference, values, len(devices) - sum(values.values()))
+    made = NamedValues(reference, values, len(devices) - sum(values.values()))
     if not values:
         known = publications()
         if reference.name in known.names.get((reference.kind, reference.domain), ()):

@@ -25,7 +25,7 @@ from dra_plan.planner.timeouts import TimeoutWatch
 from dra_plan.releases import Target
 
 if TYPE_CHECKING:
-    from dra_plan.explain.story import SetExplanation
+    from dra_plan.explain.explainer import SetExplanation
 
 CANNOT_ALLOCATE = "cannot allocate all claims"
 NOT_AVAILABLE = "resourceclaim not available on the node"
@@ -165,10 +165,17 @@ def _explained(
     *,
     suggest: bool,
 ) -> ClaimSetPlan:
-    from dra_plan.explain import telling
+    from dra_plan.explain import explainer
 
-    told = telling.explain(
-        cluster, plan.claim_set, nodes, plan.nodes, max_steps=max_steps, suggests=suggest, deadline=deadline
+    told = explainer.explain(
+        cluster.view,
+        cluster.inventory,
+        plan.claim_set,
+        nodes,
+        plan.nodes,
+        max_steps=max_steps,
+        suggests=suggest,
+        deadline=deadline,
     )
     return replace(plan, explanation=told)
 

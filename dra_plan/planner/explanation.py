@@ -71,12 +71,12 @@ def _device(cluster: Cluster, plan: AllocationPlan, nodes: Sequence[str] | None,
     asked = device.parse(text)
     if asked is None:
         raise UsageError(f"--device: {text!r} is not DRIVER/POOL/DEVICE")
-    if asked not in set(device.known_devices(cluster)):
-        near = device.hint(cluster, asked)
+    if asked not in set(device.known_devices(cluster.view)):
+        near = device.hint(cluster.view, asked)
         meant = f" (did you mean {near}?)" if near else ""
         raise UsageError(f"--device: no resource slice of the input has the device {text}{meant}")
     sets = [planned.claim_set for planned in plan.claim_sets]
-    return device.story(cluster, choose_nodes(cluster.inventory.nodes, nodes), sets, asked)
+    return device.explain_device(cluster.view, choose_nodes(cluster.inventory.nodes, nodes), sets, asked)
 
 
 class _Named:

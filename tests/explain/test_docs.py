@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from dra_plan.explain.change import RANKS
 from dra_plan.explain.reasons import CHOICE_CODES, DEVICE_CODES, OTHER_CODES
+from dra_plan.explain.suggest.change import RANKS
 from dra_plan.output import explain_changes, explain_words, schemas
 
 from .apply import _APPLY as APPLIED

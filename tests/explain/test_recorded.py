@@ -9,15 +9,14 @@ import jsonschema
 import pytest
 
 from dra_plan import releases
-from dra_plan.allocator import Allocator, Probe
+from dra_plan.allocator import Allocator, Probe, View
 from dra_plan.claimsets import expand
 from dra_plan.explain import checks
+from dra_plan.explain.placement import Placements
 from dra_plan.explain.reasons import DEVICE_CODES, OTHER_CODES
-from dra_plan.explain.scene import Stage
 from dra_plan.manifests.decode import from_dicts
 from dra_plan.output import schemas
 from dra_plan.output.explain_formats import parse
-from dra_plan.planner.cluster import Cluster
 from tests.conformance import recorded
 
 from .asking import explain
@@ -78,23 +77,23 @@ class Listening(Probe):
         self.first.setdefault((want.claim_index, want.full_name, device.id), None)
 
 
-def scenes(every: int) -> Any:
+def every_node(every: int) -> Any:
     for number, case in enumerate(recorded.cases("cases")):
         if number % every:
             continue
         inventory = from_dicts(case["objects"])
-        cluster = Cluster(inventory, releases.target("1.36", recorded.gates(case)))
+        view = View.of(inventory, releases.target("1.36", recorded.gates(case)))
         [claim_set] = expand(inventory, together=True).sets
         for node in inventory.nodes:
-            yield case["id"], cluster, claim_set.claims, node
+            yield case["id"], view, claim_set.claims, node
 
 
 def test_the_walk_is_the_same_when_watched() -> None:
     heard = 0
-    for name, cluster, claims, node in scenes(3):
+    for name, view, claims, node in every_node(3):
         probe = Listening()
-        watched = Allocator(claims, cluster.view, max_steps=20_000).allocate(node, probe)
-        alone = Allocator(claims, cluster.view, max_steps=20_000).allocate(node)
+        watched = Allocator(claims, view, max_steps=20_000).allocate(node, probe)
+        alone = Allocator(claims, view, max_steps=20_000).allocate(node)
         assert watched == alone or str(watched.error) == str(alone.error), name
         assert (watched.steps, watched.allocations, watched.outcome) == (alone.steps, alone.allocations, alone.outcome)
         heard += probe.heard
@@ -104,16 +103,16 @@ def test_the_walk_is_the_same_when_watched() -> None:
 def test_checks_agree_with_the_first_device_that_a_search_looks_at() -> None:
     """The first request of a claim, asked alone, is refused each device for the reason that the checks give."""
     compared = 0
-    for name, cluster, claims, node in scenes(2):
+    for name, view, claims, node in every_node(2):
         for claim in claims:
-            scene = Stage(cluster, [claim]).scene(node)
+            placement = Placements(view, [claim], max_steps=5_000).on(node)
             probe = Listening()
-            if scene.with_steps(5_000).ask(probe=probe).error is not None:
+            if placement.ask(probe=probe).error is not None:
                 continue
-            row = checks.Checks(scene)
-            pools = {pool.id: pool for pool in scene.gatherer.gather(node)}
-            want = scene.ready()[0].requests[0][0]
-            if want.takes_all or scene.with_steps(5_000).ask().steps > 400:
+            row = checks.Checks(placement)
+            pools = {pool.id: pool for pool in placement.view.gatherer.gather(node)}
+            want = placement.requests[0].requests[0][0]
+            if want.takes_all or placement.ask().steps > 400:
                 continue
             first = [device.id for pool in pools.values() if pool.usable for device in pool.devices()]
             for pool in pools.values():

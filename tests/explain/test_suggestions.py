@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from dra_plan import allocate, releases
-from dra_plan.explain import telling
+from dra_plan.allocator import View
+from dra_plan.explain import explainer
 from dra_plan.explain.blocking import BlockingSet
-from dra_plan.explain.selector_changes import other_values
-from dra_plan.explain.selectors import Publications, findings
+from dra_plan.explain.selectors import Publications, decisive_parts
+from dra_plan.explain.suggest.selectors import other_values
 from dra_plan.manifests.decode import from_dicts
-from dra_plan.planner.cluster import Cluster
 from dra_plan.planner.explanation import explain_inventory
 from dra_plan.planner.question import Question
 
@@ -91,13 +91,15 @@ def test_other_values_are_the_nearest_and_the_commonest() -> None:
     objects = [*cluster(gpus("a", "A100 A100 L40S H200")), claim("train", request("gpu", cel(' .model == "H100"')))]
     explanation = explain(objects).plan.claim_sets[0].explanation
     assert explanation is not None
-    view = explanation.stories[0].view
-    assert view is not None
-    devices = [found for pool in view.pools for found in pool.devices()]
-    compile_ = view.scene.view.compile
+    offer = explanation.groups[0].offer
+    assert offer is not None
+    devices = [found for pool in offer.pools for found in pool.devices()]
+    compile_ = offer.placement.view.compile
 
     def rewritten(text: str) -> list[str]:
-        return list(other_values(cel(text), findings(cel(text), devices, compile_, lambda: Publications(devices))))
+        return list(
+            other_values(cel(text), decisive_parts(cel(text), devices, compile_, lambda: Publications(devices)))
+        )
 
     attribute, capacity = f'device.attributes["{DRIVER}"].model', f'device.capacity["{DRIVER}"].memory'
     assert rewritten(' .model == "H100"') == [f'{attribute} == "H200"', f'{attribute} == "A100"']
@@ -142,11 +144,11 @@ def test_a_constraint_is_dropped_with_what_else_is_needed() -> None:
 def test_after_the_deadline_nothing_more_is_asked() -> None:
     inventory = from_dicts(SITUATIONS["match-attribute-never-met"]())
     [plan] = explain_inventory(inventory, Question()).plan.claim_sets
-    world = Cluster(inventory, releases.target("1.36"))
-    late = telling.explain(world, plan.claim_set, inventory.nodes, plan.nodes, deadline=0.0)
+    view = View.of(inventory, releases.target("1.36"))
+    late = explainer.explain(view, inventory, plan.claim_set, inventory.nodes, plan.nodes, deadline=0.0)
     assert late.suggestions == []
-    assert late.stories[0].blocking == BlockingSet((), proven=False)
-    in_time = telling.explain(world, plan.claim_set, inventory.nodes, plan.nodes)
+    assert late.groups[0].blocking == BlockingSet((), proven=False)
+    in_time = explainer.explain(view, inventory, plan.claim_set, inventory.nodes, plan.nodes)
     assert in_time.suggestions
-    assert in_time.stories[0].blocking is not None
-    assert in_time.stories[0].blocking.proven
+    assert in_time.groups[0].blocking is not None
+    assert in_time.groups[0].blocking.proven

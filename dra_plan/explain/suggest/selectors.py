@@ -11,21 +11,23 @@ from dra_plan.allocator.requests import Want
 from dra_plan.api import quantity
 from dra_plan.cel.parts import clauses
 from dra_plan.cel.rewrite import Comparison, comparison, renamed, with_amount, with_clause, with_domain, without_clause
+from dra_plan.explain import edits
+from dra_plan.explain.near import nearest
+from dra_plan.explain.placement import Placement
+from dra_plan.explain.reasons import SelectorFailed
+from dra_plan.explain.selectors import DecisivePart, NamedValues
 
-from . import edits
 from .change import Change, Data, about, edit_want
-from .near import nearest
-from .reasons import SelectorFailed
-from .scene import Scene
-from .selectors import Finding, Found
 
 MOST_VALUES = 2
 """Values that are tried for one constant."""
 
-Rewrite = Callable[[str | None], Callable[[Scene], Scene]]
+Rewrite = Callable[[str | None], Callable[[Placement], Placement]]
 
 
-def of_selector(want: Want, refusal: SelectorRefused | SelectorFailed, found: Sequence[Finding]) -> Iterator[Change]:
+def of_selector(
+    want: Want, refusal: SelectorRefused | SelectorFailed, found: Sequence[DecisivePart]
+) -> Iterator[Change]:
     """What to try with a selector that refuses or fails; `found` are the parts of it that decide."""
     position, expression = refusal.position, refusal.expression
     of_class = refusal.class_name is not None
@@ -53,10 +55,10 @@ def _rewriter(want: Want, refusal: SelectorRefused | SelectorFailed) -> Rewrite:
     name, position = refusal.class_name, refusal.position
     if name is None:
         return lambda new: edit_want(want, edits.set_selector(position, new))
-    return lambda new: lambda scene: edits.set_class_selector(scene, name, position, new)
+    return lambda new: lambda placement: edits.set_class_selector(placement, name, position, new)
 
 
-def spelling_fixes(expression: str, found: Sequence[Finding]) -> Iterator[str]:
+def spelling_fixes(expression: str, found: Sequence[DecisivePart]) -> Iterator[str]:
     """The expression with each name, domain or type that was probably meant, one at a time."""
     for finding in found:
         for item in finding.found:
@@ -70,7 +72,7 @@ def spelling_fixes(expression: str, found: Sequence[Finding]) -> Iterator[str]:
                 yield from (with_clause(expression, finding.clause, new) for new in _retyped(finding.clause, item))
 
 
-def _retyped(clause: str, found: Found) -> Iterator[str]:
+def _retyped(clause: str, found: NamedValues) -> Iterator[str]:
     """The comparison with its constant as a type that the devices have."""
     compared = comparison(clause)
     if compared is not None:
@@ -78,7 +80,7 @@ def _retyped(clause: str, found: Found) -> Iterator[str]:
         yield from (new for published in types if (new := compared.retyped(published)) is not None)
 
 
-def other_values(expression: str, found: Sequence[Finding]) -> Iterator[str]:
+def other_values(expression: str, found: Sequence[DecisivePart]) -> Iterator[str]:
     """The expression with a constant that no device has replaced by one that some have: the nearest, the commonest."""
     for finding in found:
         if len(finding.found) == 1 and finding.found[0].problem is None:

@@ -1,4 +1,4 @@
-"""What a claim set's answer can be blamed on, and scenes in which some of it does not hold.
+"""What a claim set's answer can be blamed on, and placements in which some of it does not hold.
 
 An element is a request, a constraint, a counter or another claim. Dropping a request takes it out of its claim;
 dropping a constraint lifts it; dropping a counter makes it endless; dropping another claim gives its devices back.
@@ -20,7 +20,7 @@ from dra_plan.api.resource import (
     ResourceSlice,
 )
 
-from .scene import Scene
+from .placement import Placement
 
 ENDLESS = str(10**30)
 """A counter value that no pool of devices consumes."""
@@ -57,14 +57,14 @@ class ClaimElement(NamedTuple):
 Element = RequestElement | ConstraintElement | CounterElement | ClaimElement
 
 
-def elements(scene: Scene) -> list[Element]:
+def elements(placement: Placement) -> list[Element]:
     """All that could be blamed on this node, from what is dropped first: other claims, counters, constraints, requests.
 
     What is tried first is more likely dropped, and a set without other claims says more about the claim set itself.
     """
-    found: list[Element] = [ClaimElement(claim.key) for claim in scene.allocated if claim.key not in scene.own]
-    found += _counters(scene)
-    claims = list(enumerate(scene.claims))
+    found: list[Element] = [ClaimElement(claim.key) for claim in placement.allocated if claim.key not in placement.own]
+    found += _counters(placement)
+    claims = list(enumerate(placement.claims))
     constraints = [
         ConstraintElement(index, number)
         for index, claim in claims
@@ -76,24 +76,24 @@ def elements(scene: Scene) -> list[Element]:
     return [*found, *reversed(constraints), *reversed(requests)]
 
 
-def _counters(scene: Scene) -> Iterable[CounterElement]:
-    if not scene.target.features.partitionable_devices:
+def _counters(placement: Placement) -> Iterable[CounterElement]:
+    if not placement.view.target.features.partitionable_devices:
         return
-    for slice_ in scene.slices():
+    for slice_ in placement.slices():
         pool = PoolID(slice_.spec.driver, slice_.spec.pool.name)
         for counter_set in slice_.spec.shared_counters:
             for name in counter_set.counters:
                 yield CounterElement(pool, counter_set.name, name)
 
 
-def without(scene: Scene, dropped: Collection[Element]) -> Scene:
-    """The scene in which none of the elements holds."""
+def without(placement: Placement, dropped: Collection[Element]) -> Placement:
+    """The placement in which none of the elements holds."""
     claims = {element.claim for element in dropped if isinstance(element, ClaimElement)}
     counters = {element for element in dropped if isinstance(element, CounterElement)}
-    changed = scene.without_allocated(claims) if claims else scene
+    changed = placement.without_allocated(claims) if claims else placement
     if counters:
         changed = changed.with_slices([_endless(slice_, counters) for slice_ in changed.slices()])
-    return changed.with_claims(_relaxed(index, claim, dropped) for index, claim in enumerate(scene.claims))
+    return changed.with_claims(_relaxed(index, claim, dropped) for index, claim in enumerate(placement.claims))
 
 
 def _relaxed(index: int, claim: ResourceClaim, dropped: Collection[Element]) -> ResourceClaim:

@@ -8,27 +8,27 @@ from dra_plan.allocator import PoolDevice, SelectorError
 from dra_plan.allocator.requests import Want
 from dra_plan.api.resource import DeviceClass
 from dra_plan.cel.parts import strings
+from dra_plan.explain import edits
+from dra_plan.explain.funnel import Funnel, NodeOffer
 
-from . import edits
 from .change import Change, about, edit_want
-from .funnel import Funnel, NodeView
 
 MOST = 6
 """Classes to try for one request."""
 
 
-def of_funnel(view: NodeView, funnel: Funnel) -> Iterator[Change]:
+def of_funnel(offer: NodeOffer, funnel: Funnel) -> Iterator[Change]:
     """Another class; for an alternative, one more alternative that asks for the other class."""
     want = funnel.want
     if want.device_class is None:
         return
-    devices = [device for pool in view.pools for device in pool.devices()]
-    drivers = _drivers(want.device_class, devices, view) or _named(want.device_class, devices)
+    devices = [device for pool in offer.pools for device in pool.devices()]
+    drivers = _drivers(want.device_class, devices, offer) or _named(want.device_class, devices)
     tried = 0
-    for name, other in sorted(view.scene.classes.items()):
+    for name, other in sorted(offer.placement.view.classes.items()):
         if name == want.device_class.metadata.name or tried == MOST:
             continue
-        if drivers & _drivers(other, devices, view):
+        if drivers & _drivers(other, devices, offer):
             tried += 1
             yield _other(want, name)
 
@@ -41,13 +41,13 @@ def _other(want: Want, name: str) -> Change:
     return Change(
         "add-alternative",
         data,
-        lambda scene: edits.add_alternative(scene, want.claim_index, want.parent, name, want.count),
+        lambda placement: edits.add_alternative(placement, want.claim_index, want.parent, name, want.count),
     )
 
 
-def _drivers(device_class: DeviceClass, devices: list[PoolDevice], view: NodeView) -> set[str]:
+def _drivers(device_class: DeviceClass, devices: list[PoolDevice], offer: NodeOffer) -> set[str]:
     """The drivers of the devices that pass all selectors of the class."""
-    compile_ = view.scene.view.compile
+    compile_ = offer.placement.view.compile
     try:
         selectors = [compile_(s.cel.expression) for s in device_class.spec.selectors if s.cel is not None]
         return {d.id.driver for d in devices if all(s.matches(d.device, d.id.driver) for s in selectors)}

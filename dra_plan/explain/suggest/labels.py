@@ -7,23 +7,22 @@ from collections.abc import Iterator
 from dra_plan.allocator.pools import targets
 from dra_plan.api.core import NodeSelector, NodeSelectorTerm
 from dra_plan.api.resource import ResourceSliceSpec
-
-from .scene import Scene
+from dra_plan.explain.placement import Placement
 
 MOST = 4
 """Sets of labels to try."""
 
 
-def missing_labels(scene: Scene) -> list[dict[str, str]]:
+def missing_labels(placement: Placement) -> list[dict[str, str]]:
     """Labels with which the node would match the node selector of a slice, or of a device, each set once."""
     found: list[dict[str, str]] = []
-    for slice_ in scene.gatherer.shared_slices:
+    for slice_ in placement.view.gatherer.shared_slices:
         spec = slice_.object.spec
-        if (spec.node_selector is None or targets(slice_, scene.node)) and not spec.per_device_node_selection:
+        if (spec.node_selector is None or targets(slice_, placement.node)) and not spec.per_device_node_selection:
             continue
         for selector in _selectors(spec):
             for term in selector.node_selector_terms:
-                labels = _satisfying(term, scene.node.metadata.labels or {})
+                labels = _satisfying(term, placement.node.metadata.labels or {})
                 if labels and labels not in found:
                     found.append(labels)
                 if len(found) == MOST:

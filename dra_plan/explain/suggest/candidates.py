@@ -19,75 +19,76 @@ from dra_plan.allocator.reasons import (
 )
 from dra_plan.allocator.requests import Want
 from dra_plan.api.resource import DeviceToleration
+from dra_plan.explain import edits
+from dra_plan.explain.blocking import BlockingSet
+from dra_plan.explain.elements import ClaimElement, ConstraintElement, CounterElement, RequestElement
+from dra_plan.explain.errors import ErrorDetails
+from dra_plan.explain.funnel import Funnel, NodeOffer, Removal
+from dra_plan.explain.holders import holders
+from dra_plan.explain.placement import Placement
+from dra_plan.explain.reasons import SelectorFailed
+from dra_plan.explain.selectors import DecisivePart
 
-from . import capacity_changes, class_changes, edits, selector_changes
-from .blocking import BlockingSet
+from . import capacities, classes, selectors
 from .change import Change, Data, about, edit_want
-from .faults import Fault
-from .funnel import Funnel, NodeView, Removal
-from .holders import holders
 from .labels import missing_labels
-from .reasons import SelectorFailed
-from .relax import ClaimElement, ConstraintElement, CounterElement, RequestElement
-from .scene import Scene
-from .selectors import Finding
 
 _BINDING_GATE = "DRADeviceBindingConditions"
 
 
 def candidates(
-    view: NodeView,
+    offer: NodeOffer,
     blocking: BlockingSet | None,
-    findings: dict[tuple[int, int], list[Finding]],
+    decisive_parts: dict[tuple[int, int], list[DecisivePart]],
     *,
     blames_all: bool = False,
 ) -> list[Change]:
-    """Everything worth trying on this node, by rank. `findings` are those of (want position, removal position).
+    """Everything worth trying on this node, by rank. `decisive_parts` are those of (want position, removal position).
 
     Of requests that could be met alone only those in the blocking set are changed, unless `blames_all`: where the
     refusal is owed to a defect, any of them may be what brings it out.
     """
-    funnels = [funnel for funnels in view.failing() for funnel in funnels]
+    funnels = [funnel for funnels in offer.failing() for funnel in funnels]
     made: list[Change] = []
-    for position, funnel in enumerate(view.funnels):
+    for position, funnel in enumerate(offer.funnels):
         if funnel not in funnels and not blames_all and not _is_blamed(funnel.want, blocking):
             continue
         made += _of_want(funnel)
         for number, removal in enumerate(funnel.removals):
-            found = findings.get((position, number), [])
-            made += _of_removal(view, funnel, removal, found)
+            found = decisive_parts.get((position, number), [])
+            made += _of_removal(offer, funnel, removal, found)
         if funnel in funnels:
-            made += class_changes.of_funnel(view, funnel)
-    made += _of_blocking(view, blocking)
+            made += classes.of_funnel(offer, funnel)
+    made += _of_blocking(offer, blocking)
     if blames_all:
-        made += of_claims(view.scene)
-    made += _of_pools(view)
-    made += (_labelled(labels) for labels in missing_labels(view.scene))
+        made += of_claims(offer.placement)
+    made += _of_pools(offer)
+    made += (_labelled(labels) for labels in missing_labels(offer.placement))
     unique: dict[str, Change] = {}
     for change in made:
-        if change.code == "release-claim" and "/".join(change.data["release"].values()) in view.scene.own:
+        if change.code == "release-claim" and "/".join(change.data["release"].values()) in offer.placement.own:
             continue
         unique.setdefault(f"{change.code} {sorted(change.data.items(), key=str)}", change)
     return sorted(unique.values(), key=lambda change: change.rank)
 
 
-def of_fault(scene: Scene, fault: Fault) -> list[Change]:
+def of_fault(placement: Placement, fault: ErrorDetails) -> list[Change]:
     """What may help against an error: another class, fewer devices, the feature gate that is off."""
     made: list[Change] = []
-    for want in (want for ready in scene.ready() for wants in ready.requests for want in wants):
+    for want in (want for ready in placement.requests for wants in ready.requests for want in wants):
         if fault.code == "class-missing" and want.full_name == fault.request and fault.hint is not None:
             data = {**about(want), "to": fault.hint}
             made.append(Change("change-class", data, edit_want(want, edits.set_class(fault.hint))))
         elif fault.code == "too-many-devices" and not want.takes_all:
             made += _fewer(want, want.count - 1)
     if fault.rewrite is not None and fault.rewrite.outcome == "Fits":
-        made.append(_rewritten(scene, fault, fault.rewrite.expression))
+        made.append(_rewritten(placement, fault, fault.rewrite.expression))
     if fault.gate is not None:
         made.append(_enable(fault.gate))
     return made
 
 
-def _rewritten(scene: Scene, fault: Fault, expression: str) -> Change:
+def _rewritten(placement: Placement, fault: ErrorDetails, expression: str) -> Change:
     position = fault.selector or 0
     data: Data = {"selector": position, "expression": fault.expression, "replacement": expression}
     if fault.object is not None and fault.object[0] == "DeviceClass":
@@ -99,7 +100,7 @@ def _rewritten(scene: Scene, fault: Fault, expression: str) -> Change:
         )
     want = next(
         want
-        for ready in scene.ready()
+        for ready in placement.requests
         for wants in ready.requests
         for want in wants
         if want.full_name == fault.request
@@ -109,11 +110,11 @@ def _rewritten(scene: Scene, fault: Fault, expression: str) -> Change:
 
 
 def _enable(gate: str) -> Change:
-    return Change("enable-gate", {"gate": gate}, lambda scene: scene.with_gate(gate))
+    return Change("enable-gate", {"gate": gate}, lambda placement: placement.with_gate(gate))
 
 
 def _labelled(labels: dict[str, str]) -> Change:
-    return Change("label-node", {"labels": labels}, lambda scene: edits.label_node(scene, labels))
+    return Change("label-node", {"labels": labels}, lambda placement: edits.label_node(placement, labels))
 
 
 def _is_blamed(want: Want, blocking: BlockingSet | None) -> bool:
@@ -142,23 +143,23 @@ def _steps_down(highest: int) -> Iterable[int]:
     return range(highest, 0, -1)
 
 
-def _of_removal(view: NodeView, funnel: Funnel, removal: Removal, found: Sequence[Finding]) -> Iterator[Change]:
+def _of_removal(offer: NodeOffer, funnel: Funnel, removal: Removal, found: Sequence[DecisivePart]) -> Iterator[Change]:
     want = funnel.want
     for refusal in dict.fromkeys(removal.refusals):
         if isinstance(refusal, NotTolerated):
             yield _toleration(want, refusal)
         elif isinstance(refusal, SelectorRefused | SelectorFailed):
-            yield from selector_changes.of_selector(want, refusal, found)
+            yield from selectors.of_selector(want, refusal, found)
         elif isinstance(refusal, CapacityMissing):
-            yield from capacity_changes.of_missing(want, refusal, removal)
+            yield from capacities.of_missing(want, refusal, removal)
         elif isinstance(refusal, CapacityShort):
-            yield from capacity_changes.of_short(want, refusal)
+            yield from capacities.of_short(want, refusal)
         elif isinstance(refusal, PolicyViolated):
-            yield from capacity_changes.of_policy(want, refusal, removal)
+            yield from capacities.of_policy(want, refusal, removal)
     if isinstance(removal.refusal, CountersOff | BindingConditionsOff):
         yield _enable("DRAPartitionableDevices" if isinstance(removal.refusal, CountersOff) else _BINDING_GATE)
     if isinstance(removal.refusal, InUse | CapacityShort | CounterShort):
-        yield from (release(view.scene, key) for key in holders(view, want, removal))
+        yield from (release(offer.placement, key) for key in holders(offer, want, removal))
 
 
 def _toleration(want: Want, taint: NotTolerated) -> Change:
@@ -169,11 +170,11 @@ def _toleration(want: Want, taint: NotTolerated) -> Change:
     return Change("tolerate-taint", {**about(want), "toleration": written}, edit_want(want, edit))
 
 
-def release(scene: Scene, key: str) -> Change:
+def release(placement: Placement, key: str) -> Change:
     """An allocated claim gives its devices back."""
     namespace, _, name = key.partition("/")
     data: Data = {"release": {"namespace": namespace, "name": name}}
-    claim = next((claim for claim in scene.allocated if claim.key == key), None)
+    claim = next((claim for claim in placement.allocated if claim.key == key), None)
     reserved = claim.status.reserved_for if claim is not None and claim.status is not None else []
     pods = [consumer.name for consumer in reserved if consumer.resource == "pods"]
     if pods:
@@ -181,40 +182,40 @@ def release(scene: Scene, key: str) -> Change:
     return Change("release-claim", data, lambda changed: changed.without_allocated([key]))
 
 
-def _of_blocking(view: NodeView, blocking: BlockingSet | None) -> Iterator[Change]:
+def _of_blocking(offer: NodeOffer, blocking: BlockingSet | None) -> Iterator[Change]:
     if blocking is None:
         return
-    several = sum(len(claim.spec.devices.requests) for claim in view.scene.claims) > 1
+    several = sum(len(claim.spec.devices.requests) for claim in offer.placement.claims) > 1
     for element in blocking.elements:
         if isinstance(element, ConstraintElement):
-            yield _drop_constraint(view.scene, element)
+            yield _drop_constraint(offer.placement, element)
         elif isinstance(element, ClaimElement):
-            yield release(view.scene, element.claim)
+            yield release(offer.placement, element.claim)
         elif isinstance(element, CounterElement):
-            yield from (release(view.scene, key) for key in _counter_holders(view, element))
+            yield from (release(offer.placement, key) for key in _counter_holders(offer, element))
         elif several:
-            yield _drop_request(view.scene, element)
+            yield _drop_request(offer.placement, element)
 
 
-def of_claims(scene: Scene) -> list[Change]:
+def of_claims(placement: Placement) -> list[Change]:
     """Every constraint dropped, and every request of several: to try when nothing shows what is in the way."""
-    claims = list(enumerate(scene.claims))
+    claims = list(enumerate(placement.claims))
     constraints = [
-        _drop_constraint(scene, ConstraintElement(index, number))
+        _drop_constraint(placement, ConstraintElement(index, number))
         for index, claim in claims
         for number in range(len(claim.spec.devices.constraints))
     ]
     requests = [
-        _drop_request(scene, RequestElement(index, request.name))
+        _drop_request(placement, RequestElement(index, request.name))
         for index, claim in claims
         for request in reversed(claim.spec.devices.requests)
     ]
     return [*constraints, *requests] if len(requests) > 1 else [*constraints]
 
 
-def _counter_holders(view: NodeView, element: CounterElement) -> list[str]:
-    state = view.scene.state
-    pool = next((pool for pool in view.pools if pool.id == element.pool), None)
+def _counter_holders(offer: NodeOffer, element: CounterElement) -> list[str]:
+    state = offer.placement.view.state
+    pool = next((pool for pool in offer.pools if pool.id == element.pool), None)
     found: dict[str, None] = {}
     for slice_ in (*pool.slices, *pool.elsewhere) if pool is not None else ():
         for device in slice_.devices:
@@ -226,8 +227,8 @@ def _counter_holders(view: NodeView, element: CounterElement) -> list[str]:
     return list(found)
 
 
-def _drop_constraint(scene: Scene, element: ConstraintElement) -> Change:
-    claim = scene.claims[element.claim]
+def _drop_constraint(placement: Placement, element: ConstraintElement) -> Change:
+    claim = placement.claims[element.claim]
     constraint = claim.spec.devices.constraints[element.position]
     data: Data = {
         "claim": {"namespace": claim.metadata.namespace, "name": claim.metadata.name},
@@ -239,8 +240,8 @@ def _drop_constraint(scene: Scene, element: ConstraintElement) -> Change:
     )
 
 
-def _drop_request(scene: Scene, element: RequestElement) -> Change:
-    metadata = scene.claims[element.claim].metadata
+def _drop_request(placement: Placement, element: RequestElement) -> Change:
+    metadata = placement.claims[element.claim].metadata
     data: Data = {
         "claim": {"namespace": metadata.namespace, "name": metadata.name},
         "request": element.request,
@@ -248,8 +249,8 @@ def _drop_request(scene: Scene, element: RequestElement) -> Change:
     return Change("drop-request", data, lambda changed: edits.drop_request(changed, element.claim, element.request))
 
 
-def _of_pools(view: NodeView) -> Iterator[Change]:
-    for found in view.unusable:
+def _of_pools(offer: NodeOffer) -> Iterator[Change]:
+    for found in offer.unusable:
         pool = found.pool
         if pool.state is not PoolState.INCOMPLETE:
             continue
@@ -260,7 +261,9 @@ def _of_pools(view: NodeView) -> Iterator[Change]:
             "expected": pool.expected,
         }
 
-        def apply(scene: Scene, pool_id: Any = pool.id, generation: int = generation, seen: int = seen) -> Scene:
-            return edits.complete_pool(scene, pool_id, generation, seen)
+        def apply(
+            placement: Placement, pool_id: Any = pool.id, generation: int = generation, seen: int = seen
+        ) -> Placement:
+            return edits.complete_pool(placement, pool_id, generation, seen)
 
         yield Change("wait-for-slice", data, apply)

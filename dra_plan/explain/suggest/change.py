@@ -1,4 +1,4 @@
-"""What a change is: its code, its data for documents, and how to make the scene in which it is applied.
+"""What a change is: its code, its data for documents, and how to make the placement in which it is applied.
 
 Which changes are worth trying is `changes.py`, trying them `suggest.py`.
 """
@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from dra_plan.allocator.requests import Want
-
-from . import edits
-from .scene import Scene
+from dra_plan.explain import edits
+from dra_plan.explain.placement import Placement
 
 Data = dict[str, Any]
 
@@ -51,7 +50,7 @@ class Change:
 
     code: str
     data: Data
-    apply: Callable[[Scene], Scene]
+    apply: Callable[[Placement], Placement]
     size: int | None = None
 
     @property
@@ -72,6 +71,6 @@ def about(want: Want) -> Data:
     return {"claim": {"namespace": metadata.namespace, "name": metadata.name}, "request": want.full_name}
 
 
-def edit_want(want: Want, edit: edits.Edit) -> Callable[[Scene], Scene]:
-    """How to make a scene in which the want's request, or alternative, is edited."""
-    return lambda scene: edits.edit_request(scene, want.claim_index, want.full_name, edit)
+def edit_want(want: Want, edit: edits.Edit) -> Callable[[Placement], Placement]:
+    """How to make a placement in which the want's request, or alternative, is edited."""
+    return lambda placement: edits.edit_request(placement, want.claim_index, want.full_name, edit)

@@ -1,4 +1,4 @@
-"""Which selectors of nodes with one story are taken apart, and over which devices."""
+"""Which selectors of nodes with one group are taken apart, and over which devices."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from functools import cache
 from dra_plan.allocator import PoolDevice
 from dra_plan.allocator.reasons import SelectorRefused
 
-from .funnel import Funnel, NodeView, Removal
+from .funnel import Funnel, NodeOffer, Removal
 from .reasons import PoolUnusable, Refusal, SelectorFailed
-from .selectors import Finding, Publications, findings
+from .selectors import DecisivePart, Publications, decisive_parts
 
 
-def findings_of(views: Sequence[NodeView]) -> dict[tuple[int, int], list[Finding]]:
-    """The deciding parts of selectors, for requests that can't be met alone, by want and removal of the first view.
+def decisive_parts_of(offers: Sequence[NodeOffer]) -> dict[tuple[int, int], list[DecisivePart]]:
+    """The deciding parts of selectors, for requests that can't be met alone, by want and removal of the first offer.
 
-    The devices are those of all the views. Of a class's selector only where no device passes it: that it keeps other
+    The devices are those of all the offers. Of a class's selector only where no device passes it: that it keeps other
     kinds of devices out is its purpose.
     """
 
     @cache
     def publications() -> Publications:
-        return Publications(device for view in views for pool in view.pools for device in pool.devices())
+        return Publications(device for offer in offers for pool in offer.pools for device in pool.devices())
 
-    failing = {id(funnel) for funnels in views[0].failing() for funnel in funnels}
-    found: dict[tuple[int, int], list[Finding]] = {}
-    for position, told in enumerate(views[0].funnels):
+    failing = {id(funnel) for funnels in offers[0].failing() for funnel in funnels}
+    found: dict[tuple[int, int], list[DecisivePart]] = {}
+    for position, told in enumerate(offers[0].funnels):
         if id(told) not in failing:
             continue
         for number, removal in enumerate(told.removals):
@@ -34,21 +34,21 @@ def findings_of(views: Sequence[NodeView]) -> dict[tuple[int, int], list[Finding
             if not isinstance(refusal, SelectorRefused | SelectorFailed) or _is_whole_device(refusal):
                 continue
             if refusal.class_name is None or not any(
-                _is_passed(view, view.funnels[position], refusal.class_name) for view in views
+                _is_passed(offer, offer.funnels[position], refusal.class_name) for offer in offers
             ):
-                devices = _devices(views, position, removal)
-                compile_ = views[0].scene.view.compile
-                found[position, number] = findings(refusal.expression, devices, compile_, publications)
+                devices = _devices(offers, position, removal)
+                compile_ = offers[0].placement.view.compile
+                found[position, number] = decisive_parts(refusal.expression, devices, compile_, publications)
     return found
 
 
-def _devices(views: Sequence[NodeView], position: int, removal: Removal) -> list[PoolDevice]:
+def _devices(offers: Sequence[NodeOffer], position: int, removal: Removal) -> list[PoolDevice]:
     """The devices that the same reason takes away from the want on any of the nodes, each once."""
     key = removal.key
     found = {
         device.id: device
-        for view in views
-        for other in view.funnels[position].removals
+        for offer in offers
+        for other in offer.funnels[position].removals
         if other.key == key
         for device in other.devices
     }
@@ -60,7 +60,7 @@ def _is_whole_device(refusal: Refusal) -> bool:
     return isinstance(refusal, SelectorFailed) and (refusal.of_device or not refusal.compiles)
 
 
-def _is_passed(view: NodeView, told: Funnel, class_name: str) -> bool:
+def _is_passed(offer: NodeOffer, told: Funnel, class_name: str) -> bool:
     """Whether any device, free or not, passes the selectors of the class."""
     if told.left:
         return True
@@ -68,7 +68,7 @@ def _is_passed(view: NodeView, told: Funnel, class_name: str) -> bool:
         if isinstance(removal.refusal, PoolUnusable) or getattr(removal.refusal, "class_name", None) == class_name:
             continue
         for device in removal.devices:
-            refusal = view.checks.selector(told.want, device)
+            refusal = offer.checks.selector(told.want, device)
             if getattr(refusal, "class_name", None) != class_name:
                 return True
     return False

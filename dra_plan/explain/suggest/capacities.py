@@ -8,12 +8,12 @@ from dra_plan.allocator.reasons import CapacityMissing, CapacityShort, PolicyVio
 from dra_plan.allocator.requests import Want
 from dra_plan.api import quantity
 from dra_plan.api.resource import CapacityRequestPolicy
+from dra_plan.explain import edits
+from dra_plan.explain.funnel import Removal
+from dra_plan.explain.near import nearest
+from dra_plan.explain.reasons import amount
 
-from . import edits
 from .change import Change, Data, about, edit_want
-from .funnel import Removal
-from .near import nearest
-from .reasons import amount
 
 
 def of_missing(want: Want, missing: CapacityMissing, removal: Removal) -> Iterator[Change]:

@@ -15,7 +15,7 @@ from dra_plan.claimsets import ClaimSet
 from . import edits
 from .mending import mended
 from .near import nearest
-from .scene import Budget, Scene
+from .placement import Budget, Placement
 
 _LISTS_GATE = "DRAListTypeAttributes"
 
@@ -32,7 +32,7 @@ class Rewrite:
 
 
 @dataclass(slots=True)
-class Fault:
+class ErrorDetails:
     """What ended the attempt.
 
     `object` is (kind, namespace, name) with the place it was read; `selector` the index among its selectors.
@@ -55,9 +55,9 @@ class Fault:
     missing: ObjectKey | None = None
 
 
-def of_set(claim_set: ClaimSet, inventory: Inventory) -> Fault:
+def of_set(claim_set: ClaimSet, inventory: Inventory) -> ErrorDetails:
     """Why the claims of a pod can't even be told."""
-    fault = Fault("claim-set-error", str(claim_set.error), claim_set.owner, claim_set.origin)
+    fault = ErrorDetails("claim-set-error", str(claim_set.error), claim_set.owner, claim_set.origin)
     missing = claim_set.error.missing if claim_set.error is not None else None
     if missing is not None:
         kind, namespace, name = missing
@@ -68,30 +68,30 @@ def of_set(claim_set: ClaimSet, inventory: Inventory) -> Fault:
     return fault
 
 
-def of_error(scene: Scene, error: AllocationError | NodeAllocationError, claim_set: ClaimSet) -> Fault:
+def of_error(
+    placement: Placement,
+    error: AllocationError | NodeAllocationError,
+    claim_set: ClaimSet,
+    inventory: Inventory,
+) -> ErrorDetails:
     """What ended the attempt on this node."""
     cause = error.cause
-    fault = Fault(cause.code, cause.message, gate=cause.gate or None)
+    fault = ErrorDetails(cause.code, cause.message, gate=cause.gate or None)
     if isinstance(error, SelectorError):
-        _blame_selector(fault, scene, error, claim_set)
+        _blame_selector(fault, placement, error, claim_set, inventory)
         return fault
     fault.request = None if cause.code in _SET_OFF else cause.request or None
-    claim = next((claim for claim in scene.claims if claim.key == cause.claim), None)
+    claim = next((claim for claim in placement.claims if claim.key == cause.claim), None)
     if claim is not None:
-        _place(fault, claim, scene, claim_set)
+        _place(fault, claim, claim_set, inventory)
     if cause.code == "class-missing":
-        fault.missing, fault.known = ("DeviceClass", "", cause.device_class), sorted(scene.classes)
+        fault.missing, fault.known = ("DeviceClass", "", cause.device_class), sorted(placement.view.classes)
         fault.hint = nearest(cause.device_class, fault.known)
     return fault
 
 
-def _wants(scene: Scene) -> list[Want]:
-    return [want for ready in scene.ready() for wants in ready.requests for want in wants]
-
-
-def _place(fault: Fault, claim: ResourceClaim, scene: Scene, claim_set: ClaimSet) -> None:
+def _place(fault: ErrorDetails, claim: ResourceClaim, claim_set: ClaimSet, inventory: Inventory) -> None:
     """The claim as it was read, or the template it is made from."""
-    inventory = scene.world.inventory
     key = ("ResourceClaim", claim.metadata.namespace, claim.metadata.name)
     if key not in inventory.origins:
         made_from = next((t for t in inventory.templates if t.spec.spec is claim.spec), None)
@@ -101,24 +101,27 @@ def _place(fault: Fault, claim: ResourceClaim, scene: Scene, claim_set: ClaimSet
     fault.origin = inventory.origins.get(key) or claim_set.origin
 
 
-def _blame_selector(fault: Fault, scene: Scene, error: SelectorError, claim_set: ClaimSet) -> None:
+def _blame_selector(
+    fault: ErrorDetails, placement: Placement, error: SelectorError, claim_set: ClaimSet, inventory: Inventory
+) -> None:
     device = error.device if isinstance(error.device, PoolDevice) else None
     fault.expression = error.expression
     fault.device = device.id if device is not None else None
-    if device is not None and error.of_device and _has_list(device) and scene.target.gates.get(_LISTS_GATE) is False:
+    off = placement.view.target.gates.get(_LISTS_GATE) is False
+    if off and error.of_device and device is not None and _has_list(device):
         fault.gate = _LISTS_GATE
-    want, condition = _failed(scene, error)
+    want, condition = _failed(placement, error)
     if want is None or condition is None:
         return
     fault.selector = condition.index
     if condition.class_name is not None:
         fault.object = ("DeviceClass", "", condition.class_name)
-        fault.origin = scene.world.inventory.origins.get(fault.object)
+        fault.origin = inventory.origins.get(fault.object)
     else:
         fault.request = want.full_name
-        _place(fault, want.claim, scene, claim_set)
+        _place(fault, want.claim, claim_set, inventory)
     if device is not None:
-        fault.rewrite = _rewrite(scene, want, condition, device)
+        fault.rewrite = _rewrite(placement, want, condition, device)
 
 
 def _has_list(device: PoolDevice) -> bool:
@@ -130,18 +133,18 @@ def _has_list(device: PoolDevice) -> bool:
     )
 
 
-def _failed(scene: Scene, error: SelectorError) -> tuple[Want | None, Condition | None]:
+def _failed(placement: Placement, error: SelectorError) -> tuple[Want | None, Condition | None]:
     """The first request with the selector that failed."""
     cause = error.cause
     place = (cause.claim, cause.device_class or None, error.position, error.expression)
-    for want in _wants(scene):
+    for want in placement.wants():
         for condition in want.conditions:
             if (condition.claim, condition.class_name, condition.index, condition.expression) == place:
                 return want, condition
     return None, None
 
 
-def _rewrite(scene: Scene, want: Want, condition: Condition, device: PoolDevice) -> Rewrite | None:
+def _rewrite(placement: Placement, want: Want, condition: Condition, device: PoolDevice) -> Rewrite | None:
     """The selector mended, if there is a way; the allocator is asked with each expression that is tried."""
     apply = _applier(want, condition)
     budget = Budget(200_000, 50_000)
@@ -150,7 +153,7 @@ def _rewrite(scene: Scene, want: Want, condition: Condition, device: PoolDevice)
     def fails_on(expression: str) -> PoolDevice | None:
         if expression == condition.expression:
             return device
-        answer = apply(scene, expression).ask(budget)
+        answer = apply(placement, expression).ask(budget)
         outcomes[expression] = answer.outcome.value
         if not isinstance(answer.error, SelectorError):
             return None
@@ -160,10 +163,10 @@ def _rewrite(scene: Scene, want: Want, condition: Condition, device: PoolDevice)
     return None if expression is None else Rewrite(expression, outcomes[expression])
 
 
-def _applier(want: Want, condition: Condition) -> Callable[[Scene, str], Scene]:
+def _applier(want: Want, condition: Condition) -> Callable[[Placement, str], Placement]:
     name = condition.class_name
     if name is not None:
-        return lambda scene, text: edits.set_class_selector(scene, name, condition.index, text)
-    return lambda scene, text: edits.edit_request(
-        scene, want.claim_index, want.full_name, edits.set_selector(condition.index, text)
+        return lambda placement, text: edits.set_class_selector(placement, name, condition.index, text)
+    return lambda placement, text: edits.edit_request(
+        placement, want.claim_index, want.full_name, edits.set_selector(condition.index, text)
     )

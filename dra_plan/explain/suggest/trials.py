@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from dra_plan.allocator import AllocationError, Outcome
+from dra_plan.explain import funnel
+from dra_plan.explain.node_selectors import decisive_parts_of
+from dra_plan.explain.placement import Budget, Placement
 
-from . import changes, funnel
+from . import candidates
 from .change import Change
-from .findings import findings_of
-from .scene import Budget, Scene
 
 MOST = 8
 """Suggestions for one claim set."""
@@ -55,7 +56,7 @@ class Suggestion:
     node: str
 
 
-class Suggester:
+class Trials:
     """Tries changes on one node after another and collects those that help.
 
     `confirmed` says whether changes that help on one node do no harm on others. If the claims fit `elsewhere` already,
@@ -79,7 +80,7 @@ class Suggester:
         ordered = sorted(helped, key=lambda s: (len(s.changes), max(c.rank for c in s.changes)))
         return ordered[:MOST]
 
-    def try_each(self, scene: Scene, candidates: Sequence[Change]) -> None:
+    def try_each(self, placement: Placement, candidates: Sequence[Change]) -> None:
         """Tries each change alone."""
         tries = 0
         for change in candidates:
@@ -89,60 +90,64 @@ class Suggester:
             if tries >= MOST_TRIES or self._budget.spent:
                 return
             tries += 1
-            self._try(scene, [change])
+            self._try(placement, [change])
 
-    def try_together(self, scene: Scene, candidates: Sequence[Change]) -> None:
+    def try_together(self, placement: Placement, candidates: Sequence[Change]) -> None:
         """Tries changes of one kind together; then one change after the other until the claims fit."""
         for code in _REPAIRS:
-            chosen = _compatible(scene, (change for change in candidates if change.code == code))
-            if len(chosen) > 1 and self._helps(scene, chosen) and self._try(scene, self._least(scene, chosen)):
+            chosen = _compatible(placement, (change for change in candidates if change.code == code))
+            if (
+                len(chosen) > 1
+                and self._helps(placement, chosen)
+                and self._try(placement, self._least(placement, chosen))
+            ):
                 return
-        repaired = self._repaired(scene)
+        repaired = self._repaired(placement)
         if repaired:
-            self._try(scene, self._least(scene, repaired))
+            self._try(placement, self._least(placement, repaired))
 
-    def _try(self, scene: Scene, made: Sequence[Change]) -> bool:
-        node = self._node(scene, made)
+    def _try(self, placement: Placement, made: Sequence[Change]) -> bool:
+        node = self._node(placement, made)
         if node is None or not self._confirmed(made):
             return False
         self._found[tuple(change.key for change in made)] = Suggestion(tuple(made), node)
         return True
 
-    def _repaired(self, scene: Scene) -> list[Change]:
+    def _repaired(self, placement: Placement) -> list[Change]:
         """Changes, each the first that is still to be had once those before are made, until the claims fit."""
         made: list[Change] = []
         for _ in range(MOST_REPAIRS):
-            more = None if self._budget.spent else _one_more(scene, made)
+            more = None if self._budget.spent else _one_more(placement, made)
             if more is None:
                 return []
             made = more
-            if self._helps(scene, made):
+            if self._helps(placement, made):
                 return made
         return []
 
-    def _least(self, scene: Scene, made: Sequence[Change]) -> list[Change]:
+    def _least(self, placement: Placement, made: Sequence[Change]) -> list[Change]:
         """The changes without those that are not needed; the last ones are given up first."""
         needed = list(made)
         for change in reversed(made):
             rest = [other for other in needed if other is not change]
-            if rest and self._helps(scene, rest):
+            if rest and self._helps(placement, rest):
                 needed = rest
         return needed
 
-    def _helps(self, scene: Scene, made: Iterable[Change]) -> bool:
-        return self._node(scene, made) is not None
+    def _helps(self, placement: Placement, made: Iterable[Change]) -> bool:
+        return self._node(placement, made) is not None
 
-    def _node(self, scene: Scene, made: Iterable[Change]) -> str | None:
+    def _node(self, placement: Placement, made: Iterable[Change]) -> str | None:
         """The node on which the claims then fit."""
         self.tried += 1
-        changed = scene
+        changed = placement
         for change in made:
             changed = change.apply(changed)
         if self._budget.spent:
             return None
         outcome = changed.ask(self._budget).outcome
         if outcome is Outcome.FITS:
-            return scene.node.metadata.name
+            return placement.node.metadata.name
         return self._elsewhere if outcome in (Outcome.DOES_NOT_FIT, Outcome.NODE_ERROR) else None
 
 
@@ -151,20 +156,22 @@ def _is_less(change: Change, known: Change) -> bool:
     return change.size is not None and known.size is not None and change.size > known.size
 
 
-def _one_more(first: Scene, made: Sequence[Change]) -> list[Change] | None:
+def _one_more(first: Placement, made: Sequence[Change]) -> list[Change] | None:
     """The changes with the one to make next; None if there is none.
 
     Where part of a selector has been changed and the rest of it still refuses, the whole of it is dropped instead.
     """
-    scene = first
+    placement = first
     for change in made:
-        scene = change.apply(scene)
+        placement = change.apply(placement)
     try:
-        view = funnel.view(scene)
+        offer = funnel.offer(placement)
     except AllocationError:
         return None
-    chosen = [change for change in changes.candidates(view, None, findings_of([view])) if change.code in _REPAIRS]
-    chosen += changes.of_claims(scene)
+    chosen = [
+        change for change in candidates.candidates(offer, None, decisive_parts_of([offer])) if change.code in _REPAIRS
+    ]
+    chosen += candidates.of_claims(placement)
     for change in sorted(chosen, key=lambda change: _REPAIRS.index(change.code)):
         if not _clashes(change, made, first):
             return [*made, change]
@@ -175,20 +182,20 @@ def _one_more(first: Scene, made: Sequence[Change]) -> list[Change] | None:
     return None
 
 
-def _compatible(scene: Scene, chosen: Iterable[Change]) -> list[Change]:
+def _compatible(placement: Placement, chosen: Iterable[Change]) -> list[Change]:
     """Those that can be made together."""
     made: list[Change] = []
     for change in chosen:
-        if not _clashes(change, made, scene):
+        if not _clashes(change, made, placement):
             made.append(change)
     return made
 
 
-def _clashes(change: Change, made: Sequence[Change], scene: Scene) -> bool:
+def _clashes(change: Change, made: Sequence[Change], placement: Placement) -> bool:
     """Whether a change can't be made besides those: it is about the same thing, or would leave no request at all."""
     place = _place(change)
     if change.code == "drop-request":
-        requests = sum(len(claim.spec.devices.requests) for claim in scene.claims)
+        requests = sum(len(claim.spec.devices.requests) for claim in placement.claims)
         if 1 + sum(other.code == "drop-request" for other in made) >= requests:
             return True
     return any(_place(other) == place for other in made)

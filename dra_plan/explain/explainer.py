@@ -1,0 +1,187 @@
+"""Why the answers for a claim set are what they are: groups of nodes, and what is found out about each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dra_plan.allocator import AllocationError, NodeOutcome, Outcome, View
+from dra_plan.allocator.reasons import InUse
+from dra_plan.api.core import Node
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.resource import ResourceClaim
+from dra_plan.api.selectors import node_matches
+from dra_plan.claimsets import ClaimSet
+
+from . import blocking, choices, defects, errors, funnel
+from .blocking import BlockingSet
+from .errors import ErrorDetails
+from .funnel import Funnel, NodeOffer
+from .groups import NodeGroup
+from .node_selectors import decisive_parts_of
+from .placement import Budget, Placements
+from .reasons import group_key
+from .suggest.search import SuggestionSearch
+from .suggest.trials import Suggestion
+
+Key = tuple[object, ...]
+
+MOST_BLOCKING_SETS = 24
+"""Nodes for which a blocking set is sought from scratch; the others are compared with those found."""
+
+
+@dataclass(slots=True)
+class SetExplanation:
+    """The groups of a claim set, those of nodes that do not fit first, and what would make it fit."""
+
+    groups: list[NodeGroup]
+    suggestions: list[Suggestion]
+    tried: int
+    """How many changes, or combinations of changes, were tried."""
+    fault: ErrorDetails | None = None
+
+
+def explain(
+    view: View,
+    inventory: Inventory,
+    claim_set: ClaimSet,
+    nodes: Sequence[Node],
+    answers: Sequence[NodeOutcome],
+    *,
+    max_steps: int | None = None,
+    suggests: bool = True,
+    deadline: float | None = None,
+) -> SetExplanation:
+    """Why the answers are what they are. `answers` are those for `nodes`, in the same order.
+
+    After the `deadline`, in monotonic time, nothing more is asked of the allocator: blocking sets are not proven then,
+    and nothing is suggested.
+    """
+    if claim_set.error is not None:
+        return SetExplanation([], [], 0, errors.of_set(claim_set, inventory))
+    placements = Placements(view, claim_set.claims, max_steps, claim_set.allocated, deadline)
+    explainer = _Explainer(placements, claim_set, inventory)
+    groups = explainer.groups(nodes, answers)
+    for group in groups:
+        explainer.explain(group)
+    search = SuggestionSearch(placements, groups)
+    if suggests:
+        search.seek()
+    return SetExplanation(groups, search.found(), search.tried)
+
+
+class _Explainer:
+    def __init__(self, placements: Placements, claim_set: ClaimSet, inventory: Inventory) -> None:
+        self._placements, self._claim_set, self._inventory = placements, claim_set, inventory
+        self._known: list[blocking.KnownBlockingSet] = []
+        self._budget = Budget(blocking.ALL_STEPS, blocking.STEPS_EACH)
+
+    # -- grouping ------------------------------------------------------------------------------------------------
+
+    def groups(self, nodes: Sequence[Node], answers: Sequence[NodeOutcome]) -> list[NodeGroup]:
+        """Nodes of which the same is said, in the order of first nodes; what decides about the set comes first."""
+        grouped: dict[Key, NodeGroup] = {}
+        for node, answer in zip(nodes, answers, strict=True):
+            offer = self._offer(node) if answer.outcome is not Outcome.FITS else None
+            elsewhere = [claim for claim in self._claim_set.allocated if not _reaches(claim, node)]
+            together = _is_together(offer, answer) and not elsewhere
+            found = self._blocking(offer) if offer is not None and together else None
+            kept_away = tuple(claim.key for claim in elsewhere)
+            key = (_key(offer, answer, together=together), kept_away, _blocking_key(found), answer.sighted)
+            group = grouped.setdefault(key, NodeGroup([], [], [], blocking=found, elsewhere=elsewhere))
+            group.add(node, answer, offer)
+        grouped = self._by_defect(grouped)
+        for group in grouped.values():
+            if group.blocking is None:
+                group.lead()
+        found_outcomes = {answer.outcome for answer in answers}
+        first = next((o for o in (Outcome.ERROR, Outcome.FITS) if o in found_outcomes), None)
+        return sorted(grouped.values(), key=lambda group: group.answer.outcome is not first)
+
+    def _by_defect(self, groups: dict[Key, NodeGroup]) -> dict[Key, NodeGroup]:
+        """Groups that differ only in defects that were met, and not in those that decide, become one."""
+        merged: dict[Key, NodeGroup] = {}
+        for key, group in groups.items():
+            if group.answer.outcome not in (Outcome.FITS, Outcome.UNDECIDED):
+                group.defect = defects.defects(self._placements.on(group.nodes[0]), group.answer)
+            known = merged.setdefault((*key[:-1], group.defect), group)
+            if known is not group:
+                for node, answer, offer in zip(group.nodes, group.answers, group.offers, strict=True):
+                    known.add(node, answer, offer)
+        return merged
+
+    def _offer(self, node: Node) -> NodeOffer | None:
+        try:
+            return funnel.offer(self._placements.on(node))
+        except AllocationError:
+            return None
+
+    def _blocking(self, offer: NodeOffer) -> BlockingSet | None:
+        """A blocking set of this node: one known from another node if it is enough here, else a new one."""
+        for known in self._known:
+            if known.is_enough(offer.placement.node, self._budget):
+                return known.found
+        if len(self._known) >= MOST_BLOCKING_SETS or self._budget.spent:
+            return BlockingSet((), proven=False)
+        found = blocking.blocking_set(offer.placement, self._budget)
+        if found is not None and found.elements:
+            self._known.append(blocking.KnownBlockingSet(found, offer.placement))
+        return found
+
+    # -- asking again ----------------------------------------------------------------------------------------------
+
+    def explain(self, group: NodeGroup) -> None:
+        """Adds what is found by asking again, on the first node."""
+        placement = group.placement = self._placements.on(group.nodes[0])
+        outcome = group.answer.outcome
+        if outcome is Outcome.FITS:
+            group.choices = choices.of(placement)
+            return
+        if group.answer.error is not None:
+            group.fault = errors.of_error(placement, group.answer.error, self._claim_set, self._inventory)
+        group.decisive_parts = decisive_parts_of([offer for offer in group.offers if offer is not None])
+
+
+def _reaches(claim: ResourceClaim, node: Node) -> bool:
+    allocation = claim.status.allocation if claim.status is not None else None
+    selector = allocation.node_selector if allocation is not None else None
+    return selector is None or node_matches(selector, node.metadata.name, node.metadata.labels)
+
+
+def _is_together(offer: NodeOffer | None, answer: NodeOutcome) -> bool:
+    """Whether the node refuses although each request alone could be met."""
+    refuses = answer.outcome in (Outcome.DOES_NOT_FIT, Outcome.NODE_ERROR)
+    return refuses and offer is not None and not offer.failing()
+
+
+def _key(offer: NodeOffer | None, answer: NodeOutcome, *, together: bool) -> tuple[object, ...]:
+    """What nodes must share to be in one group: outcome, and for each request what stops it."""
+    if answer.outcome is Outcome.FITS:
+        return (answer.outcome,)
+    if answer.outcome is Outcome.ERROR:
+        return answer.outcome, answer.message
+    key: list[object] = [answer.outcome]
+    if offer is not None:
+        key += [() if together else _funnel_key(offer, told) for told in offer.funnels]
+        key += sorted({found.code for found in offer.unusable})
+        key.append(offer.devices == 0)
+    return tuple(key)
+
+
+def _funnel_key(offer: NodeOffer, told: Funnel) -> tuple[object, ...]:
+    """What stops the want: a device that is in use, and would not do if it were free, counts by what it lacks."""
+    causes: dict[object, None] = {}
+    for removal in told.removals:
+        if not isinstance(removal.refusal, InUse):
+            causes[removal.key] = None
+            continue
+        for device in removal.devices:
+            unfit = offer.checks.selector(told.want, device)
+            causes[removal.key if unfit is None else group_key(unfit)] = None
+    return told.problem, frozenset(causes)
+
+
+def _blocking_key(found: BlockingSet | None) -> tuple[object, ...]:
+    if found is None:
+        return ()
+    return (found.proven, *(element for element in found.elements if isinstance(element, blocking.SAME_EVERYWHERE)))

@@ -1,0 +1,80 @@
+"""Groups of nodes of which the same is to be said: all that is known about why claims do not fit there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from dra_plan.allocator import NodeOutcome
+from dra_plan.api.core import Node
+from dra_plan.api.resource import ResourceClaim
+
+from .blocking import BlockingSet
+from .choices import DeviceChoice
+from .defects import DecisiveDefects
+from .errors import ErrorDetails
+from .funnel import Funnel, NodeOffer
+from .placement import Placement
+from .selectors import DecisivePart
+
+
+@dataclass(slots=True)
+class NodeGroup:
+    """What is to be said of `nodes`; details are those of the first, `answer`, `offer` and `placement` too.
+
+    `answers` and `offers` are those of all nodes, in order; `decisive_parts` are about the devices of all of them.
+    """
+
+    nodes: list[Node]
+    answers: list[NodeOutcome]
+    offers: list[NodeOffer | None]
+    decisive_parts: dict[tuple[int, int], list[DecisivePart]] = field(default_factory=dict)
+    blocking: BlockingSet | None = None
+    defect: DecisiveDefects | None = None
+    fault: ErrorDetails | None = None
+    choices: list[DeviceChoice] = field(default_factory=list)
+    elsewhere: list[ResourceClaim] = field(default_factory=list)
+    placement: Placement | None = None
+
+    @property
+    def answer(self) -> NodeOutcome:
+        """The answer for the first node."""
+        return self.answers[0]
+
+    @property
+    def offer(self) -> NodeOffer | None:
+        """The offer of the first node."""
+        return self.offers[0]
+
+    def add(self, node: Node, answer: NodeOutcome, offer: NodeOffer | None) -> None:
+        """One more node of which the same is to be said."""
+        self.nodes.append(node)
+        self.answers.append(answer)
+        self.offers.append(offer)
+
+    def lead(self) -> None:
+        """Puts the node first of which there is most to say: it stands for the others."""
+        told = [sum(len(funnel.removals) for funnel in offer.funnels) if offer else 0 for offer in self.offers]
+        position = told.index(max(told))
+        self.nodes.insert(0, self.nodes.pop(position))
+        self.answers.insert(0, self.answers.pop(position))
+        self.offers.insert(0, self.offers.pop(position))
+
+    def funnels(self, want: int) -> Iterator[Funnel]:
+        """The funnels of one want on all nodes."""
+        return (offer.funnels[want] for offer in self.offers if offer is not None)
+
+    def removed(self, want: int, key: tuple[object, ...]) -> tuple[int, int]:
+        """The least and the most devices that removals of this kind take from a want, over all nodes of the group."""
+        counts = [next((len(r.devices) for r in funnel.removals if r.key == key), 0) for funnel in self.funnels(want)]
+        return min(counts), max(counts)
+
+    def left(self, want: int) -> tuple[int, int]:
+        """The least and the most devices left for a want, over all nodes of the group."""
+        counts = [len(funnel.left) for funnel in self.funnels(want)]
+        return min(counts), max(counts)
+
+    def devices(self, want: int) -> tuple[int, int]:
+        """The least and the most devices looked at for a want, over all nodes of the group."""
+        counts = [funnel.devices for funnel in self.funnels(want)]
+        return min(counts), max(counts)

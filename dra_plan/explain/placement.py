@@ -1,0 +1,166 @@
+"""Claims to be placed on one node, as a value: change a part of it and ask the allocator again.
+
+What decides beside node and claims is the allocator's `View`. Finding reasons, blocking sets and suggestions is other
+files' work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from dra_plan import releases
+from dra_plan.allocator import AllocationError, Allocator, NodeOutcome, Outcome, Pool, PoolID, Probe, View
+from dra_plan.allocator.allocator import DEFAULT_MAX_STEPS
+from dra_plan.allocator.requests import ClaimRequests, Want
+from dra_plan.api.core import Node
+from dra_plan.api.resource import DeviceClass, ResourceClaim, ResourceSlice
+from dra_plan.releases import Quirk
+
+
+class Budget:
+    """Search steps that may still be spent. Counted in steps, so that answers do not depend on the machine."""
+
+    __slots__ = ("each", "left")
+
+    def __init__(self, total: int, each: int) -> None:
+        self.left = total
+        self.each = each
+
+    @property
+    def spent(self) -> bool:
+        """Whether nothing is left."""
+        return self.left <= 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Placement:
+    """One node, the claims to place on it, and the cluster around them. Never changed; `with_...` make others."""
+
+    node: Node
+    claims: tuple[ResourceClaim, ...]
+    view: View
+    own: frozenset[str] = frozenset()
+    """Allocated claims, by NAMESPACE/NAME, that belong to the claim set itself: releasing them is no remedy."""
+    max_steps: int = DEFAULT_MAX_STEPS
+    deadline: float | None = None
+    """Monotonic time at which searches end as Undecided."""
+
+    def ask(self, budget: Budget | None = None, probe: Probe | None = None) -> NodeOutcome:
+        """The allocator's answer. With a budget, its steps are paid from it and it may end as Undecided sooner."""
+        steps = self.max_steps if budget is None else max(1, min(self.max_steps, budget.each, budget.left))
+        answer = Allocator(self.claims, self.view, max_steps=steps, deadline=self.deadline).allocate(self.node, probe)
+        if budget is not None:
+            budget.left -= answer.steps + 1
+        return answer
+
+    def fits(self, budget: Budget) -> bool | None:
+        """Whether all claims fit; None if the budget ended first. An error of any kind is no fit."""
+        if budget.spent:
+            return None
+        outcome = self.ask(budget).outcome
+        return None if outcome is Outcome.UNDECIDED else outcome is Outcome.FITS
+
+    # What follows from the parts
+
+    @cached_property
+    def requests(self) -> list[ClaimRequests]:
+        """The claims as the search sees them."""
+        return self.view.requests(self.claims)
+
+    def wants(self) -> list[Want]:
+        """All requests and alternatives of the claims."""
+        return [want for ready in self.requests for wants in ready.requests for want in wants]
+
+    @cached_property
+    def gathered(self) -> tuple[list[Pool], list[Pool]]:
+        """The node's pools, and those that are obsolete for it. Raises AllocationError for a node selector unread."""
+        obsolete: list[Pool] = []
+        return self.view.gatherer.gather(self.node, obsolete=obsolete), obsolete
+
+    def pool_ids(self) -> list[PoolID]:
+        """The pools that the node sees anything of, usable or not."""
+        try:
+            pools, obsolete = self.gathered
+        except AllocationError:
+            return []
+        return [pool.id for pool in (*pools, *obsolete)]
+
+    def slices(self) -> list[ResourceSlice]:
+        """The slices of every pool that the node sees anything of."""
+        return [slice_.object for pool in self.pool_ids() for slice_ in self.view.gatherer.slices[pool]]
+
+    @cached_property
+    def allocated(self) -> tuple[ResourceClaim, ...]:
+        """The allocated claims that matter here: those that have devices in a pool of this node."""
+        found: dict[str, ResourceClaim] = {}
+        for pool in self.pool_ids():
+            found.update(self.view.holders.get(pool, {}))
+        return tuple(found.values())
+
+    # Other placements
+
+    def with_claims(self, claims: Iterable[ResourceClaim]) -> Placement:
+        """Other claims to place."""
+        return replace(self, claims=tuple(claims))
+
+    def with_classes(self, classes: Mapping[str, DeviceClass]) -> Placement:
+        """Other device classes."""
+        return self._in(self.view.with_classes(classes))
+
+    def with_node(self, node: Node) -> Placement:
+        """The node with other labels; its name must be the same."""
+        return replace(self, node=node)
+
+    def without_allocated(self, keys: Iterable[str]) -> Placement:
+        """The claims of those names (NAMESPACE/NAME) give their devices back."""
+        gone = set(keys)
+        return self._in(self.view.with_claims([claim for claim in self.allocated if claim.key not in gone]))
+
+    def with_slices(self, slices: Iterable[ResourceSlice]) -> Placement:
+        """Other slices: these are all that exist."""
+        return self._in(self.view.with_slices(tuple(slices)))
+
+    def repaired(self, *quirks: Quirk) -> Placement:
+        """The same without the named defects; without any name, without all. Only what the node sees is kept."""
+        return self._in(self.view.with_slices(self.slices()).repaired(*quirks))
+
+    def with_gate(self, gate: str) -> Placement:
+        """The same release with a feature gate switched on."""
+        old = self.view.target
+        target = releases.target(old.version, {**old.gates, gate: True}, old.quirk_mode).with_quirks(old.quirks)
+        return self._in(self.view.at(target))
+
+    def _in(self, view: View) -> Placement:
+        return replace(self, view=view)
+
+
+class Placements:
+    """The same claims on any node of a cluster."""
+
+    def __init__(
+        self,
+        view: View,
+        claims: Sequence[ResourceClaim],
+        max_steps: int | None = None,
+        own: Iterable[ResourceClaim] = (),
+        deadline: float | None = None,
+    ) -> None:
+        self._view, self._claims, self._deadline = view, tuple(claims), deadline
+        self._own = frozenset(claim.key for claim in own)
+        self._max_steps = DEFAULT_MAX_STEPS if max_steps is None else max_steps
+        self._requests = view.requests(self._claims)
+
+    def on(self, node: Node) -> Placement:
+        """The claims on this node, in the cluster as it is."""
+        placement = Placement(
+            node=node,
+            claims=self._claims,
+            view=self._view,
+            own=self._own,
+            max_steps=self._max_steps,
+            deadline=self._deadline,
+        )
+        placement.__dict__["requests"] = self._requests  # the same on all nodes
+        return placement
