@@ -31,6 +31,7 @@ format: $(STAMP)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
+	$(BIN)/python -m scripts.names
 
 types: $(STAMP)
 	$(BIN)/mypy

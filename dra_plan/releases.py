@@ -24,7 +24,7 @@ RECORDED = {"1.34": "1.34.9", "1.35": "1.35.6", "1.36": "1.36.2"}
 QUIRK_MODES = ("upstream", "fixed")
 
 
-class Gate(NamedTuple):
+class FeatureGate(NamedTuple):
     """A feature gate in one release: alpha, beta or GA, its default, and whether it is locked to it."""
 
     stage: str
@@ -33,14 +33,14 @@ class Gate(NamedTuple):
 
 
 _ALPHA, _BETA_OFF, _BETA, _GA, _LOCKED = (
-    Gate("alpha", False),
-    Gate("beta", False),
-    Gate("beta", True),
-    Gate("GA", True),
-    Gate("GA", True, locked=True),
+    FeatureGate("alpha", False),
+    FeatureGate("beta", False),
+    FeatureGate("beta", True),
+    FeatureGate("GA", True),
+    FeatureGate("GA", True, locked=True),
 )
 
-_GATES: dict[str, dict[str, Gate]] = {
+_GATES: dict[str, dict[str, FeatureGate]] = {
     "DynamicResourceAllocation": {"1.34": _GA, "1.35": _LOCKED, "1.36": _LOCKED},
     "DRAAdminAccess": {"1.34": _BETA, "1.35": _BETA, "1.36": _LOCKED},
     "DRAPrioritizedList": {"1.34": _BETA, "1.35": _BETA, "1.36": _GA},

@@ -29,7 +29,7 @@ _ZEROS: dict[str, Any] = {"string": "", "integer": 0, "number": 0, "boolean": Fa
 
 
 @dataclass(slots=True)
-class Diagnosis:
+class DecodedFields:
     """The document as the API server would decode it, the wrong fields, and the fields it does not have."""
 
     value: Any = None
@@ -38,12 +38,12 @@ class Diagnosis:
     unknown: list[FieldPath] = field(default_factory=list)
 
 
-def diagnose(document: dict[str, Any], kind: Kind, version: str) -> Diagnosis:
+def diagnose(document: dict[str, Any], kind: Kind, version: str) -> DecodedFields:
     """Walks the whole document; the document itself is not changed."""
-    diagnosis = Diagnosis()
+    decoded = DecodedFields()
     schema = schema_of(kind, version)
-    diagnosis.value = _Walk(schema.get("$defs", {}), diagnosis).value(document, schema, ())
-    return diagnosis
+    decoded.value = _SchemaWalk(schema.get("$defs", {}), decoded).value(document, schema, ())
+    return decoded
 
 
 def wrong_type(value: object, types: list[str]) -> tuple[str, str]:
@@ -94,10 +94,10 @@ def _digits(value: int) -> int:
     return round(abs(value).bit_length() * 0.30103)
 
 
-class _Walk:
-    def __init__(self, definitions: dict[str, Schema], diagnosis: Diagnosis) -> None:
+class _SchemaWalk:
+    def __init__(self, definitions: dict[str, Schema], decoded: DecodedFields) -> None:
         self._definitions = definitions
-        self._found = diagnosis
+        self._found = decoded
 
     def _resolve(self, schema: Schema) -> Schema:
         while "$ref" in schema:

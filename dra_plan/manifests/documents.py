@@ -68,7 +68,7 @@ def read_documents(source: Source, faults: list[Fault]) -> list[Document]:
 # JSON
 
 
-def _json(source: Source, number: int, span: json_reader.Span, faults: list[Fault]) -> Iterator[Document]:
+def _json(source: Source, number: int, span: json_reader.JsonExtent, faults: list[Fault]) -> Iterator[Document]:
     line = _line_at(source.data, span.begin)
     repeated: list[tuple[FieldPath, int]] = []
     if span.end - span.begin <= _MAX_CHECKED:

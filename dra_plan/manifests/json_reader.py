@@ -24,20 +24,20 @@ class JsonError(Exception):
         super().__init__(message)
 
 
-class Span(NamedTuple):
+class JsonExtent(NamedTuple):
     """Where one value lies in the text."""
 
     begin: int
     end: int
 
 
-def spans(data: bytes) -> Iterator[Span]:
+def spans(data: bytes) -> Iterator[JsonExtent]:
     """The values of the text, one after the other, checked for syntax. Raises `JsonError`."""
     view = memoryview(data)
     begin = _skip_space(data, 0)
     while begin < len(data):
         end = _end_of_value(view, begin)
-        yield Span(begin, end)
+        yield JsonExtent(begin, end)
         begin = _skip_space(data, end)
 
 

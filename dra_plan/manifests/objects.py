@@ -48,19 +48,19 @@ def _repaired(
     value: dict[str, Any], kind: Kind, version: str, place: Place, report: Report, label: str
 ) -> Object | None:
     """Decodes what the API server would accept of the object; None, with faults noted, if it would refuse it."""
-    diagnosis = diagnose(value, kind, version)
-    if diagnosis.wrong:
-        lines = place.lines([path for path, _, _ in diagnosis.wrong])
-        for (path, message, hint), line in zip(diagnosis.wrong, lines, strict=True):
+    decoded = diagnose(value, kind, version)
+    if decoded.wrong:
+        lines = place.lines([path for path, _, _ in decoded.wrong])
+        for (path, message, hint), line in zip(decoded.wrong, lines, strict=True):
             report.fault(place, message, label=label, path=path, hint=hint, line=line)
         return None
     try:
-        obj = typed(diagnosis.value, kind, version)
+        obj = typed(decoded.value, kind, version)
     except NOT_DECODED as error:
         report.fault(place, f"can't be decoded: {error}", label=label)
         return None
-    if kind.group == "resource.k8s.io" and diagnosis.unknown:
-        report.unknown_fields(kind, version, diagnosis.unknown, label, place)
+    if kind.group == "resource.k8s.io" and decoded.unknown:
+        report.unknown_fields(kind, version, decoded.unknown, label, place)
     return obj
 
 

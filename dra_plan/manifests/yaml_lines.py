@@ -25,7 +25,7 @@ def of_yaml(text: str, first_line: int, document_line: int) -> Lines:
 
     What stands only in an anchor's value or a merged map has no entry of its own.
     """
-    walk = _Walk(first_line)
+    finder = _LineFinder(first_line)
     parser: Any = CParser(text)
     inside = False
     while parser.check_event():
@@ -36,11 +36,11 @@ def of_yaml(text: str, first_line: int, document_line: int) -> Lines:
         elif isinstance(event, DocumentEndEvent) and inside:
             break
         elif inside:
-            walk.see(event)
-    return walk.lines
+            finder.see(event)
+    return finder.lines
 
 
-class _Walk:
+class _LineFinder:
     """Follows the events with the path they are at."""
 
     def __init__(self, first_line: int) -> None:

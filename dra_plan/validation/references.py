@@ -68,7 +68,7 @@ def check(given: Input) -> Found:
     """All references of the input."""
     yield from _classes(given)
     yield from _extended(given)
-    known = _Claims.of(given)
+    known = _KnownClaims.of(given)
     for subject, path, spec in given.pods():
         for problem in _pod(known, subject.namespace, path, spec):
             yield subject, problem
@@ -105,21 +105,21 @@ def _extended(given: Input) -> Found:
 
 
 @dataclass(frozen=True, slots=True)
-class _Claims:
+class _KnownClaims:
     """Claims and templates by (namespace, name)."""
 
     claims: dict[tuple[str, str], ResourceClaimSpec]
     templates: dict[tuple[str, str], ResourceClaimSpec]
 
     @classmethod
-    def of(cls, given: Input) -> _Claims:
+    def of(cls, given: Input) -> _KnownClaims:
         """Those of the input."""
         claims = {(s.namespace, s.name): claim.spec for s, claim in given.of(ResourceClaim)}
         templates = {(s.namespace, s.name): made.spec.spec for s, made in given.of(ResourceClaimTemplate)}
         return cls(claims, templates)
 
 
-def _pod(known: _Claims, namespace: str, path: FieldPath, spec: PodSpec) -> Iterator[Problem]:
+def _pod(known: _KnownClaims, namespace: str, path: FieldPath, spec: PodSpec) -> Iterator[Problem]:
     specs: dict[str, ResourceClaimSpec] = {}
     for index, entry in enumerate(spec.resource_claims):
         found = _entry(known, namespace, entry)
@@ -143,7 +143,7 @@ def _placed(problem: Problem, path: FieldPath) -> Problem:
     return problem.rule.at((*path, *problem.path), problem.message, problem.suggestion)
 
 
-def _entry(known: _Claims, namespace: str, entry: PodResourceClaim) -> ResourceClaimSpec | Problem | None:
+def _entry(known: _KnownClaims, namespace: str, entry: PodResourceClaim) -> ResourceClaimSpec | Problem | None:
     if entry.resource_claim_name is not None:
         return _named("ResourceClaim", "resourceClaimName", entry.resource_claim_name, namespace, known.claims)
     if entry.resource_claim_template_name is not None:

@@ -23,10 +23,10 @@ class Descent:
 
 
 @dataclass(frozen=True, slots=True)
-class Index:
+class Position:
     """`[n]`; negative counts from the end."""
 
-    position: int
+    number: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
-class Path:
+class Query:
     """Steps from the document (`$`) or from the current item."""
 
     from_root: bool
@@ -80,10 +80,10 @@ class Text:
 class Range:
     """`{range PATH}BODY{end}`."""
 
-    path: Path
+    path: Query
     body: tuple[Node, ...]
 
 
-Step = Field | Wildcard | Descent | Index | Slice | Alternatives | Filter
-Operand = Path | Constant
-Node = Text | Path | Range
+Step = Field | Wildcard | Descent | Position | Slice | Alternatives | Filter
+Operand = Query | Constant
+Node = Text | Query | Range

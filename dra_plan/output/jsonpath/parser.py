@@ -12,10 +12,10 @@ from .nodes import (
     Descent,
     Field,
     Filter,
-    Index,
     Node,
     Operand,
-    Path,
+    Position,
+    Query,
     Range,
     Slice,
     Step,
@@ -36,10 +36,10 @@ def parse(template: str) -> tuple[Node, ...]:
         raise UsageError(
             f"--output jsonpath: no expression in {template!r}; expressions stand in braces: {{.claimSets[*]}}"
         )
-    return _Parser(template).template()
+    return _TemplateParser(template).template()
 
 
-class _Parser:
+class _TemplateParser:
     """A recursive descent over one template; `at` is the next character."""
 
     def __init__(self, source: str) -> None:
@@ -141,17 +141,17 @@ class _Parser:
             text += char
         raise self.fail("quote is not closed")
 
-    def path(self) -> Path:
+    def path(self) -> Query:
         """`$`, `@` or nothing, then steps; a name may come first without its dot."""
         start = self.at
         from_root = self.skip("$")
         if not from_root and not self.skip("@") and not self.peek(".") and not self.peek("["):
-            return Path(False, (Field(self.name()), *self.steps()))
+            return Query(False, (Field(self.name()), *self.steps()))
         steps = self.steps()
         # A lone dot is the current item, as in kubectl.
         if not steps and self.at == start and not self.skip("."):
             raise self.fail("expected a path")
-        return Path(from_root, steps)
+        return Query(from_root, steps)
 
     def steps(self) -> tuple[Step, ...]:
         found: list[Step] = []
@@ -210,7 +210,7 @@ class _Parser:
         if number is None or number[1]:
             raise self.fail("expected an index, a slice, '*', a quoted name or ?(...)")
         self.at = number.end()
-        return Index(int(number[0]))
+        return Position(int(number[0]))
 
     def slice(self) -> Slice | None:
         match = _SLICE.match(self.source, self.at)

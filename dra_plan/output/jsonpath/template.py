@@ -14,10 +14,10 @@ from .nodes import (
     Descent,
     Field,
     Filter,
-    Index,
     Node,
     Operand,
-    Path,
+    Position,
+    Query,
     Range,
     Slice,
     Step,
@@ -50,7 +50,7 @@ def _render(nodes: Iterable[Node], root: object, current: object) -> Iterator[st
         match node:
             case Text(text):
                 yield text
-            case Path():
+            case Query():
                 yield " ".join(_printed(value) for value in _follow(node, root, current))
             case Range(path, body):
                 for item in _items(_follow(path, root, current)):
@@ -66,7 +66,7 @@ def _printed(value: object) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
-def _follow(path: Path, root: object, current: object) -> list[Any]:
+def _follow(path: Query, root: object, current: object) -> list[Any]:
     values = [root if path.from_root else current]
     for step in path.steps:
         values = [found for value in values for found in _step(step, root, value)]
@@ -81,7 +81,7 @@ def _step(step: Step, root: object, value: Any) -> Iterable[Any]:
             return _children(value)
         case Descent():
             return _below(value)
-        case Index(position):
+        case Position(position):
             return [value[position]] if isinstance(value, list) and -len(value) <= position < len(value) else []
         case Slice(start, end, stride):
             return value[start:end:stride] if isinstance(value, list) else []

@@ -47,7 +47,7 @@ def load(kind: str) -> Schema:
     whole = definitions.pop(made.__name__)
     return {
         "$schema": DRAFT,
-        "$id": f"https://dra-plan.dev/schemas/v1alpha1/{kind}.json",
+        "$id": f"urn:dra-plan:v1alpha1:{kind}",
         "title": kind,
         **whole,
         "required": ["apiVersion", "kind", *whole["required"]],
