@@ -28,6 +28,13 @@ def allocate(
     explain: Annotated[
         bool, typer.Option("--explain", help="Fill the document's reasons: why each node refuses, by code.")
     ] = False,
+    trace: Annotated[
+        bool,
+        typer.Option(
+            "--trace",
+            help="Before the answer, show the search step by step, for one claim set on one node (--node).",
+        ),
+    ] = False,
     kubernetes_version: options.KubernetesVersion = None,
     feature_gates: options.FeatureGates = None,
     quirks: options.Quirks = "upstream",
@@ -51,12 +58,16 @@ def allocate(
     from dra_plan.cli.loading import load_inventory
     from dra_plan.cli.printing import print_document, print_hint, print_warnings
     from dra_plan.cli.progress import progress_bar
-    from dra_plan.errors import InputError
+    from dra_plan.errors import InputError, UsageError
     from dra_plan.output.allocation_table import FORMATS
     from dra_plan.output.formats import parse
+    from dra_plan.output.search_trace import SearchTrace, with_trace
 
     with Reporting("allocate", report, paths, filenames) as reports:
         form = parse(output, FORMATS)
+        if trace and output not in ("table", "wide"):
+            raise UsageError(f"--trace is for reading: it goes with -o table or wide, not with {output}")
+        heard = SearchTrace() if trace else None
         gate = options.gate(require_fit=require_fit, min_nodes=min_nodes, fail_on=fail_on)
         gates = options.parse_gates(feature_gates)
         wanted = parse_selector(selector)
@@ -76,6 +87,7 @@ def allocate(
                 max_steps=max_steps,
                 timeout=timeout,
                 progress=advance,
+                probe=heard,
             )
             plan = plan_inventory(inventory, question, explain=explain, jobs=jobs)
         document = plan.document
@@ -90,7 +102,7 @@ def allocate(
         reports.tell(
             lambda: of_claim_sets(document, gate, inventory.origins, command="allocate", anchor=reports.anchor)
         )
-        print_document(document, form)
+        print_document(document, form if heard is None else with_trace(heard, form))
         status = of_document(document, gate)
         if status == Exit.DOES_NOT_FIT and output in ("table", "wide"):
             print_hint("dra-plan explain, with the same paths, says why, down to the device")

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dra_plan import claimsets, releases
-from dra_plan.allocator import Allocator, NodeOutcome, Outcome
+from dra_plan.allocator import Allocator, NodeOutcome, Outcome, Probe
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
@@ -18,6 +18,7 @@ from dra_plan.api.selectors import node_matches
 from dra_plan.claimsets.sets import ClaimSet
 from dra_plan.documents.allocation import AllocationDocument, PlannedClaim, PlannedClaimSet, PlannedNode
 from dra_plan.documents.base import ClaimName, ObjectName, answer_target, claim_allocation, warnings
+from dra_plan.errors import UsageError
 from dra_plan.planner import defects, documents
 from dra_plan.planner.cluster import Cluster, choose_nodes, taint_rule_notices, with_nodes
 from dra_plan.planner.question import Progress, Question
@@ -134,13 +135,17 @@ def plan_inventory(
         inventory, namespace=question.namespace, selector=question.selector, together=question.together
     )
     sets = [claim_set for claim_set in expansion.sets if only is None or only(claim_set)]
+    if question.probe is not None:
+        _check_single(sets, chosen)
     cluster = Cluster(inventory, target)
     if min(jobs, len(sets)) > 1:
         from dra_plan.planner.parallel import plan_sets
 
         planned = plan_sets(cluster, sets, chosen, min(jobs, len(sets)), max_steps=max_steps, deadline=deadline)
     else:
-        planner = SetPlanner(cluster, chosen, max_steps, deadline, progress, total=len(sets) * len(chosen))
+        planner = SetPlanner(
+            cluster, chosen, max_steps, deadline, progress, total=len(sets) * len(chosen), probe=question.probe
+        )
         planned = [planner.plan(claim_set) for claim_set in sets]
     plans = tuple(each.plan for each in planned)
     if explain:
@@ -154,6 +159,14 @@ def plan_inventory(
         *(notice for each in planned for notice in each.notices),
     )
     return AllocationPlan(target, plans, notices)
+
+
+def _check_single(sets: Sequence[ClaimSet], nodes: Sequence[Node]) -> None:
+    """Raises UsageError if there is more than one search."""
+    numbers = ((len(sets), "claim sets"), (len(nodes), "nodes"))
+    many = " and ".join(f"{number} {what}" for number, what in numbers if number > 1)
+    if many:
+        raise UsageError(f"a trace shows the search for one claim set on one node; here are {many}: choose one")
 
 
 def _explained(
@@ -198,9 +211,11 @@ class SetPlanner:
         deadline: float | None,
         progress: Progress | None = None,
         total: int = 0,
+        probe: Probe | None = None,
     ) -> None:
         self._cluster, self._nodes, self._max_steps, self._deadline = cluster, nodes, max_steps, deadline
         self._progress, self._total, self._done = progress, total, 0
+        self._probe = probe
 
     def plan(self, claim_set: ClaimSet) -> PlannedSet:
         """The answers for one claim set on all chosen nodes."""
@@ -213,7 +228,7 @@ class SetPlanner:
         clock = TimeoutWatch(self._cluster.target, claim_set, allocator, self._deadline)
         outcomes = []
         for node in self._nodes:
-            outcome = allocator.allocate(node)
+            outcome = allocator.allocate(node, self._probe)
             watch.saw(node, outcome)
             clock.saw(node, outcome)
             outcomes.append(_with_allocated(outcome, claim_set.allocated, node))

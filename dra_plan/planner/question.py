@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from dra_plan.allocator import Probe
 from dra_plan.api.meta import LabelSelector
 
 Progress = Callable[[int, int], None]
@@ -34,3 +35,5 @@ class Question:
     timeout: float | None = None
     """Seconds for the whole run; what is not answered by then is Undecided."""
     progress: Progress | None = None
+    probe: Probe | None = None
+    """Hears the search, of which there may be one only: one claim set on one node."""

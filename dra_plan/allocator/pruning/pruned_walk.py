@@ -69,12 +69,14 @@ class PrunedWalk(Walk):
 
     def run(self, pause_at: int = 0) -> bool:
         """As in Walk. R0: the whole search may be refuted before it begins."""
-        if "R0" in self._facts.rules and self._facts.requests and self._is_hopeless(self._ledger, begun=False):
-            return False
+        hopeless = "R0" in self._facts.rules and self._facts.requests and self._is_hopeless(self._ledger, begun=False)
         try:
-            return super().run(pause_at)
+            if not hopeless:
+                return super().run(pause_at)
         except _Hopeless:
-            return False
+            pass
+        self._tell_pruned(self._facts.requests[0].options[0].want, 0)
+        return False
 
     def _is_hopeless(self, ledger: Ledger, *, begun: bool) -> bool:
         """Whether a search that begins with this ledger, or has begun and comes to it, finds nothing."""
