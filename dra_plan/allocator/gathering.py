@@ -111,6 +111,11 @@ class PoolGatherer:
                 self._generations[pool_id, each] = Generation(slices, newest)
         return self._generations[pool_id, number]
 
+    def newest(self, pool_id: PoolID) -> Generation:
+        """The newest generation of a pool in the whole cluster; older ones offer nothing."""
+        first = self._by_pool[pool_id][0].generation
+        return self.generation(pool_id, self.generation(pool_id, first).newest)
+
     def _is_bound(self, pool: Pool) -> bool:
         """Whether the pool goes behind the others; the slices of a pool that is passed over are not looked at."""
         seen = pool.usable or not self._rules.skips_unusable_pools

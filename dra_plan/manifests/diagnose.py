@@ -1,11 +1,13 @@
-"""The slow path: what is wrong with one document, field by field, and what is left of it when that is put right.
+"""The slow path: where one document departs from its schema, and what is left of it when that is put right.
 
 Follows the API server's decoder: null is "not set", a whole float is an integer, unknown fields are dropped,
-any other wrong type is a fault. Required fields are not asked for; that is validation, not decoding.
+any other wrong type is a fault. That required fields are missing is noted; decoding does not ask for them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,12 +32,15 @@ _ZEROS: dict[str, Any] = {"string": "", "integer": 0, "number": 0, "boolean": Fa
 
 @dataclass(slots=True)
 class DecodedFields:
-    """The document as the API server would decode it, the wrong fields, and the fields it does not have."""
+    """The document as the API server would decode it, and its fields that are wrong, unknown or missing."""
 
     value: Any = None
     wrong: list[tuple[FieldPath, str, str]] = field(default_factory=list)
     """(path, message, hint)."""
-    unknown: list[FieldPath] = field(default_factory=list)
+    unknown: dict[FieldPath, Collection[str]] = field(default_factory=dict)
+    """Each with the fields that are known in its place."""
+    missing: list[FieldPath] = field(default_factory=list)
+    """Lists and maps that are not there are empty to the API server, and real objects leave them out: not these."""
 
 
 def diagnose(document: dict[str, Any], kind: Kind, version: str) -> DecodedFields:
@@ -121,42 +126,47 @@ class _SchemaWalk:
         if isinstance(value, dict):
             return self._fields(value, schema, path) if "properties" in schema else self._entries(value, schema, path)
         if isinstance(value, list) and "items" in schema:
-            return [
-                self.value(self._present(item, schema["items"]), schema["items"], (*path, index))
-                for index, item in enumerate(value)
-            ]
+            return [self._item(item, schema["items"], (*path, index)) for index, item in enumerate(value)]
         return value
 
     def _fields(self, value: dict[str, Any], schema: Schema, path: FieldPath) -> dict[str, Any]:
-        kept = {}
+        known, kept = schema["properties"], {}
         closed = schema.get("additionalProperties") is False
         for key, item in value.items():
-            inner = schema["properties"].get(key)
+            inner = known.get(key)
             if inner is None:
-                self._found.unknown.append((*path, key))
-                if not closed:
+                if closed:
+                    self._found.unknown[*path, key] = known
+                else:
                     kept[key] = item
             elif item is not None:
                 kept[key] = self.value(item, inner, (*path, key))
+        for key in schema.get("required", ()):
+            if key not in kept and not _may_be_empty(known.get(key, {})):
+                self._found.missing.append((*path, key))
         return kept
 
     def _entries(self, value: dict[str, Any], schema: Schema, path: FieldPath) -> dict[str, Any]:
         inner = schema.get("additionalProperties")
         if not isinstance(inner, dict):
             return value
-        return {key: self.value(self._present(item, inner), inner, (*path, key)) for key, item in value.items()}
+        return {key: self._item(item, inner, (*path, key)) for key, item in value.items()}
 
-    def _present(self, value: Any, schema: Schema) -> Any:
-        """Null among list items or map values is the type's zero value."""
+    def _item(self, value: Any, schema: Schema, path: FieldPath) -> Any:
+        """A list item or map value, for which null is the type's zero value."""
         if value is not None:
-            return value
+            return self.value(value, schema, path)
         types = self._resolve(schema).get("type")
         if types == QUANTITY:
             return "0"
-        return _ZEROS.get(types) if isinstance(types, str) else None
+        return copy(_ZEROS.get(types)) if isinstance(types, str) else None
 
     def _wrong(self, value: Any, types: list[str], path: FieldPath) -> None:
         self._found.wrong.append((path, *wrong_type(value, types)))
+
+
+def _may_be_empty(schema: Schema) -> bool:
+    return schema.get("type") == "array" or "additionalProperties" in schema
 
 
 def _is(value: object, name: str) -> bool:

@@ -60,7 +60,7 @@ def _repaired(
         report.fault(place, f"can't be decoded: {error}", label=label)
         return None
     if kind.group == "resource.k8s.io" and decoded.unknown:
-        report.unknown_fields(kind, version, decoded.unknown, label, place)
+        report.unknown_fields(kind, version, list(decoded.unknown), label, place)
     return obj
 
 

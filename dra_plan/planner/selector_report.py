@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET
 
 from dra_plan import releases
+from dra_plan.allocator import View
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
 from dra_plan.api.resource import Device
@@ -81,7 +82,7 @@ def report_selector(
     selector = compile_selector(expression, kubernetes_version=target.version, feature_gates=target.gates)
     checked = check(expression, environment(target.version, target.gates))
     refused = _refused(expression, target)
-    devices = tuple(_devices(inventory)) if inventory is not None else ()
+    devices = tuple(_devices(inventory, target)) if inventory is not None else ()
     notices = [*target.notices, *(inventory.notices if inventory is not None else ())]
     notices += _notices(selector, refused)
     chosen = devices if device is None else (_chosen(devices, device),)
@@ -118,18 +119,14 @@ def _notices(selector: Selector, refused: str | None) -> Iterator[Notice]:
         yield Notice("selector-too-expensive", f"the API server refuses this expression on create: {cost}")
 
 
-def _devices(inventory: Inventory) -> Iterator[tuple[DeviceName, Device]]:
+def _devices(inventory: Inventory, target: Target) -> Iterator[tuple[DeviceName, Device]]:
     """The devices of each pool's newest generation, in the order of the input."""
-    newest: dict[tuple[str, str], int] = {}
-    for slice_ in inventory.slices:
-        pool = slice_.spec.pool
-        key = (slice_.spec.driver, pool.name)
-        newest[key] = max(pool.generation, newest.get(key, pool.generation))
-    for slice_ in inventory.slices:
-        spec = slice_.spec
-        if spec.pool.generation == newest[spec.driver, spec.pool.name]:
-            for device in spec.devices:
-                yield DeviceName(driver=spec.driver, pool=spec.pool.name, device=device.name), device
+    gatherer = View.of(inventory, target).gatherer
+    newest = [slice_ for pool in gatherer.slices for slice_ in gatherer.newest(pool).slices]
+    for slice_ in sorted(newest, key=lambda slice_: slice_.position):
+        for device in slice_.object.spec.devices:
+            driver, pool = slice_.pool_id
+            yield DeviceName(driver=driver, pool=pool, device=device.name), device
 
 
 def _chosen(devices: Sequence[tuple[DeviceName, Device]], name: DeviceName) -> tuple[DeviceName, Device]:

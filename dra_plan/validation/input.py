@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from dra_plan.allocator import Pool, PoolDevice, PoolID, View
+from dra_plan.allocator import Pool, PoolDevice, View
 from dra_plan.allocator.pools import PoolSlice
 from dra_plan.allocator.requests import ClaimRequests, Want
 from dra_plan.api.core import PodSpec
@@ -105,18 +105,19 @@ class Input:
     @cached_property
     def pools(self) -> list[PlacedPool]:
         """All pools, in the order of their first slices."""
+        gatherer, pools = self.view.gatherer, []
         subjects = [subject for subject, _ in self.of(ResourceSlice)]
-        pools = []
-        for pool_id, slices in self.view.gatherer.slices.items():
+        for pool_id, slices in gatherer.slices.items():
+            newest = gatherer.newest(pool_id).newest
             placed = [PlacedSlice(subjects[slice_.position], slice_) for slice_ in slices]
-            pools.append(self._placed(pool_id, placed))
+            pools.append(
+                PlacedPool(
+                    gatherer.whole(pool_id, newest),
+                    [one for one in placed if one.slice.generation == newest],
+                    [one for one in placed if one.slice.generation < newest],
+                )
+            )
         return pools
-
-    def _placed(self, pool_id: PoolID, placed: list[PlacedSlice]) -> PlacedPool:
-        generation = max(one.slice.generation for one in placed)
-        newest = [one for one in placed if one.slice.generation == generation]
-        older = [one for one in placed if one.slice.generation != generation]
-        return PlacedPool(self.view.gatherer.whole(pool_id, generation), newest, older)
 
     @cached_property
     def devices(self) -> Sequence[PoolDevice]:

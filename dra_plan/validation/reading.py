@@ -98,12 +98,14 @@ def _text(value: object) -> str:
 
 def _decoded(value: dict[str, Any], kind: Kind, version: str) -> tuple[Object | None, tuple[Problem, ...]]:
     """The object as the API server would store it, as far as it can be decoded, and what the schema says of it."""
-    problems = list(schema.problems(value, kind, version))
+    decoded = diagnose(value, kind, version)
+    problems = list(schema.problems(value, decoded, kind, version))
     if any(problem.rule is schema.WRONG_TYPE for problem in problems):
         return None, tuple(problems)
     lifted, sources = schema.without_sources(value, kind)
     try:
-        obj = typed(diagnose(lifted, kind, version).value, kind, version)
+        decoded = diagnose(lifted, kind, version) if sources else decoded
+        obj = typed(decoded.value, kind, version)
         if not are_readable(obj) or is_too_deep(obj):
             raise RecursionError(f"data nested more than {MAX_DEPTH} levels deep")
     except NOT_DECODED as failure:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from dra_plan.manifests.convert import lift_claim_sources
-from dra_plan.manifests.diagnose import describe
+from dra_plan.manifests.diagnose import DecodedFields, describe
 from dra_plan.manifests.kinds import Kind
 from dra_plan.manifests.paths import FieldPath, pattern, value_at
 from dra_plan.manifests.places import Header
 
 from .rule import Problem, error, info, warning
-from .structure import Departure, departures
 from .words import nearest
 
 WRONG_TYPE = error(
@@ -137,37 +136,36 @@ def undecodable(reason: str) -> Problem:
     return UNDECODABLE.at((), f"can't be decoded: {reason}")
 
 
-def problems(value: dict[str, Any], kind: Kind, version: str) -> Iterator[Problem]:
-    """Everything that the schema of the object's own version says."""
-    unknown: list[Departure] = []
-    for found in departures(value, kind, version):
-        if found.keyword == "additionalProperties":
-            unknown.append(found)
-        elif found.keyword == "type":
-            yield Problem(WRONG_TYPE, found.path, found.message, found.hint, written=True)
-        elif found.path[0] == "status" and kind.group != "resource.k8s.io":
+def problems(value: dict[str, Any], decoded: DecodedFields, kind: Kind, version: str) -> Iterator[Problem]:
+    """Everything that the schema of the object's own version says of the object, which decoding has told."""
+    for path, message, hint in decoded.wrong:
+        yield Problem(WRONG_TYPE, path, message, hint, written=True)
+    for path in decoded.missing:
+        if path[0] == "status" and kind.group != "resource.k8s.io":
             continue  # what components report, and nobody writes by hand
-        elif found.path[-2:] == ("requestPolicy", "default"):
+        if path[-2:] == ("requestPolicy", "default"):
             continue  # a rule of its own says when it is needed
-        elif found.path[-1] in _ZERO:
-            yield Problem(ZERO_BY_DEFAULT, found.path, "missing, so it is 0", written=True)
+        if path[-1] in _ZERO:
+            yield Problem(ZERO_BY_DEFAULT, path, "missing, so it is 0", written=True)
         else:
-            yield Problem(MISSING_FIELD, found.path, "missing", written=True)
-    yield from _unknown(value, unknown, kind, version)
+            yield Problem(MISSING_FIELD, path, "missing", written=True)
+    yield from _unknown(value, decoded.unknown, kind, version)
 
 
-def _unknown(value: dict[str, Any], unknown: list[Departure], kind: Kind, version: str) -> Iterator[Problem]:
+def _unknown(
+    value: dict[str, Any], unknown: Mapping[FieldPath, Collection[str]], kind: Kind, version: str
+) -> Iterator[Problem]:
     is_slice = kind.name == "ResourceSlice"
-    wrapped = [found.path for found in unknown if is_slice and pattern(found.path) == "spec.devices[*].basic"]
+    wrapped = [path for path in unknown if is_slice and pattern(path) == "spec.devices[*].basic"]
     if wrapped:
         many = f"all {len(wrapped)} devices" if len(wrapped) > 1 else "the device"
         message = f"{version} has no `basic`: {many} would be left with nothing but the name"
         yield Problem(BASIC_IN_V1, wrapped[0], message, _lifted(value_at(value, wrapped[0])), written=True)
-    for found in unknown:
-        if found.path not in wrapped and not _is_claim_source(found.path, kind):
-            close = nearest(str(found.path[-1]), found.known)
+    for path, known in unknown.items():
+        if path not in wrapped and not _is_claim_source(path, kind):
+            close = nearest(str(path[-1]), known)
             message = f"{kind.group + '/' if kind.group else ''}{version} {kind.name} has no such field"
-            yield Problem(UNKNOWN_FIELD, found.path, message, f"{close}:" if close else "", written=True)
+            yield Problem(UNKNOWN_FIELD, path, message, f"{close}:" if close else "", written=True)
 
 
 def _lifted(payload: object) -> str:
