@@ -12,11 +12,8 @@ ALLOWED = frozenset(
     {
         "Check",
         "Code",
-        "Condition",
         "Fault",
         "Finding",
-        "Observer",
-        "Offer",
         "Overload",
         "Planned",
         "Selector",

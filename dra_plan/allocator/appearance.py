@@ -22,7 +22,7 @@ from .counters import Counters
 from .errors import SelectorError
 from .identity import DeviceID
 from .pools import Pool, PoolDevice, PoolSlice
-from .requests import ClaimRequests, Condition, Want
+from .requests import ClaimRequests, SelectorCondition, Want
 from .state import AllocatedState
 
 Place = tuple[PoolSlice, int]
@@ -267,7 +267,7 @@ def _constraint_names(constraint: Constraint, driver: str) -> tuple[str, str | N
     return constraint.attribute, identifier if slash and domain == driver else None
 
 
-def _conditions(wants: Sequence[Want]) -> list[Condition]:
+def _conditions(wants: Sequence[Want]) -> list[SelectorCondition]:
     return list(dict.fromkeys(condition for want in wants for condition in want.conditions))
 
 

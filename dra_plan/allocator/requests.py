@@ -50,7 +50,7 @@ Compile = Callable[[str], Selector]
 
 
 @dataclass(slots=True, eq=False)
-class Condition:
+class SelectorCondition:
     """A selector of a class (`class_name`), or of a request of the claim, at its index; compiled when first needed."""
 
     claim: str
@@ -102,7 +102,7 @@ class Want:
     name: str
     parent: str
     device_class: DeviceClass | None
-    conditions: tuple[Condition, ...]
+    conditions: tuple[SelectorCondition, ...]
     count: int
     takes_all: bool
     admin: bool
@@ -152,7 +152,7 @@ class RequestReader:
     def __init__(self, classes: Mapping[str, DeviceClass], target: Target, compile_: Compile) -> None:
         self._classes, self._compile = classes, compile_
         self._features, self._rules, self._quirks = target.features, target.rules, target.quirks
-        self._conditions: dict[str, tuple[Condition, ...]] = {}
+        self._conditions: dict[str, tuple[SelectorCondition, ...]] = {}
 
     def read(self, claim_index: int, claim: ResourceClaim) -> ClaimRequests:
         """The claim with all its wants and constraints; problems are kept, not raised."""
@@ -231,7 +231,7 @@ class RequestReader:
             problem=self._problem(claim, asked, name, parent),
         )
 
-    def _class_conditions(self, device_class: DeviceClass | None) -> tuple[Condition, ...]:
+    def _class_conditions(self, device_class: DeviceClass | None) -> tuple[SelectorCondition, ...]:
         if device_class is None:
             return ()
         name = device_class.metadata.name
@@ -270,16 +270,16 @@ class RequestReader:
         return None
 
 
-def class_conditions(device_class: DeviceClass, compile_: Compile) -> tuple[Condition, ...]:
+def class_conditions(device_class: DeviceClass, compile_: Compile) -> tuple[SelectorCondition, ...]:
     """The selectors of a class; one without CEL is passed over, while in a request it is the request's problem."""
     return _conditions("", device_class.metadata.name, device_class.spec.selectors, compile_)
 
 
 def _conditions(
     claim: str, class_name: str | None, selectors: Sequence[DeviceSelector], compile_: Compile
-) -> tuple[Condition, ...]:
+) -> tuple[SelectorCondition, ...]:
     return tuple(
-        Condition(claim, class_name, index, selector.cel.expression, compile_)
+        SelectorCondition(claim, class_name, index, selector.cel.expression, compile_)
         for index, selector in enumerate(selectors)
         if selector.cel is not None
     )

@@ -8,7 +8,7 @@ from typing import Any
 from dra_plan.allocator import AllocationError, DeviceID, Pool, PoolDevice, SelectorError, View, capacity, taints
 from dra_plan.allocator.constraints import Constraint
 from dra_plan.allocator.counters import Counters
-from dra_plan.allocator.requests import Condition, Want
+from dra_plan.allocator.requests import SelectorCondition, Want
 from dra_plan.api.core import Node
 from dra_plan.claimsets import ClaimSet
 from dra_plan.documents.base import ClaimName, ObjectName
@@ -127,7 +127,7 @@ def _selectors(placement: Placement, want: Want, _pool: Pool, device: PoolDevice
     return [_condition(placement, condition, device) for condition in want.conditions]
 
 
-def _condition(placement: Placement, condition: Condition, device: PoolDevice) -> Data:
+def _condition(placement: Placement, condition: SelectorCondition, device: PoolDevice) -> Data:
     made: Data = {"class": condition.class_name, "selector": condition.index, "expression": condition.expression}
     compiles = True
     try:

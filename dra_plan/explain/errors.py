@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from dra_plan.allocator import AllocationError, DeviceID, NodeAllocationError, PoolDevice, SelectorError
-from dra_plan.allocator.requests import Condition, Want
+from dra_plan.allocator.requests import SelectorCondition, Want
 from dra_plan.api.inventory import Inventory, ObjectKey
 from dra_plan.api.notice import Origin
 from dra_plan.api.resource import ResourceClaim
@@ -133,7 +133,7 @@ def _has_list(device: PoolDevice) -> bool:
     )
 
 
-def _failed(placement: Placement, error: SelectorError) -> tuple[Want | None, Condition | None]:
+def _failed(placement: Placement, error: SelectorError) -> tuple[Want | None, SelectorCondition | None]:
     """The first request with the selector that failed."""
     cause = error.cause
     place = (cause.claim, cause.device_class or None, error.position, error.expression)
@@ -144,7 +144,7 @@ def _failed(placement: Placement, error: SelectorError) -> tuple[Want | None, Co
     return None, None
 
 
-def _rewrite(placement: Placement, want: Want, condition: Condition, device: PoolDevice) -> Rewrite | None:
+def _rewrite(placement: Placement, want: Want, condition: SelectorCondition, device: PoolDevice) -> Rewrite | None:
     """The selector mended, if there is a way; the allocator is asked with each expression that is tried."""
     apply = _applier(want, condition)
     budget = Budget(200_000, 50_000)
@@ -163,7 +163,7 @@ def _rewrite(placement: Placement, want: Want, condition: Condition, device: Poo
     return None if expression is None else Rewrite(expression, outcomes[expression])
 
 
-def _applier(want: Want, condition: Condition) -> Callable[[Placement, str], Placement]:
+def _applier(want: Want, condition: SelectorCondition) -> Callable[[Placement, str], Placement]:
     name = condition.class_name
     if name is not None:
         return lambda placement, text: edits.set_class_selector(placement, name, condition.index, text)

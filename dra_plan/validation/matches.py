@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from dra_plan.allocator import PoolDevice, SelectorError
-from dra_plan.allocator.requests import Condition, Want
+from dra_plan.allocator.requests import SelectorCondition, Want
 from dra_plan.allocator.taints import first_untolerated
 from dra_plan.api.resource import DeviceToleration
 from dra_plan.releases import Target
@@ -52,15 +52,15 @@ class Matches:
         self._outcomes: dict[tuple[str, ...], _Outcome] = {}
         self._offers: dict[tuple[tuple[str, ...], tuple[DeviceToleration, ...]], Offer] = {}
 
-    def of(self, conditions: Sequence[Condition]) -> Sequence[PoolDevice]:
+    def of(self, conditions: Sequence[SelectorCondition]) -> Sequence[PoolDevice]:
         """The devices for which all conditions hold."""
         return self._outcome(conditions).holds if conditions else self.devices
 
-    def failing(self, conditions: Sequence[Condition]) -> Sequence[tuple[PoolDevice, str]]:
+    def failing(self, conditions: Sequence[SelectorCondition]) -> Sequence[tuple[PoolDevice, str]]:
         """The devices on which the last condition fails, of those for which the others hold, and the errors."""
         return self._outcome(conditions).fails
 
-    def fail(self, conditions: Sequence[Condition]) -> bool:
+    def fail(self, conditions: Sequence[SelectorCondition]) -> bool:
         """Whether one of the conditions ends in an error on a device that the ones before it let through."""
         return any(self.failing(conditions[: index + 1]) for index in range(len(conditions)))
 
@@ -75,7 +75,7 @@ class Matches:
             self._offers[key] = Offer(devices)
         return self._offers[key]
 
-    def _outcome(self, conditions: Sequence[Condition]) -> _Outcome:
+    def _outcome(self, conditions: Sequence[SelectorCondition]) -> _Outcome:
         key = _key(conditions)
         if key not in self._outcomes:
             made = _Outcome([], [])
@@ -89,5 +89,5 @@ class Matches:
         return self._outcomes[key]
 
 
-def _key(conditions: Sequence[Condition]) -> tuple[str, ...]:
+def _key(conditions: Sequence[SelectorCondition]) -> tuple[str, ...]:
     return tuple(condition.expression for condition in conditions)

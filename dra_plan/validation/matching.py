@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dra_plan.allocator import PoolDevice, SelectorError
-from dra_plan.allocator.requests import Condition, class_conditions
+from dra_plan.allocator.requests import SelectorCondition, class_conditions
 from dra_plan.api.resource import DeviceClass
 from dra_plan.cel.parts import Reference, clauses, mentions, references
 from dra_plan.cel.rewrite import access, comparison
@@ -61,14 +61,14 @@ def check(given: Input) -> Found:
             yield request.subject, problem
 
 
-def _each(given: Input, conditions: Sequence[Condition], path: FieldPath, first: int = 0) -> Iterator[Problem]:
+def _each(given: Input, conditions: Sequence[SelectorCondition], path: FieldPath, first: int = 0) -> Iterator[Problem]:
     """Each condition from the first on, on the devices for which those before it hold."""
     for position in range(first, len(conditions)):
         at = (*path, conditions[position].index, "cel", "expression")
         yield from _judged(given, conditions[: position + 1], at)
 
 
-def _judged(given: Input, conditions: Sequence[Condition], path: FieldPath) -> Iterator[Problem]:
+def _judged(given: Input, conditions: Sequence[SelectorCondition], path: FieldPath) -> Iterator[Problem]:
     """The last of the conditions, on the devices for which the others hold."""
     try:
         conditions[-1].compiled()
@@ -81,7 +81,7 @@ def _judged(given: Input, conditions: Sequence[Condition], path: FieldPath) -> I
 # Errors
 
 
-def _failures(given: Input, conditions: Sequence[Condition], path: FieldPath) -> Iterator[Problem]:
+def _failures(given: Input, conditions: Sequence[SelectorCondition], path: FieldPath) -> Iterator[Problem]:
     devices, failing = given.matches.of(conditions[:-1]), given.matches.failing(conditions)
     if failing:
         device, text = failing[0]
@@ -94,13 +94,13 @@ def _failures(given: Input, conditions: Sequence[Condition], path: FieldPath) ->
         yield FAILS.at(path, message, mended)
 
 
-def _mended(given: Input, condition: Condition, failing: Sequence[PoolDevice]) -> str:
+def _mended(given: Input, condition: SelectorCondition, failing: Sequence[PoolDevice]) -> str:
     """The expression with guards, or for one driver only, that fails on none of the devices; empty if there is none."""
     return mended(condition.expression, lambda text: _first_failing(given, text, failing)) or ""
 
 
 def _first_failing(given: Input, expression: str, devices: Sequence[PoolDevice]) -> PoolDevice | None:
-    condition = Condition("", None, 0, expression, given.view.compile)
+    condition = SelectorCondition("", None, 0, expression, given.view.compile)
     for device in devices:
         try:
             condition.holds(device)
@@ -112,7 +112,7 @@ def _first_failing(given: Input, expression: str, devices: Sequence[PoolDevice])
 # Names and types
 
 
-def _readings(given: Input, conditions: Sequence[Condition], path: FieldPath) -> Iterator[Problem]:
+def _readings(given: Input, conditions: Sequence[SelectorCondition], path: FieldPath) -> Iterator[Problem]:
     """Each part that `&&` joins is judged by the devices for which the parts before it hold."""
     expression, known = conditions[-1].expression, list(conditions[:-1])
     told: set[tuple[Rule, Reference]] = set()
@@ -129,7 +129,7 @@ def _readings(given: Input, conditions: Sequence[Condition], path: FieldPath) ->
             given.view.compile(clause)
         except ValueError:
             return  # a part that means nothing by itself
-        known.append(Condition("", None, 0, clause, given.view.compile))
+        known.append(SelectorCondition("", None, 0, clause, given.view.compile))
 
 
 def _reading(

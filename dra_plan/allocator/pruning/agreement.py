@@ -7,16 +7,16 @@ from dra_plan.allocator.ledger import Ledger
 
 from .facts import Facts
 from .hall import overdrawn
-from .offers import Offer, Outlook
-from .outlook import Observer
+from .offers import DeviceOffer, Outlook
+from .outlook import OutlookMaker
 from .values import Values
 
 
 class Agreement:
     """The matchAttribute constraints of one search."""
 
-    def __init__(self, facts: Facts, observer: Observer) -> None:
-        self._facts, self._observer = facts, observer
+    def __init__(self, facts: Facts, outlooks: OutlookMaker) -> None:
+        self._facts, self._outlooks = facts, outlooks
         self._matches = [values for values in facts.values.values() if values.is_match]
 
     def narrowed(self, outlook: Outlook, ledger: Ledger) -> Outlook | None:
@@ -58,7 +58,7 @@ class Agreement:
 
     def _is_possible(self, outlook: Outlook, constraint: Constraint, mask: int) -> bool:
         restricted = self._restricted(outlook, constraint, mask)
-        return restricted is not None and not overdrawn(self._observer.demands(restricted))
+        return restricted is not None and not overdrawn(self._outlooks.demands(restricted))
 
     def _restricted(self, outlook: Outlook, constraint: Constraint, mask: int) -> Outlook | None:
         """The outlook with only the masked devices for what is under the constraint; None if a request has too few."""
@@ -70,13 +70,13 @@ class Agreement:
                     kept.append(offer)
                     continue
                 row = offer.row & mask
-                if self._observer.supply(row) >= offer.need:
-                    kept.append(Offer(offer.option, offer.need, row))
+                if self._outlooks.supply(row) >= offer.need:
+                    kept.append(DeviceOffer(offer.option, offer.need, row))
             if not kept:
                 return None
             result.append(kept)
         return result
 
 
-def _is_under(offer: Offer, constraint: Constraint) -> bool:
+def _is_under(offer: DeviceOffer, constraint: Constraint) -> bool:
     return constraint in offer.option.want.constraints

@@ -15,7 +15,7 @@ from dra_plan.allocator.requests import Want
 from .facts import Facts
 from .hall import DeviceDemand, overdrawn
 from .offers import Outlook
-from .outlook import Observer
+from .outlook import OutlookMaker
 from .values import Token, Values
 
 
@@ -29,8 +29,8 @@ class _Wish(NamedTuple):
 class Crowding:
     """The matchAttribute constraints of one search, by attribute; those over lists are left alone."""
 
-    def __init__(self, facts: Facts, observer: Observer) -> None:
-        self._observer, self._rules = observer, facts.rules
+    def __init__(self, facts: Facts, outlooks: OutlookMaker) -> None:
+        self._outlooks, self._rules = outlooks, facts.rules
         groups: dict[str, list[Values]] = {}
         for values in facts.values.values():
             if values.is_match and not values.constraint.lists:
@@ -76,7 +76,7 @@ class Crowding:
         """None for a constraint that need not take any of these values."""
         if values.unknown:
             return None
-        demands = [demand for demand in self._observer.demands(under) if demand[0] > 0]
+        demands = [demand for demand in self._outlooks.demands(under) if demand[0] > 0]
         return _Wish(values, demands) if demands else None
 
 

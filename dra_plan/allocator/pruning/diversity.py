@@ -9,7 +9,7 @@ from dra_plan.allocator.requests import RESULTS_LIMIT
 
 from .facts import Facts
 from .hall import DeviceDemand, overdrawn
-from .offers import Offer, Outlook, union
+from .offers import DeviceOffer, Outlook, union
 from .values import Values
 
 
@@ -44,7 +44,7 @@ class Diversity:
                 return True
         return False
 
-    def _demand(self, values: Values, offers: Sequence[Offer], most: int = RESULTS_LIMIT) -> DeviceDemand:
+    def _demand(self, values: Values, offers: Sequence[DeviceOffer], most: int = RESULTS_LIMIT) -> DeviceDemand:
         return min(most, *(offer.need for offer in offers)), self._values_of(values, union(offers))
 
     def _is_cramped(
@@ -82,11 +82,11 @@ class Diversity:
         return known
 
 
-def _are_under(offers: Sequence[Offer], values: Values) -> bool:
+def _are_under(offers: Sequence[DeviceOffer], values: Values) -> bool:
     return all(values.constraint in offer.option.want.constraints for offer in offers)
 
 
-def _met(values: Values, offers: Sequence[Offer], gone: int, *, every: bool) -> int:
+def _met(values: Values, offers: Sequence[DeviceOffer], gone: int, *, every: bool) -> int:
     """The devices that the constraint may let in for a request, also if a later constraint then refuses them."""
     row = 0
     for offer in offers:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from .facts import Option
 
 
-class Offer:
+class DeviceOffer:
     """What can serve one option: `need` devices out of `row`."""
 
     __slots__ = ("need", "option", "row")
@@ -16,11 +16,11 @@ class Offer:
         self.option, self.need, self.row = option, need, row
 
 
-Outlook = list[list[Offer]]
+Outlook = list[list[DeviceOffer]]
 """The offers of the remaining requests, in order; never an empty list for a request."""
 
 
-def union(offers: Iterable[Offer]) -> int:
+def union(offers: Iterable[DeviceOffer]) -> int:
     """The devices that can serve one of the offers."""
     row = 0
     for offer in offers:

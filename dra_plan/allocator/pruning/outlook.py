@@ -13,7 +13,7 @@ from dra_plan.allocator.requests import Want
 
 from .facts import Facts, Option
 from .hall import DeviceDemand
-from .offers import Offer, Outlook, union
+from .offers import DeviceOffer, Outlook, union
 from .resources import Resources
 
 
@@ -40,7 +40,7 @@ class Moment:
         self.candidates, self.taken, self.mine = candidates, taken, mine
 
 
-class Observer:
+class OutlookMaker:
     """Makes outlooks for one search."""
 
     def __init__(self, facts: Facts, resources: Resources) -> None:
@@ -63,7 +63,7 @@ class Observer:
             outlook.append(offers)
         return outlook
 
-    def _offers(self, moment: Moment, number: int) -> list[Offer]:
+    def _offers(self, moment: Moment, number: int) -> list[DeviceOffer]:
         request = self._facts.requests[number]
         here = number == moment.request
         options = [moment.option] if here and moment.option is not None else request.options
@@ -77,7 +77,7 @@ class Observer:
                 row &= moment.candidates
             need = option.count - slot
             if self.supply(row) >= need or not self._counts:
-                offers.append(Offer(option, need, row))
+                offers.append(DeviceOffer(option, need, row))
         return offers
 
     def _open(self, moment: Moment, want: Want) -> int:

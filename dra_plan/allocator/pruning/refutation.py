@@ -12,7 +12,7 @@ from .diversity import Diversity
 from .facts import Facts
 from .hall import overdrawn
 from .offers import Outlook
-from .outlook import Moment, Observer
+from .outlook import Moment, OutlookMaker
 from .resources import Resources
 from .stocks import Stock, find_stocks
 from .stocks import overdrawn as stocks_overdrawn
@@ -24,9 +24,9 @@ class Refuter:
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
         self._resources = Resources(facts)
-        self._observer = Observer(facts, self._resources)
-        self._agreement = Agreement(facts, self._observer)
-        self._crowding = Crowding(facts, self._observer)
+        self._outlooks = OutlookMaker(facts, self._resources)
+        self._agreement = Agreement(facts, self._outlooks)
+        self._crowding = Crowding(facts, self._outlooks)
         self._diversity = Diversity(facts)
         self._stocks: list[Stock] = []
         self._stocks_up_to = -1
@@ -36,7 +36,7 @@ class Refuter:
 
         `begun`: some may have been served by now, when less of what never comes back was gone.
         """
-        outlook = self._observer.outlook(moment, horizon)
+        outlook = self._outlooks.outlook(moment, horizon)
         if outlook is None or self._overdrawn(outlook):
             return True
         narrowed = self._agreement.narrowed(outlook, moment.ledger)
@@ -49,7 +49,7 @@ class Refuter:
         return stocks_overdrawn(self._stocks_for(horizon), narrowed, moment.ledger, self._facts.rules)
 
     def _overdrawn(self, outlook: Outlook) -> bool:
-        return "R2" in self._facts.rules and overdrawn(self._observer.demands(outlook))
+        return "R2" in self._facts.rules and overdrawn(self._outlooks.demands(outlook))
 
     def _stocks_for(self, horizon: int) -> list[Stock]:
         """The stocks; made anew when the horizon has moved, because more counters may be certain then."""
