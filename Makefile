@@ -1,8 +1,10 @@
 # What a fresh machine needs: make and Python 3.11 to 3.13. Everything else goes into .venv, from the lock file.
 #
 #   make quickstart   the main job on a small cluster
-#   make test         the tests
+#   make test         the tests; T=tests/allocator chooses (also for golden and long)
 #   make check        format, lint, types, import rules, tests
+#   make bench        the benchmarks, into benchmarks/RESULTS.md; B="pods hard" for some
+#   make golden       writes the kept texts (golden files) anew
 #   make long         conformance runs, fuzzing and packaging, minutes long
 #   make man          manual pages in build/man
 #   make wheel sbom   what a release ships, byte for byte the same on every machine
@@ -16,7 +18,7 @@ PYTHON ?= $(shell for candidate in python3.13 python3.12 python3.11 python3 pyth
 	&& echo $$candidate && break; done)
 STAMP := $(VENV)/.installed
 
-.PHONY: quickstart test check format lint types imports long golden lock completions man licences audit wheel sbom clean
+.PHONY: quickstart test check format lint types imports long bench golden lock completions man licences audit wheel sbom clean
 
 quickstart: $(STAMP)
 	$(BIN)/dra-plan allocate fixtures/quickstart
@@ -50,7 +52,10 @@ audit: $(STAMP)
 long: $(STAMP)
 	$(BIN)/python -m pytest -n auto --dist worksteal -m long --durations=10 $(T)
 
-# Rewrites the golden files from what the program prints now: read the difference before it is committed.
+bench: $(STAMP)
+	$(BIN)/python -m scripts.bench $(B)
+
+# Rewrites every kept text from what the program prints now: read the difference before it is committed.
 golden: $(STAMP)
 	$(BIN)/python -m pytest -q -m golden --snapshot-update $(T)
 

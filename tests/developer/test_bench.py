@@ -1,0 +1,25 @@
+"""`make bench`: every benchmark has a place on the page of results, and only its place is written."""
+
+from scripts import bench
+from tests.cli.running import ROOT
+
+PAGE = "Before.\n<!-- pods -->\nold\n<!-- end -->\nBetween.\n<!-- hard -->\nkept\n<!-- end -->\n"
+
+
+def test_every_benchmark_has_a_place() -> None:
+    benchmarks = {path.stem for path in (ROOT / "benchmarks").glob("*.py")}
+    assert sorted(bench.places(bench.RESULTS.read_text(encoding="utf-8"))) == sorted(benchmarks)
+
+
+def test_tables_are_taken_as_they_stand() -> None:
+    page = bench.with_figures(PAGE, "pods", "| a |\n|---|\n", "measured")
+    assert page == PAGE.replace("old\n", "measured\n\n| a |\n|---|\n")
+
+
+def test_other_figures_are_plain_text() -> None:
+    page = bench.with_figures(PAGE, "hard", "1.0 s\n", "measured")
+    assert page == PAGE.replace("kept\n", "measured\n\n```text\n1.0 s\n```\n")
+
+
+def test_what_has_no_place_is_refused() -> None:
+    assert bench.main(["nothing"]) == 2

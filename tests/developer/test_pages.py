@@ -1,0 +1,53 @@
+"""CONTRIBUTING.md, the glossary and the decisions: what they name is there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import ROOT
+
+PAGES = [ROOT / "CONTRIBUTING.md", ROOT / "docs" / "glossary.md", *sorted((ROOT / "docs" / "decisions").glob("*.md"))]
+GLOSSARY = re.findall(r"^\| (.+?) \| (.+?) \| (.+?) \|$", PAGES[1].read_text(encoding="utf-8"), re.MULTILINE)
+PATH = re.compile(r"`((?:dra_plan|tests|scripts|benchmarks|fixtures|docs|examples|completions)/[\w./*-]+)`")
+WORDS = [(word, meaning, where) for word, meaning, where in GLOSSARY if word != "word" and "---" not in word]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_and_files_are_there(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    links = [page.parent / link for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text)]
+    missing = [str(link) for link in links if not link.exists()]
+    missing += [named for named in PATH.findall(text) if not list(ROOT.glob(named))]
+    assert missing == []
+
+
+def test_make_targets_are_there() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    calls = re.findall(r"(?:^|`)make ([a-z ]+[a-z])", PAGES[0].read_text(encoding="utf-8"), re.MULTILINE)
+    named = {word for call in calls for word in call.split()}
+    assert named <= targets
+    assert len(named) > 8
+
+
+@pytest.mark.parametrize(("word", "meaning", "where"), WORDS, ids=lambda value: value[:20])
+def test_a_word_of_the_glossary_has_a_meaning_and_a_file(word: str, meaning: str, where: str) -> None:
+    assert meaning.endswith(".")
+    assert re.fullmatch(r"\[[\w/.]+\]\(\.\./[\w/.]+\.py\)", where)
+
+
+def test_the_glossary_has_each_word_once() -> None:
+    words = [word for word, _, _ in WORDS]
+    assert len(words) > 40
+    assert sorted(set(words)) == sorted(words)
+
+
+def test_every_decision_is_listed() -> None:
+    folder = ROOT / "docs" / "decisions"
+    listed = re.findall(r"\((\d{4}-[a-z0-9-]+\.md)\)", (folder / "README.md").read_text(encoding="utf-8"))
+    assert sorted(listed) == sorted(path.name for path in folder.glob("0*.md"))
+    for name in listed:
+        first = (folder / name).read_text(encoding="utf-8").splitlines()[0]
+        assert first.startswith(f"# {int(name[:4])}. ")
