@@ -9,6 +9,7 @@ from msgspec import Meta
 from .base import Amount, DocumentPart, PrintedDocument, PrintedWarning, Text, one_of
 
 RuleCode = Annotated[str, Meta(pattern="^DRA[0-9]{3}$")]
+Refuser = Literal["APIServer", "Scheduler"]
 SeverityName = Annotated[str, one_of("error", "warning", "info")]
 From1 = Annotated[int, Meta(ge=0, description="From 1; 0 if unknown.")]
 
@@ -28,6 +29,9 @@ class FindingEntry(DocumentPart, frozen=True, kw_only=True):
 
     code: RuleCode
     severity: SeverityName
+    refused_by: Annotated[
+        Refuser | None, Meta(description="APIServer: it, or kubectl before it. null: nobody by itself.")
+    ]
     message: Text
     object: Annotated[str, Meta(description="KIND NAMESPACE/NAME, as far as known.")]
     field: Annotated[str, Meta(description="The path as the manifest has it; empty for the object as a whole.")]

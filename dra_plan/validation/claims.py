@@ -18,40 +18,40 @@ from dra_plan.releases import Target
 
 from . import configs, limits, names, selectors, taints
 from .limits import at_most
-from .rule import Problem, error
+from .rule import Problem, refused
 from .words import nearest, shown
 
-ONE_FORM = error(
+ONE_FORM = refused(
     "DRA141",
     "request with not exactly one of exactly and firstAvailable",
     "A request is either for devices of one class or a list of alternatives.",
     "Keep one of the two. In v1beta1 the fields of `exactly` stand directly in the request.",
 )
-MODE = error(
+MODE = refused(
     "DRA142",
     "allocation mode and count that contradict each other",
     "ExactCount needs a count of at least 1, All takes none; other modes do not exist.",
     "Leave out count for All; leave out both for one device.",
 )
-UNKNOWN_REQUEST = error(
+UNKNOWN_REQUEST = refused(
     "DRA143",
     "reference to a request that the claim does not have",
     "Constraints, configuration and containers name requests as REQUEST, or REQUEST/SUBREQUEST for one alternative.",
     "Correct the name.",
 )
-EMPTY_CONSTRAINT = error(
+EMPTY_CONSTRAINT = refused(
     "DRA144",
     "constraint without an attribute",
     "A constraint compares one attribute: matchAttribute or distinctAttribute.",
     "Name the attribute, or remove the constraint.",
 )
-STATUS = error(
+STATUS = refused(
     "DRA145",
     "claim status that contradicts itself",
     "Only allocated claims can be reserved, each user once, and driver status belongs to allocated devices.",
     "Take the status from a cluster as it is, or leave it out.",
 )
-CAPACITY_AMOUNT = error(
+CAPACITY_AMOUNT = refused(
     "DRA146",
     "request for a negative amount of capacity",
     "Amounts are at least 0.",

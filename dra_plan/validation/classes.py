@@ -10,10 +10,10 @@ from dra_plan.releases import Target
 
 from . import configs, formats, limits, selectors
 from .limits import at_most
-from .rule import Problem, error
+from .rule import Problem, refused
 from .words import shown
 
-EXTENDED_RESOURCE = error(
+EXTENDED_RESOURCE = refused(
     "DRA148",
     "class with a name that is no extended resource",
     "Extended resources have a domain that neither is nor ends in kubernetes.io, and don't start with `requests.`.",

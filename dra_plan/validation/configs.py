@@ -12,9 +12,9 @@ from dra_plan.manifests.paths import FieldPath
 
 from . import names
 from .limits import OPAQUE_BYTES, TOO_LONG
-from .rule import Problem, error
+from .rule import Problem, refused
 
-CONFIG = error(
+CONFIG = refused(
     "DRA147",
     "configuration that is no object for a driver",
     "A configuration entry has `opaque`: the driver's name and an object of parameters, which only the driver reads.",

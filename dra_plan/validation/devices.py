@@ -11,24 +11,24 @@ from dra_plan.manifests.paths import FieldPath
 
 from . import formats, names, nodefields, policies, taints
 from .limits import ATTRIBUTE_BYTES, BINDING_CONDITIONS, Limits, at_most, at_most_bytes
-from .rule import Problem, error
+from .rule import Problem, refused
 from .words import count, shown
 
-ATTRIBUTE = error(
+ATTRIBUTE = refused(
     "DRA134",
     "attribute without exactly one value",
     "An attribute has one value of one type: int, bool, string or version, or a list of one of them that is not "
     "empty. With any other attribute every selector fails on the whole device.",
     "Keep the one value that is meant.",
 )
-BINDING = error(
+BINDING = refused(
     "DRA136",
     "binding conditions that the API server refuses",
     "The scheduler waits until a binding condition or a binding failure condition is reported, so there must be both, "
     "and no condition may be in both lists.",
     "List at least one condition of each kind, each once.",
 )
-VERSION = error(
+VERSION = refused(
     "DRA139",
     "version attribute that is no semantic version",
     "Versions follow semver 2.0.0 strictly: three numbers without leading zeros, then perhaps -PRERELEASE and +BUILD.",

@@ -41,6 +41,7 @@ class Finding:
         return FindingEntry(
             code=self.code,
             severity=str(self.severity),
+            refused_by=self.rule.refused_by,
             message=self.message,
             object=self.object,
             field=self.field,

@@ -15,11 +15,11 @@ from dra_plan.manifests.paths import FieldPath
 
 from .input import Input, PlacedClaim, PlacedRequest
 from .matches import Offer
-from .rule import Problem, error, warning
+from .rule import Problem, unschedulable, warning
 from .subject import Subject
 from .words import listed, nearest, none_of, shown
 
-NEVER_MET = error(
+NEVER_MET = unschedulable(
     "DRA230",
     "request that no device can meet",
     "Whatever else runs in the cluster: the devices of the input never satisfy the request, on any node.",
@@ -32,7 +32,7 @@ ALL_WAITS = warning(
     "and the node is refused.",
     "Complete the pool, or ask for a number of devices.",
 )
-CAPACITY_DOMAIN = error(
+CAPACITY_DOMAIN = unschedulable(
     "DRA232",
     "capacity name without its domain",
     "Capacity requests are looked up literally: unlike in selectors, the driver's domain is neither added nor removed.",
@@ -44,7 +44,7 @@ OTHER_TYPES = warning(
     "Values of different types are never equal, so that devices of these drivers never go together.",
     "Constrain an attribute that all drivers publish with the same type.",
 )
-NOBODY_HAS = error(
+NOBODY_HAS = unschedulable(
     "DRA241",
     "constraint on an attribute that no matching device publishes",
     "A device without the attribute can't satisfy the constraint, so that the claim can't be met.",

@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 
 from dra_plan.manifests.paths import FieldPath
 
-from .rule import Problem, error
+from .rule import Problem, refused
 from .words import count
 
-TOO_MANY = error(
+TOO_MANY = refused(
     "DRA110",
     "more entries than the API server accepts",
     "Lists and maps of the API have fixed limits; the API server refuses the object.",
     "Split the object: a pool may have many slices, a pod many claims.",
 )
-TOO_LONG = error(
+TOO_LONG = refused(
     "DRA111",
     "text longer than the API server accepts",
     "Texts of the API have fixed limits; the API server refuses the object.",

@@ -14,11 +14,11 @@ from dra_plan.explain.selectors import Publications, look_up
 from dra_plan.manifests.paths import FieldPath
 
 from .input import Input
-from .rule import Problem, Rule, error, warning
+from .rule import Problem, Rule, unschedulable, warning
 from .subject import Subject
 from .words import listed, nearest, none_of, shown
 
-FAILS = error(
+FAILS = unschedulable(
     "DRA220",
     "selector that fails on a device",
     "An error in a selector is no `false`: as soon as the allocator looks at such a device, it gives up, and the pod "

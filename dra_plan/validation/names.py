@@ -7,36 +7,36 @@ from collections.abc import Callable, Iterable, Iterator
 from dra_plan.manifests.paths import FieldPath
 
 from . import formats
-from .rule import Problem, error
+from .rule import Problem, refused
 from .schema import MISSING_FIELD
 from .words import shown
 
-BAD_NAME = error(
+BAD_NAME = refused(
     "DRA101",
     "name in the wrong format",
     "The API server refuses names that are no DNS names.",
     "Use lower case letters, digits and dashes.",
 )
-BAD_QUALIFIED_NAME = error(
+BAD_QUALIFIED_NAME = refused(
     "DRA102",
     "attribute or capacity name in the wrong format",
     "Names of attributes and capacities are C identifiers, so that selectors can write them after a dot; in front "
     "there may be a domain and one slash.",
     "Use letters, digits and underscores after the domain.",
 )
-NO_DOMAIN = error(
+NO_DOMAIN = refused(
     "DRA103",
     "constraint on an attribute without its domain",
     "Constraints compare devices of any driver, so the API server wants the full name.",
     "Write DOMAIN/NAME; names that a driver publishes without domain have the driver's name as domain.",
 )
-NOT_UNIQUE = error(
+NOT_UNIQUE = refused(
     "DRA104",
     "name used twice in a list of unique names",
     "Other fields refer to the entry by its name; the API server refuses the object.",
     "Rename or remove one of the entries.",
 )
-BAD_LABEL = error(
+BAD_LABEL = refused(
     "DRA105",
     "key or value that is no label text",
     "Keys and values of taints, tolerations and condition types have the format of labels.",

@@ -10,17 +10,17 @@ from dra_plan.api.selectors import term_problems
 from dra_plan.manifests.paths import FieldPath
 
 from . import names
-from .rule import Problem, error
+from .rule import Problem, refused
 from .words import count
 
-NODE_FIELDS = error(
+NODE_FIELDS = refused(
     "DRA130",
     "not exactly one way to say which nodes reach the devices",
     "A slice has exactly one of nodeName, nodeSelector, allNodes and perDeviceNodeSelection; with the last, each "
     "device has exactly one of the first three. Empty and false values count as given and are refused.",
     "Keep the one that is meant.",
 )
-NODE_SELECTOR = error(
+NODE_SELECTOR = refused(
     "DRA131",
     "node selector that the API server or the allocator refuses",
     "A slice's selector must have exactly one term; requirements must be readable. Selectors of several terms pass in "

@@ -8,16 +8,16 @@ from dra_plan.api.core import PodSpec
 from dra_plan.manifests.paths import FieldPath
 
 from . import names
-from .rule import Problem, error
+from .rule import Problem, refused
 from .words import nearest, shown
 
-POD_CLAIM = error(
+POD_CLAIM = refused(
     "DRA149",
     "pod claim with not exactly one of claim and template",
     "An entry of resourceClaims names either a ResourceClaim or a ResourceClaimTemplate.",
     "Set resourceClaimName or resourceClaimTemplateName.",
 )
-UNKNOWN_POD_CLAIM = error(
+UNKNOWN_POD_CLAIM = refused(
     "DRA151",
     "container that uses a claim which the pod does not list",
     "resources.claims of a container names entries of the pod's resourceClaims.",

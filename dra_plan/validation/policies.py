@@ -10,9 +10,9 @@ from dra_plan.api.resource import CapacityRequestPolicy, CapacityRequestPolicyRa
 from dra_plan.manifests.paths import FieldPath
 
 from .limits import VALID_VALUES, at_most
-from .rule import Problem, error
+from .rule import Problem, refused
 
-POLICY = error(
+POLICY = refused(
     "DRA135",
     "request policy that contradicts itself",
     "The policy says how requests on a shared capacity are rounded and limited; the API server refuses one that "

@@ -10,7 +10,7 @@ from dra_plan.api.resource import Device
 from dra_plan.manifests.paths import FieldPath
 
 from .input import Input, PlacedPool, PlacedSlice
-from .rule import Problem, error, info, warning
+from .rule import Problem, error, info, unschedulable, warning
 from .subject import Subject
 from .words import count, listed, nearest, shown
 
@@ -33,19 +33,19 @@ OLD_GENERATION = info(
     "Only the newest generation of a pool counts; the driver normally deletes older slices.",
     "Leave the slice out.",
 )
-DUPLICATE_DEVICE = error(
+DUPLICATE_DEVICE = unschedulable(
     "DRA213",
     "device name twice in a pool",
     "Devices are known by driver, pool and name; a pool with a name twice is invalid, and none of its devices is used.",
     "Rename one of the devices.",
 )
-DUPLICATE_SET = error(
+DUPLICATE_SET = unschedulable(
     "DRA214",
     "counter set twice in a pool",
     "Counter sets hold for the whole pool; a pool with a name twice is invalid, and none of its devices is used.",
     "Rename or remove one of the sets.",
 )
-NO_COUNTER = error(
+NO_COUNTER = unschedulable(
     "DRA215",
     "device that consumes a counter which no set has",
     "The API server does not check this; the allocator finds the pool invalid and uses none of its devices.",

@@ -10,17 +10,17 @@ from dra_plan.api.resource import DeviceClass, ResourceClaim, ResourceClaimSpec,
 from dra_plan.manifests.paths import FieldPath
 
 from .input import Input
-from .rule import Problem, error, info, warning
+from .rule import Problem, error, info, refused, unschedulable, warning
 from .subject import Subject
 from .words import listed, nearest, shown
 
-NO_CLASS = error(
+NO_CLASS = unschedulable(
     "DRA201",
     "device class that does not exist",
     "The scheduler refuses every pod that uses the claim: `device class CLASS does not exist`.",
     "Correct the name, or add the class.",
 )
-NO_CLAIM = error(
+NO_CLAIM = unschedulable(
     "DRA202",
     "claim or claim template that does not exist",
     "A pod waits until its claims exist. Both are looked for in the pod's own namespace only.",
@@ -38,7 +38,7 @@ NO_REQUEST = error(
     "resources.claims may name one request of the claim; one that does not exist gives the container no device.",
     "Correct the name, or leave `request` out for all devices of the claim.",
 )
-NO_ADMIN = error(
+NO_ADMIN = refused(
     "DRA205",
     "admin access in a namespace that does not allow it",
     "The API server refuses claims with admin access unless their namespace has the label "

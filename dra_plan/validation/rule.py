@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-from dra_plan.documents.validation import RuleEntry
+from dra_plan.documents.validation import Refuser, RuleEntry
 from dra_plan.manifests.paths import FieldPath
 
 
@@ -29,6 +29,8 @@ class Rule:
     title: str
     why: str
     fix: str
+    refused_by: Refuser | None = None
+    """Who refuses what breaks it; None where it is advice, or follows from other objects."""
 
     def entry(self) -> RuleEntry:
         """As documents have it."""
@@ -51,8 +53,18 @@ class Problem:
     """Whether the path is as written in the manifest already."""
 
 
+def refused(code: str, title: str, why: str, fix: str) -> Rule:
+    """A rule that the API server enforces when the object is written, or kubectl's strict decoding before it."""
+    return Rule(code, Severity.ERROR, title, why, fix, "APIServer")
+
+
+def unschedulable(code: str, title: str, why: str, fix: str) -> Rule:
+    """A rule that the scheduler enforces: pods stay pending, or devices are not used."""
+    return Rule(code, Severity.ERROR, title, why, fix, "Scheduler")
+
+
 def error(code: str, title: str, why: str, fix: str) -> Rule:
-    """A rule that the API server or the scheduler enforces."""
+    """A rule whose breaking is a mistake in any case, though no one refuses it."""
     return Rule(code, Severity.ERROR, title, why, fix)
 
 

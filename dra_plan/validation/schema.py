@@ -11,41 +11,41 @@ from dra_plan.manifests.kinds import Kind
 from dra_plan.manifests.paths import FieldPath, pattern, value_at
 from dra_plan.manifests.places import Header
 
-from .rule import Problem, error, info, warning
+from .rule import Problem, error, info, refused, warning
 from .words import nearest
 
-WRONG_TYPE = error(
+WRONG_TYPE = refused(
     "DRA001",
     "field of the wrong type",
     "The API server can't decode the object and refuses it.",
     "Write the value with the type that the field has.",
 )
-UNKNOWN_FIELD = error(
+UNKNOWN_FIELD = refused(
     "DRA002",
     "field that the API version does not have",
     "kubectl refuses it (`--validate=strict`); without that the API server drops it, and the object means something "
     "else than it says.",
     "Correct the name, or move the field where it belongs.",
 )
-MISSING_FIELD = error(
+MISSING_FIELD = refused(
     "DRA003",
     "required field missing",
     "The schema asks for the field. The API server refuses the object, or takes the field for empty.",
     "Set the field.",
 )
-UNKNOWN_VERSION = error(
+UNKNOWN_VERSION = refused(
     "DRA004",
     "API version that does not exist",
     "No API server serves it.",
     "Use a version that exists.",
 )
-NO_HEADER = error(
+NO_HEADER = refused(
     "DRA005",
     "apiVersion or kind missing",
     "Nothing can tell what the object is.",
     "Set both.",
 )
-NO_NAME = error(
+NO_NAME = refused(
     "DRA006",
     "object without a name",
     "The API server needs metadata.name (or metadata.generateName).",
@@ -57,14 +57,14 @@ GIVEN_TWICE = error(
     "Of two objects with the same kind, namespace and name only one can exist; applying both keeps the later one.",
     "Rename or remove one of them.",
 )
-BASIC_IN_V1 = error(
+BASIC_IN_V1 = refused(
     "DRA008",
     "devices wrapped in `basic` in a version without it",
     "`basic` is v1beta1's; v1beta2 and v1 have its fields directly in the device. Dropped, the device is left with "
     "nothing but its name: no attributes, no capacity.",
     "Move the fields of `basic` one level up, or write the slice as v1beta1.",
 )
-CLAIM_SOURCE = error(
+CLAIM_SOURCE = refused(
     "DRA009",
     "pod claim in the form before Kubernetes 1.31",
     "`source` no longer exists. Dropped, the entry names neither a claim nor a template, and the pod is refused.",
@@ -76,7 +76,7 @@ DEPRECATED = warning(
     "It is still served, but goes away in a later release.",
     "Write the object in the version that replaces it.",
 )
-NOT_SERVED = error(
+NOT_SERVED = refused(
     "DRA011",
     "API version that the release no longer serves",
     "kubectl answers that there is no such kind.",
@@ -88,7 +88,7 @@ ZERO_BY_DEFAULT = info(
     "The schema asks for the field; the API server takes its absence for zero.",
     "Write the value, so that nobody has to know this.",
 )
-UNDECODABLE = error(
+UNDECODABLE = refused(
     "DRA013",
     "object that can't be decoded",
     "The API server refuses the object.",

@@ -11,22 +11,22 @@ from dra_plan.manifests.paths import FieldPath
 from dra_plan.releases import Target
 
 from .limits import SELECTOR_COST, SELECTORS, at_most
-from .rule import Problem, error
+from .rule import Problem, refused
 
-NO_CEL = error(
+NO_CEL = refused(
     "DRA120",
     "selector without an expression",
     "CEL is the only kind of selector; the API server refuses an entry without it.",
     "Write `- cel: {expression: ...}`.",
 )
-DOES_NOT_COMPILE = error(
+DOES_NOT_COMPILE = refused(
     "DRA121",
     "selector that does not compile",
     "The API server compiles every expression when the object is written, with the functions that the release allows "
     "in new expressions, and refuses it.",
     "See the message: it points to the place.",
 )
-TOO_COSTLY = error(
+TOO_COSTLY = refused(
     "DRA122",
     "selector whose estimated cost is over the limit",
     "The API server estimates the worst case from the limits of the API, not from the devices that exist.",

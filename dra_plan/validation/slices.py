@@ -11,15 +11,15 @@ from dra_plan.releases import Target
 from . import devices, names, nodefields
 from .gates import is_list
 from .limits import TOO_MANY, Limits, at_most, limits_of
-from .rule import Problem, error, info
+from .rule import Problem, info, refused
 
-COUNTERS_BESIDE_DEVICES = error(
+COUNTERS_BESIDE_DEVICES = refused(
     "DRA132",
     "counter sets and devices in one slice",
     "Since Kubernetes 1.35 counter sets stand in slices of their own, and hold for the whole pool.",
     "Move sharedCounters to another slice of the same pool, and count it in resourceSliceCount.",
 )
-POOL_NUMBERS = error(
+POOL_NUMBERS = refused(
     "DRA133",
     "pool numbers that can't be",
     "resourceSliceCount says how many slices make the pool complete, so it is at least 1; generations start at 0.",

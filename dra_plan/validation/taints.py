@@ -9,16 +9,16 @@ from dra_plan.manifests.paths import FieldPath
 
 from . import names
 from .limits import TOLERATIONS, at_most
-from .rule import Problem, error
+from .rule import Problem, refused
 from .words import nearest, shown
 
-TAINT = error(
+TAINT = refused(
     "DRA137",
     "taint with an unknown effect",
     "Only NoSchedule and NoExecute keep pods away; the API server refuses other effects than these and None.",
     "Write None, NoSchedule or NoExecute.",
 )
-TOLERATION = error(
+TOLERATION = refused(
     "DRA138",
     "toleration that the API server refuses",
     "Operators are Exists, which takes no value, and Equal; effects are NoSchedule and NoExecute, or none for both.",

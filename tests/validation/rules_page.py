@@ -15,13 +15,15 @@ GROUPS = {
         "What no API server checks. The input is judged as one cluster: name the files with slices and classes too.",
     ),
 }
+REFUSERS = {"APIServer": "API server", "Scheduler": "scheduler", None: "nobody"}
 HEAD = """\
 # Rules of `dra-plan validate`
 <!-- Made from the code by `make golden`; a test fails when it is out of date. -->
 
 Each finding has the code of its rule, which is never used for anything else. **error**: the API server or the \
 scheduler refuses it, or the request can't be met. **warning**: probably a mistake. **info**: worth knowing. \
-`--fail-on` says which of them make exit status 1; the default is error.
+`--fail-on` says which of them make exit status 1; the default is error. Who refuses the object is told too \
+(`refusedBy` in the document); what kubectl refuses before the API server sees it counts as refused by the API server.
 
 `--select` and `--ignore` take codes or their beginnings: `--ignore DRA010,DRA2`. The longer one wins, and of two that \
 are equally long `--ignore`. A project keeps them in `.dra-plan.toml`, or in `[tool.dra-plan]` of `pyproject.toml`; \
@@ -43,14 +45,20 @@ every rule.
 """
 
 
+COLUMNS = """\
+| Code | Severity | Refused by | What | Why | What to do |
+|---|---|---|---|---|---|
+"""
+
+
 def page() -> str:
     """The whole page."""
     parts = [HEAD]
     for digit, (title, about) in GROUPS.items():
-        parts.append(f"\n## {title}\n{about}\n\n| Code | Severity | What | Why | What to do |\n|---|---|---|---|---|\n")
+        parts.append(f"\n## {title}\n{about}\n\n{COLUMNS}")
         for code, rule in RULES.items():
             if code[3] == digit:
-                cells = (f"`{code}`", str(rule.severity), rule.title, rule.why, rule.fix)
+                cells = (f"`{code}`", str(rule.severity), REFUSERS[rule.refused_by], rule.title, rule.why, rule.fix)
                 parts.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n")
     return "".join(parts)
 

@@ -98,6 +98,16 @@ def test_the_document_meets_its_schema(objects: list[dict[str, object]], run: Ru
     assert {finding["code"] for finding in document["findings"]} == {rule["code"] for rule in document["rules"]}
 
 
+def test_the_document_says_who_refuses(run: Run) -> None:
+    objects = [*WARNED, claim(request("A B"), name="wrong"), claim(request(count=9), name="many")]
+    found = json.loads(run(objects, "-o", "json").out)["findings"]
+    assert [(finding["code"], finding["refusedBy"]) for finding in found] == [
+        ("DRA010", None),
+        ("DRA101", "APIServer"),
+        ("DRA230", "Scheduler"),
+    ]
+
+
 def test_table(run: Run) -> None:
     assert run(WRONG).out == (
         "PLACE             SEVERITY   CODE     OBJECT                     MESSAGE\n"
