@@ -10,10 +10,6 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[1] / "dra_plan"
 ALLOWED = frozenset(
     {
-        "Check",
-        "Code",
-        "Fault",
-        "Finding",
         "Overload",
         "Planned",
         "Selector",

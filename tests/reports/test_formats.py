@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dra_plan import __version__
 from dra_plan.output.reports import github, gitlab, junit, sarif
-from dra_plan.output.reports.content import Check, Content, Entry, Level, Result, RuleText
+from dra_plan.output.reports.content import Content, Entry, Level, ReportCase, Result, RuleText
 from tests.conftest import Golden
 
 from .checking import FORMS, validate
@@ -21,8 +21,8 @@ GOLDEN = Path(__file__).parent / "golden"
 FULL = Content(
     "validate",
     (
-        Check("cluster.yaml"),
-        Check(
+        ReportCase("cluster.yaml"),
+        ReportCase(
             "a,b: 100%.yaml:3:7 DRA101",
             Result.FAILED,
             Entry(
@@ -36,7 +36,7 @@ FULL = Content(
                 "spec.devices[0]",
             ),
         ),
-        Check(
+        ReportCase(
             "resourceclaim/-", Result.BROKEN, Entry(Level.ERROR, "undecided", "no answer", details="  in detail\n  x")
         ),
     ),
@@ -66,7 +66,7 @@ def test_nothing_to_report_is_a_valid_report(form: str) -> None:
 
 
 def test_nothing_to_annotate() -> None:
-    assert github.render(Content("allocate", (Check("pod/a/b"),))) == ""
+    assert github.render(Content("allocate", (ReportCase("pod/a/b"),))) == ""
 
 
 anything = st.text(st.characters(), max_size=30)
@@ -83,7 +83,7 @@ entries = st.builds(
     path=anything,
     details=anything,
 )
-checks = st.builds(Check, name=anything, result=st.just(Result.FAILED), entry=entries)
+checks = st.builds(ReportCase, name=anything, result=st.just(Result.FAILED), entry=entries)
 contents = st.builds(
     Content, st.just("allocate"), st.tuples(checks, checks), st.tuples(entries), st.just({}), st.just("in.yaml")
 )

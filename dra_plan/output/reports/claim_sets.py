@@ -11,7 +11,7 @@ from dra_plan.documents.explanation import ExplanationDocument
 from dra_plan.output import explain_words, text
 from dra_plan.output.gate import ClaimSetEntry, Gate, Verdict, outcomes
 
-from .content import Check, Content, Entry, Level, Result, RuleText
+from .content import Content, Entry, Level, ReportCase, Result, RuleText
 from .notes import of_warnings
 
 Origins = Mapping[tuple[str, str, str], Origin]
@@ -35,11 +35,11 @@ def content(
     return Content(command, (*checks, *failed), tuple(notes), RULES, anchor)
 
 
-def _check(claim_set: ClaimSetEntry, gate: Gate, origins: Origins) -> Check:
+def _check(claim_set: ClaimSetEntry, gate: Gate, origins: Origins) -> ReportCase:
     name = text.claim_set_name(claim_set)
     verdict = gate.claim_set(claim_set)
     if verdict is Verdict.PASSED:
-        return Check(name)
+        return ReportCase(name)
     key = _key(claim_set)
     origin = origins.get(key, Origin("")) if key else Origin("")
     code, message = _words(claim_set, gate)
@@ -52,7 +52,7 @@ def _check(claim_set: ClaimSetEntry, gate: Gate, origins: Origins) -> Check:
         object=f"{key[0]} {key[1]}/{key[2]}" if key else "",
         details=_details(claim_set),
     )
-    return Check(name, Result.BROKEN if verdict is Verdict.UNDECIDED else Result.FAILED, entry)
+    return ReportCase(name, Result.BROKEN if verdict is Verdict.UNDECIDED else Result.FAILED, entry)
 
 
 def _key(claim_set: ClaimSetEntry) -> tuple[str, str, str] | None:

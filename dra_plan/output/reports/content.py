@@ -47,7 +47,7 @@ class Result(StrEnum):
     BROKEN = "broken"
 
 
-class Check(NamedTuple):
+class ReportCase(NamedTuple):
     """One thing that was checked: a claim set, a pod, a file. What did not pass has its entry."""
 
     name: str
@@ -71,7 +71,7 @@ class Content:
     """
 
     command: str
-    checks: tuple[Check, ...] = ()
+    checks: tuple[ReportCase, ...] = ()
     notes: tuple[Entry, ...] = ()
     rules: dict[str, RuleText] = field(default_factory=dict)
     anchor: str = ""

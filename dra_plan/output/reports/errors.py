@@ -6,7 +6,7 @@ from dra_plan.errors import DraPlanError, UsageError
 from dra_plan.manifests.faults import Fault, ManifestErrors
 from dra_plan.manifests.lines import Line
 
-from .content import Check, Content, Entry, Level, Result, RuleText
+from .content import Content, Entry, Level, ReportCase, Result, RuleText
 
 RULES = {
     "input-error": RuleText("The input can't be read", "Mend what the message names; nothing was planned."),
@@ -17,7 +17,7 @@ RULES = {
 
 def content(error: Exception, command: str, anchor: str) -> Content:
     """One broken check per fault of the input, or one for the error as a whole."""
-    checks = tuple(Check(_name(entry), Result.BROKEN, entry) for entry in _entries(error))
+    checks = tuple(ReportCase(_name(entry), Result.BROKEN, entry) for entry in _entries(error))
     return Content(command, checks, rules=RULES, anchor=anchor, aborted=True)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dra_plan.documents.validation import FindingEntry, ValidationDocument
 
-from .content import Check, Content, Entry, Level, Result, RuleText
+from .content import Content, Entry, Level, ReportCase, Result, RuleText
 from .notes import of_plain_warnings
 
 _ORDER = ("info", "warning", "error")
@@ -15,10 +15,10 @@ def content(document: ValidationDocument, *, fail_on: str, anchor: str) -> Conte
     counting = _ORDER[_ORDER.index(fail_on) :]
     failed = [finding for finding in document.findings if finding.severity in counting]
     others = [finding for finding in document.findings if finding.severity not in counting]
-    checks = [Check(_name(finding), Result.FAILED, _entry(finding)) for finding in failed]
+    checks = [ReportCase(_name(finding), Result.FAILED, _entry(finding)) for finding in failed]
     rules = {rule.code: RuleText(rule.title, f"{rule.why} {rule.fix}") for rule in document.rules}
     notes = [*map(_entry, others), *of_plain_warnings(document.warnings)]
-    return Content("validate", tuple(checks or [Check("manifests")]), tuple(notes), rules, anchor)
+    return Content("validate", tuple(checks or [ReportCase("manifests")]), tuple(notes), rules, anchor)
 
 
 def _entry(finding: FindingEntry) -> Entry:

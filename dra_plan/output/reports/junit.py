@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dra_plan.output.notices import printable
 
-from .content import Check, Content, Entry, Result
+from .content import Content, Entry, ReportCase, Result
 
 if TYPE_CHECKING:
     from junitparser import TestCase
@@ -29,7 +29,7 @@ def render(content: Content) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 
-def _case(check: Check, command: str) -> TestCase:
+def _case(check: ReportCase, command: str) -> TestCase:
     from junitparser import Error, Failure, TestCase
 
     case = TestCase(printable(check.name), classname=f"dra-plan.{command}")

@@ -7,15 +7,15 @@ from collections.abc import Iterable
 from dra_plan.api.notice import Notice
 from dra_plan.output.gate import Gate
 
-from .content import Check, Entry, Level, Result
+from .content import Entry, Level, ReportCase, Result
 
 
-def of_warnings(warnings: Iterable[Notice], gate: Gate) -> tuple[list[Check], list[Entry]]:
+def of_warnings(warnings: Iterable[Notice], gate: Gate) -> tuple[list[ReportCase], list[Entry]]:
     """Failed checks, if the gate counts warnings, or else notes."""
     entries = of_plain_warnings(warnings)
     if not gate.no_warnings:
         return [], entries
-    return [Check(_name(entry), Result.FAILED, entry) for entry in entries], []
+    return [ReportCase(_name(entry), Result.FAILED, entry) for entry in entries], []
 
 
 def of_plain_warnings(warnings: Iterable[Notice]) -> list[Entry]:

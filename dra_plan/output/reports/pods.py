@@ -7,7 +7,7 @@ from dra_plan.documents.schedule import ScheduleDocument, ScheduledPod
 from dra_plan.output.gate import Gate, Verdict
 
 from .claim_sets import Origins
-from .content import Check, Content, Entry, Level, Result, RuleText
+from .content import Content, Entry, Level, ReportCase, Result, RuleText
 from .notes import of_warnings
 
 RULES = {
@@ -26,11 +26,11 @@ def content(document: ScheduleDocument, gate: Gate, origins: Origins, *, command
     return Content(command, (*checks, *failed), tuple(notes), RULES, anchor)
 
 
-def _check(pod: ScheduledPod, gate: Gate, origins: Origins) -> Check:
+def _check(pod: ScheduledPod, gate: Gate, origins: Origins) -> ReportCase:
     name = f"pod/{pod.namespace}/{pod.name}"
     verdict = gate.pod(pod)
     if verdict is Verdict.PASSED:
-        return Check(name)
+        return ReportCase(name)
     origin = _origin(pod, origins)
     entry = Entry(
         Level.ERROR,
@@ -40,7 +40,7 @@ def _check(pod: ScheduledPod, gate: Gate, origins: Origins) -> Check:
         line=origin.line,
         object=f"Pod {pod.namespace}/{pod.name}",
     )
-    return Check(name, Result.BROKEN if verdict is Verdict.UNDECIDED else Result.FAILED, entry)
+    return ReportCase(name, Result.BROKEN if verdict is Verdict.UNDECIDED else Result.FAILED, entry)
 
 
 def _origin(pod: ScheduledPod, origins: Origins) -> Origin:
