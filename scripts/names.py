@@ -12,7 +12,6 @@ ALLOWED = frozenset(
     {
         "Overload",
         "Planned",
-        "Selector",
     }
 )
 """Names that still stand for several things. It only gets shorter."""

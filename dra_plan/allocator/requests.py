@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from dra_plan.api.base import QuantityText
 from dra_plan.api.resource import (
-    Device,
     DeviceClass,
     DeviceRequest,
     DeviceSelector,
@@ -30,22 +29,13 @@ from .identity import PoolID
 from .pools import PoolDevice
 from .reasons import SelectorRefused
 
+if TYPE_CHECKING:
+    from dra_plan.cel import Selector
+
 RESULTS_LIMIT = 32
 """Devices that one claim may be given (`AllocationResultsMaxSize`)."""
 
-
-class Selector(Protocol):
-    """What the allocator needs of a compiled selector."""
-
-    @property
-    def reads(self) -> frozenset[tuple[str, str, str]] | None:
-        """What it looks at: kind, domain and id; None when it may look at everything."""
-
-    def matches(self, device: Device, driver: str) -> bool:
-        """Whether the device matches; raises ValueError with the evaluation's error text."""
-
-
-Compile = Callable[[str], Selector]
+Compile = Callable[[str], "Selector"]
 """Compiles an expression; raises ValueError with the compiler's text."""
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice
@@ -17,9 +17,12 @@ from dra_plan.releases import Quirk, Target
 from .counters import shared_names
 from .gathering import PoolGatherer
 from .identity import PoolID
-from .requests import ClaimRequests, RequestReader, Selector
+from .requests import ClaimRequests, RequestReader
 from .state import AllocatedState
 from .taints import effective_rules
+
+if TYPE_CHECKING:
+    from dra_plan.cel import Selector
 
 
 class View:

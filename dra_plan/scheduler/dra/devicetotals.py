@@ -7,14 +7,17 @@ role.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from dra_plan.allocator import DeviceID, View
-from dra_plan.allocator.requests import Selector
 from dra_plan.api.core import NodeSelector
 from dra_plan.api.resource import Device, DeviceClass, ResourceSlice
 from dra_plan.api.selectors import node_matches, selector_problem
 from dra_plan.scheduler.cluster import SimulatedCluster
 from dra_plan.scheduler.nodeinfo import NodeInfo
+
+if TYPE_CHECKING:
+    from dra_plan.cel import Selector
 
 Totals = Callable[[str, NodeInfo], tuple[int, int]]
 """(resource name, node) -> (devices, those in use)."""
