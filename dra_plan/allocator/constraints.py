@@ -12,7 +12,7 @@ from dra_plan.releases import Features, Quirks
 
 from .ledger import Ledger
 from .pools import PoolDevice
-from .reasons import AttributeDiffers, AttributeMissing, AttributeRepeats
+from .reasons import AttributeDiffers, AttributeMissing, AttributeRepeats, ConstraintReason
 
 Value = tuple[str, object]
 """A comparable attribute value: its type, and the value (a frozenset in list mode; None for an unknown type)."""
@@ -45,9 +45,7 @@ class Constraint:
             return None
         return _as_set(attribute) if self.lists else _as_scalar(attribute)
 
-    def refuses(
-        self, ledger: Ledger, device: PoolDevice
-    ) -> AttributeMissing | AttributeDiffers | AttributeRepeats | None:
+    def refuses(self, ledger: Ledger, device: PoolDevice) -> ConstraintReason | None:
         """Why the device can't join the devices taken so far, or None."""
         raise NotImplementedError
 
@@ -78,7 +76,7 @@ class MatchAttribute(Constraint):
     __slots__ = ()
 
     def refuses(self, ledger: Ledger, device: PoolDevice) -> AttributeMissing | AttributeDiffers | None:
-        """As in the base; the first device fixes the value, even one of a type that nothing else can equal."""
+        """Another value than the devices before have; the first fixes it, even one that nothing else can equal."""
         offered = self.value(device)
         if offered is None:
             return AttributeMissing(self.index, self.attribute)
@@ -90,7 +88,7 @@ class MatchAttribute(Constraint):
         return None
 
     def take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:  # noqa: ARG002 - all requests share the value
-        """As in the base."""
+        """The first device fixes the value; with lists, each one narrows it to what all have in common."""
         offered = self.value(device)
         count, pinned = ledger.pins.get(self, (0, None))
         if self.lists and offered is not None:
@@ -100,7 +98,7 @@ class MatchAttribute(Constraint):
             ledger.pin(self, pinned if count else offered)
 
     def leak_take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:  # noqa: ARG002 - as in take
-        """As in the base."""
+        """The first device fixes the value for good; a later one only counts."""
         count, pinned = ledger.pins.get(self, (0, None))
         ledger.leak_pin(self, pinned if count else self.value(device))
 
@@ -113,7 +111,7 @@ class DistinctAttribute(Constraint):
     """Q2: one value is remembered per request, the last one, and giving any device back forgets it."""
 
     def refuses(self, ledger: Ledger, device: PoolDevice) -> AttributeMissing | AttributeRepeats | None:
-        """As in the base."""
+        """A value that a device before has, or one whose list nobody reads."""
         offered = self.value(device)
         if offered is None:
             return AttributeMissing(self.index, self.attribute)
@@ -127,11 +125,11 @@ class DistinctAttribute(Constraint):
         return None
 
     def take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:
-        """As in the base."""
+        """The value is remembered for the device, or with Q2 for its request."""
         ledger.remember(self, self._slot(device, request), self.value(device))
 
     def leak_take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:
-        """As in the base."""
+        """The value stays remembered."""
         ledger.leak_remember(self, self._slot(device, request), self.value(device))
 
     def overwrites(self, ledger: Ledger, request: str) -> bool:

@@ -13,6 +13,7 @@ from dra_plan.api import quantity
 from dra_plan.api.core import Node
 from dra_plan.api.resource import Device, DeviceTaint, DeviceTaintRule, ResourceSlice, ResourceSliceSpec
 from dra_plan.api.selectors import as_go, node_matches, selector_problem
+from dra_plan.releases import Rules
 
 from .errors import AllocationError, Cause
 from .identity import DeviceID, PoolID
@@ -141,6 +142,11 @@ class Pool:
         """The devices that the node can reach, in search order."""
         for slice_ in self.slices:
             yield from slice_.devices
+
+
+def is_searched(pool: Pool, rules: Rules) -> bool:
+    """Whether devices may be taken from the pool."""
+    return pool.usable or not (rules.skips_unusable_pools or pool.problem)
 
 
 def targets(slice_: PoolSlice, node: Node) -> bool:

@@ -94,6 +94,9 @@ class AttributeRepeats(NamedTuple):
     by: str
 
 
+ConstraintReason = AttributeMissing | AttributeDiffers | AttributeRepeats
+"""How a device breaks a constraint."""
+
 CapacityReason = CapacityMissing | PolicyViolated | CapacityShort
 """Why a device's capacity can't serve a request."""
 
@@ -108,9 +111,7 @@ DeviceReason = (
     | PolicyViolated
     | CapacityShort
     | CounterShort
-    | AttributeMissing
-    | AttributeDiffers
-    | AttributeRepeats
+    | ConstraintReason
 )
 """Why a device was refused to a request."""
 

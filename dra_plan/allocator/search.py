@@ -14,12 +14,11 @@ from dra_plan.api.resource import AllocationResult
 from dra_plan.recursion import more_frames
 from dra_plan.releases import Features, Quirks, Rules
 
-from . import capacity
 from .counters import Counters
 from .effort import estimate
 from .errors import AllocationError, Cause
 from .ledger import Ledger
-from .pools import Pool, PoolDevice
+from .pools import Pool, PoolDevice, is_searched
 from .probe import Probe
 from .pruning_rules import NEVER, USUAL, Pruning
 from .requests import RESULTS_LIMIT, ClaimRequests, Want
@@ -149,23 +148,8 @@ class Search:
                 how = "being updated" if pool.incomplete else "invalid"
                 text = f"asks for all devices, but resource pool {pool.id} is currently {how}"
                 raise AllocationError(want.cause("all-and-broken-pool", text, pool=pool.id))
-            listed += [
-                d for d in pool.devices() if self._taker.match_refusal(want, d) is None and self._all_includes(want, d)
-            ]
+            listed += [device for device in pool.devices() if self._taker.all_includes(want, device)]
         return listed
-
-    def _all_includes(self, want: Want, device: PoolDevice) -> bool:
-        """Whether the device's capacity lets All include it; upstream drops exhausted shared devices here (Q10)."""
-        if not self._features.consumable_capacity:
-            return True
-        demand = self._taker.demand(want, device)
-        if demand.refusal is not None:
-            return False
-        refusal = self._taker.capacity_refusal(want, device)
-        if refusal is None or capacity.short(demand.portions, None, None) is not None:
-            return refusal is None
-        self.sighted.add("all_drops_exhausted")
-        return not self._quirks.all_drops_exhausted
 
 
 def _room_for(space: SearchSpace) -> AbstractContextManager[None]:
@@ -177,13 +161,10 @@ def _scan_list(pools: Sequence[Pool], rules: Rules) -> list[PoolDevice | Pool]:
     """All devices in search order. An invalid pool stands for itself where reaching it is fatal."""
     scan: list[PoolDevice | Pool] = []
     for pool in pools:
-        if rules.skips_unusable_pools:
-            if pool.usable:
-                scan += pool.devices()
-        elif pool.problem:
-            scan.append(pool)
-        else:
+        if is_searched(pool, rules):
             scan += pool.devices()
+        elif pool.problem and not rules.skips_unusable_pools:
+            scan.append(pool)
     return scan
 
 

@@ -5,7 +5,8 @@ The walk asks here and nowhere else. Checks read the ledger; `take` checks first
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from dra_plan.api.core import Node
 from dra_plan.releases import Features, Quirk, Quirks, Rules
@@ -17,10 +18,26 @@ from .errors import AllocationError
 from .identity import DeviceID
 from .ledger import Ledger
 from .pools import Pool, PoolDevice, device_is_on
-from .reasons import BindingConditionsOff, CountersOff, DeviceReason, InUse, NotTolerated, OtherNode
+from .reasons import (
+    BindingConditionsOff,
+    ConstraintReason,
+    CounterShort,
+    CountersOff,
+    DeviceReason,
+    InUse,
+    NotTolerated,
+    OtherNode,
+)
 from .requests import Want
 from .results import Take
 from .state import AllocatedState
+
+
+class TakingCheck(NamedTuple):
+    """One thing that a device must pass to be taken: its name, and why a device does not pass it, or None."""
+
+    name: str
+    refusal: Callable[[Want, PoolDevice], DeviceReason | None]
 
 
 class Taker:
@@ -45,12 +62,32 @@ class Taker:
         self._portions: dict[tuple[Want, DeviceID], Demand] = {}
         self.ledger = Ledger(claims)
         self.sighted: set[Quirk] = set()
+        self._kind = (
+            TakingCheck("feature", self.binding_refusal),
+            TakingCheck("selector", Want.selector_refusal),
+            TakingCheck("node", self.node_refusal),
+        )
 
     def restart(self) -> None:
         """Nothing is taken any more, and nothing leaked."""
         self.ledger = Ledger(self._claims)
 
     # -- checks, in upstream's order -----------------------------------------------------------------------------
+
+    def checks(self, want: Want) -> tuple[TakingCheck, ...]:
+        """All that a device must pass, in the order in which the want meets it.
+
+        All lists the devices that match before it looks which are free. Asking raises SelectorError, and takes nothing.
+        """
+        in_use = TakingCheck("in-use", self.in_use)
+        matching = (*self._kind, TakingCheck("capacity", self.capacity_refusal if self.capacity_counts else _none))
+        return (
+            *((*matching, in_use) if want.takes_all else (in_use, *matching)),
+            TakingCheck("feature", self.counters_off),
+            TakingCheck("counter", self.counter_refusal),
+            TakingCheck("taint", self.taint_refusal),
+            TakingCheck("constraint", self.constraint_refusal),
+        )
 
     def in_use(self, want: Want, device: PoolDevice) -> InUse | None:
         """Whether the device belongs to somebody: to an allocated claim, or to a request of this search."""
@@ -78,12 +115,33 @@ class Taker:
         return known[device.id]
 
     def _find_match_refusal(self, want: Want, device: PoolDevice) -> DeviceReason | None:
-        if device.device.binding_conditions and not self.features.binding_conditions:
-            return BindingConditionsOff()
-        refused = want.selector_refusal(device)
-        if refused is not None:
-            return refused
+        for _, refusal in self._kind:
+            found = refusal(want, device)
+            if found is not None:
+                return found
+        return None
+
+    def binding_refusal(self, _want: Want, device: PoolDevice) -> BindingConditionsOff | None:
+        """Whether the device has binding conditions and the feature is off."""
+        off = device.device.binding_conditions and not self.features.binding_conditions
+        return BindingConditionsOff() if off else None
+
+    def node_refusal(self, _want: Want, device: PoolDevice) -> OtherNode | None:
+        """Whether the device is on other nodes only."""
         return None if device_is_on(device, self._node) else OtherNode()
+
+    def all_includes(self, want: Want, device: PoolDevice) -> bool:
+        """Whether All means the device; upstream leaves out a shared one whose capacity is used up (Q10)."""
+        if self.match_refusal(want, device) is not None:
+            return False
+        refusal = self.capacity_refusal(want, device) if self.capacity_counts else None
+        if refusal is None:
+            return True
+        demand = self.demand(want, device)
+        if demand.refusal is not None or capacity.short(demand.portions, None, None) is not None:
+            return False
+        self.sighted.add("all_drops_exhausted")
+        return not self.quirks.all_drops_exhausted
 
     def demand(self, want: Want, device: PoolDevice) -> Demand:
         """What the want takes of the device's capacity; remembered."""
@@ -165,25 +223,49 @@ class Taker:
             return None
         return taints.first_untolerated(device.taints, want.tolerations, self._rules)
 
+    def counters_off(self, _want: Want, device: PoolDevice) -> CountersOff | None:
+        """Whether the device consumes counters and partitionable devices are off."""
+        off = device.device.consumes_counters and not self.features.partitionable_devices
+        return CountersOff() if off else None
+
+    def counter_refusal(self, want: Want, device: PoolDevice) -> CounterShort | None:
+        """The counter of which too little is left for the device, as far as taking it costs counters now."""
+        if not device.device.consumes_counters or not self.features.partitionable_devices:
+            return None
+        return self._counter_short(device) if self.pays_counters(want, device) else None
+
+    def _counter_short(self, device: PoolDevice) -> CounterShort | None:
+        return self.counters.refuses(self.ledger, device, self._pools[device.id.pool_id], self.sighted)
+
+    def constraint_refusal(self, want: Want, device: PoolDevice) -> ConstraintReason | None:
+        """How the device breaks the first of the want's constraints that it breaks beside what is taken, or None."""
+        for constraint in want.constraints:
+            if constraint.misreads(device):
+                self.sighted.add("list_constraints_as_scalars")
+            refusal = constraint.refuses(self.ledger, device)
+            if refusal is not None:
+                return refusal
+        return None
+
     # -- taking --------------------------------------------------------------------------------------------------
 
     def take(self, want: Want, device: PoolDevice) -> DeviceReason | None:
         """Checks what depends on other devices, then takes the device; or the reason why not, with nothing taken."""
-        consumes = bool(device.device.consumes_counters)
-        if consumes and not self.features.partitionable_devices:
-            return CountersOff()
-        pays = consumes and self.pays_counters(want, device)
-        if pays:
-            refusal = self.counters.refuses(self.ledger, device, self._pools[device.id.pool_id], self.sighted)
-            if refusal is not None:
-                return refusal
+        off = self.counters_off(want, device)
+        if off is not None:
+            return off
+        pays = bool(device.device.consumes_counters) and self.pays_counters(want, device)
+        short = self._counter_short(device) if pays else None
+        if short is not None:
+            return short
         untolerated = self.taint_refusal(want, device)
         if untolerated is not None:
             self._leak_counters(device, pays, "rejection_leaks_counters")
             return untolerated
-        constrained = self._constraint_refusal(want, device, pays)
-        if constrained is not None:
-            return constrained
+        broken = self.constraint_refusal(want, device)
+        if broken is not None:
+            self._roll_back(want, device, pays, broken)
+            return broken
         return self._write(want, device, pays)
 
     def pays_counters(self, want: Want, device: PoolDevice) -> bool:
@@ -202,24 +284,19 @@ class Taker:
             if getattr(self.quirks, quirk):
                 self.ledger.leak_charge(self.counters.key(device), device.consumption)
 
-    def _constraint_refusal(self, want: Want, device: PoolDevice, pays: bool) -> DeviceReason | None:
-        for position, constraint in enumerate(want.constraints):
-            if constraint.misreads(device):
-                self.sighted.add("list_constraints_as_scalars")
-            refusal = constraint.refuses(self.ledger, device)
-            if refusal is None:
-                continue
-            if want.takes_all:
-                self.sighted.add("all_with_constraint_fatal")
-                if self.quirks.all_with_constraint_fatal:
-                    text = f"cannot add device {device.id} because a claim constraint would not be satisfied"
-                    raise AllocationError(want.cause("all-and-constraint", text))
-            self._leak_counters(device, pays, "rejection_leaks_counters")
-            for earlier in want.constraints[:position]:
-                if earlier.rolled_back(self.ledger, want.request_name):
-                    self.sighted.add("distinct_remembers_last")
-            return refusal
-        return None
+    def _roll_back(self, want: Want, device: PoolDevice, pays: bool, broken: ConstraintReason) -> None:
+        """What a constraint that refuses leaves behind upstream. Raises AllocationError for All (Q11)."""
+        if want.takes_all:
+            self.sighted.add("all_with_constraint_fatal")
+            if self.quirks.all_with_constraint_fatal:
+                text = f"cannot add device {device.id} because a claim constraint would not be satisfied"
+                raise AllocationError(want.cause("all-and-constraint", text))
+        self._leak_counters(device, pays, "rejection_leaks_counters")
+        for earlier in want.constraints:
+            if earlier.index == broken.constraint:
+                return
+            if earlier.rolled_back(self.ledger, want.request_name):
+                self.sighted.add("distinct_remembers_last")
 
     def _write(self, want: Want, device: PoolDevice, pays: bool) -> DeviceReason | None:
         """All that taking a device changes.
@@ -269,3 +346,7 @@ class Taker:
             self._leak_counters(device, pays, "late_all_failure_leaks")
             if not self.is_shared(device):
                 self.ledger.leak_take(device.id, want.claim_index)
+
+
+def _none(_want: Want, _device: PoolDevice) -> None:
+    """The check of what plays no role: nothing is refused."""

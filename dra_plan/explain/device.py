@@ -98,12 +98,11 @@ def _of_set(view: View, claim_set: ClaimSet, node: Node, pool: Pool, device: Poo
 def _of_want(placement: Placement, want: Want, pool: Pool, device: PoolDevice) -> Data:
     checks = Checks(placement)
     told: list[Data] = []
-    for check in checks.of(want):
-        refusal = check.refusal(want, device, pool)
-        entry: Data = {"step": check.name, "passed": refusal is None}
+    for step, refusal in checks.every(want, device, pool):
+        entry: Data = {"step": step, "passed": refusal is None}
         if refusal is not None:
             entry |= {"code": code(refusal).name, **code(refusal).data(refusal)}
-        details = _DETAILS[check.name](placement, want, pool, device) if check.name in _DETAILS else []
+        details = _DETAILS[step](placement, want, pool, device) if step in _DETAILS else []
         if details:
             entry["details"] = details
         told.append(entry)

@@ -6,7 +6,7 @@ Counts only, of one node; which sub-expression decides is `selectors.py`, what s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dra_plan.allocator import Pool, PoolDevice, PoolState
@@ -102,12 +102,7 @@ def offer(placement: Placement) -> NodeOffer:
     checks = Checks(placement)
     devices = [(device, pool) for pool in (*pools, *obsolete) for device in pool.devices()]
     reuses = not placement.view.target.rules.resumes_scan
-    funnels = [
-        _funnel(checks, want, devices, reuses=reuses)
-        for ready in placement.requests
-        for wants in ready.requests
-        for want in wants
-    ]
+    funnels = [_funnel(checks, want, devices, reuses=reuses) for want in placement.wants()]
     broken = [pool for pool in pools if pool.state is not PoolState.COMPLETE]
     unusable = [finding(pool, placement.view.gatherer) for pool in (*broken, *obsolete)]
     return NodeOffer(placement, pools, unusable, funnels, checks)
@@ -131,7 +126,7 @@ def _funnel(checks: Checks, want: Want, devices: Sequence[tuple[PoolDevice, Pool
         removal.refusals.append(refusal)
         if want.takes_all and checks.matches(want, device, pool):
             matching += 1
-    order = {name: position for position, name in enumerate(_steps(checks, want))}
+    order = {name: position for position, name in enumerate(checks.names(want))}
     ordered = sorted(removals.values(), key=lambda removal: (order[removal.step], _is_of_request(removal)))
     reusable = reuses and any(device.device.allow_multiple_allocations for device in left)
     return Funnel(want, len(devices), ordered, left, matching, reusable)
@@ -140,8 +135,3 @@ def _funnel(checks: Checks, want: Want, devices: Sequence[tuple[PoolDevice, Pool
 def _is_of_request(removal: Removal) -> bool:
     """Selectors of the class come before those of the request."""
     return getattr(removal.refusal, "class_name", "") is None
-
-
-def _steps(checks: Checks, want: Want) -> Iterable[str]:
-    """The names of the checks in order, each where it first comes."""
-    return dict.fromkeys(check.name for check in checks.of(want))
