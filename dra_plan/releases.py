@@ -7,7 +7,7 @@ and never compares a version. Sources: the feature gate tables of the releases a
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -177,6 +177,10 @@ class Quirks(Struct, frozen=True, kw_only=True):
     absent_device_selector_matches_all: bool = True
     taint_rule_crashes: bool = True
     list_constraints_as_scalars: bool = True
+
+    def among(self, names: Iterable[Quirk]) -> tuple[Quirk, ...]:
+        """Those of the names that the release has, in name order."""
+        return tuple(sorted(name for name in names if getattr(self, name)))
 
     def without(self, *names: Quirk) -> Quirks:
         """The same quirks with the named ones repaired."""

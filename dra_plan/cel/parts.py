@@ -20,14 +20,14 @@ from dra_plan.releases import NEWEST
 
 _OPENERS, _CLOSERS = frozenset("([{"), frozenset(")]}")
 
-Kind: TypeAlias = Literal["attribute", "capacity", "domain", "driver"]
+NamedKind: TypeAlias = Literal["attribute", "capacity", "domain", "driver"]
 Use: TypeAlias = Literal["read", "optional", "test"]
 """How a name is used: read (an error where it is missing), read as optional, or only asked whether it is there."""
 
-_TABLES: dict[str, Kind] = {"attributes": "attribute", "capacity": "capacity"}
+_TABLES: dict[str, NamedKind] = {"attributes": "attribute", "capacity": "capacity"}
 
 
-class Span(NamedTuple):
+class TextSpan(NamedTuple):
     """A part of a text: from `start` up to `end`."""
 
     start: int
@@ -44,7 +44,7 @@ class Reference(NamedTuple):
     Of kind domain (`"d" in device.attributes`) there is no name, of kind driver no domain.
     """
 
-    kind: Kind
+    kind: NamedKind
     domain: str
     name: str
 
@@ -59,8 +59,8 @@ class Mention(NamedTuple):
 
     reference: Reference
     use: Use
-    domain: Span | None
-    name: Span
+    domain: TextSpan | None
+    name: TextSpan
 
 
 class Parsed:
@@ -77,20 +77,20 @@ class Parsed:
         """The token at an offset, or one that follows it."""
         return self.tokens[self._at[offset] + after]
 
-    def span(self, offset: int) -> Span:
+    def span(self, offset: int) -> TextSpan:
         """Where the token at an offset stands; a minus sign belongs to its number."""
         token = self.token(offset)
-        return Span(offset, self._end(self._at[offset] + (token.kind == "-")))
+        return TextSpan(offset, self._end(self._at[offset] + (token.kind == "-")))
 
-    def whole(self) -> Span:
+    def whole(self) -> TextSpan:
         """The expression without what surrounds it: spaces and comments."""
-        return self._span_of(0, len(self.tokens)) if self.tokens else Span(0, 0)
+        return self._span_of(0, len(self.tokens)) if self.tokens else TextSpan(0, 0)
 
     def is_operator(self, expr: Expr, *signs: str) -> bool:
         """Whether the expression is a call that is written with one of the signs, and not made by a macro."""
         return isinstance(expr, ast.Call) and expr.offset in self._at and self.token(expr.offset).kind in signs
 
-    def clauses(self) -> tuple[Span, ...]:
+    def clauses(self) -> tuple[TextSpan, ...]:
         """The parts that must all be true, in order: the whole where there is no `&&` to split at.
 
         Parentheses that group several parts belong to none of them.
@@ -113,7 +113,7 @@ class Parsed:
         found = with_room(lambda: dict.fromkeys(_Mentions(self).of(root, {})))
         return tuple(sorted(found, key=lambda mention: mention.name))
 
-    def _ungrouped(self, start: int, end: int) -> Span:
+    def _ungrouped(self, start: int, end: int) -> TextSpan:
         """The tokens from start up to end without the brackets at the edges that close, or open, outside."""
         unclosed: list[int] = []
         for position in range(start, end):
@@ -137,15 +137,15 @@ class Parsed:
                 return at
         return len(self.tokens)
 
-    def tested_name(self, expr: ast.Select) -> Span:
+    def tested_name(self, expr: ast.Select) -> TextSpan:
         """Where the name stands that `has(...)` asks for: the last one in the parentheses."""
         position = self._closer(self._at[expr.offset]) - 1
         while self.tokens[position].kind == ")":
             position -= 1
         return self._span_of(position, position + 1)
 
-    def _span_of(self, start: int, end: int) -> Span:
-        return Span(self.tokens[start].offset, self._end(end - 1))
+    def _span_of(self, start: int, end: int) -> TextSpan:
+        return TextSpan(self.tokens[start].offset, self._end(end - 1))
 
     def _end(self, position: int) -> int:
         token = self.tokens[position]
@@ -252,7 +252,7 @@ def _way(expr: Expr, bound: _Bound) -> _Path | None:
     return None if outer is None or len(outer) == 3 else (*outer, _Key(key, expr, optional))
 
 
-def _kind(path: _Path) -> Kind | None:
+def _kind(path: _Path) -> NamedKind | None:
     """What a whole path leads to; None for one that goes on."""
     if len(path) == 3:
         return _TABLES.get(path[0].text)
@@ -316,12 +316,12 @@ class _Mentions:
         reference = Reference(_TABLES[path[0].text], domain.text, name.text)
         return Mention(reference, use, self._place(domain), self._place(name))
 
-    def _place(self, key: _Key) -> Span:
+    def _place(self, key: _Key) -> TextSpan:
         """Where the key stands."""
         if isinstance(key.node, ast.Select):
             if key.node.test_only:
                 return self._parsed.tested_name(key.node)
             token = self._parsed.token(key.node.offset, after=1)
-            return Span(token.offset, token.offset + len(token.text))
+            return TextSpan(token.offset, token.offset + len(token.text))
         assert isinstance(key.node, ast.Call)  # an index or an optional selection: the key is its constant
         return self._parsed.span(key.node.args[1].offset)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from dra_plan.api.semver import SemverError
 from dra_plan.api.semver import parse as parse_version
 from dra_plan.cel import ast
-from dra_plan.cel.parts import Reference, Span, clauses, is_named, mentions, parsed
+from dra_plan.cel.parts import Reference, TextSpan, clauses, is_named, mentions, parsed
 from dra_plan.cel.unparse import constant_text, is_identifier
 
 Plain = bool | int | str
@@ -32,12 +32,12 @@ def with_domain(text: str, domain: str, to: str) -> str:
     return _replaced(text, [(place, _as_written(text, place, to)) for place in places])
 
 
-def _as_written(text: str, place: Span, name: str) -> str:
+def _as_written(text: str, place: TextSpan, name: str) -> str:
     """The name as what it replaces is written: bare after a dot, else in quotes."""
     return name if is_identifier(place.of(text)) else constant_text(name)
 
 
-def _replaced(text: str, changes: Iterable[tuple[Span, str]]) -> str:
+def _replaced(text: str, changes: Iterable[tuple[TextSpan, str]]) -> str:
     for place, new in sorted(changes, reverse=True):
         text = f"{text[: place.start]}{new}{text[place.end :]}"
     return text
@@ -103,7 +103,7 @@ class Comparison(NamedTuple):
     """
 
     text: str
-    place: Span
+    place: TextSpan
     value: Plain
     is_equal: bool
     is_plain: bool

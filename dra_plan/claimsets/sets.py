@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from dra_plan.api.core import Node
 from dra_plan.api.notice import Notice, Origin
 from dra_plan.api.resource import ResourceClaim
+from dra_plan.api.selectors import node_matches
 
 from .podclaims import PodClaimError
 
@@ -35,6 +37,16 @@ class ClaimSet:
     allocated: tuple[ResourceClaim, ...] = ()
     error: PodClaimError | None = None
     origin: Origin | None = None
+
+    def out_of_reach(self, node: Node) -> list[ResourceClaim]:
+        """The allocated claims whose devices can't be reached from the node: their node selector does not match it."""
+        return [claim for claim in self.allocated if not _is_usable(claim, node)]
+
+
+def _is_usable(claim: ResourceClaim, node: Node) -> bool:
+    allocation = claim.status.allocation if claim.status is not None else None
+    selector = allocation.node_selector if allocation is not None else None
+    return selector is None or node_matches(selector, node.metadata.name, node.metadata.labels)
 
 
 class Expansion(NamedTuple):

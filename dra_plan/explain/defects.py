@@ -23,9 +23,9 @@ class DecisiveDefects:
 
 def defects(placement: Placement, answer: NodeOutcome) -> DecisiveDefects | None:
     """The defects without which the outcome changes: one alone if that is enough, else all that were met together."""
-    active = [name for name in sorted(answer.sighted) if getattr(placement.view.target.quirks, name)]
+    active = placement.view.target.quirks.among(answer.sighted)
     budget = Budget(STEPS, STEPS)
-    for names in [(name,) for name in active] + ([tuple(active)] if len(active) > 1 else []):
+    for names in [(name,) for name in active] + ([active] if len(active) > 1 else []):
         other = placement.repaired(*names).ask(budget)
         if other.outcome is not answer.outcome and other.outcome.value != "Undecided":
             return DecisiveDefects(tuple(d for d in DEFECTS if d.quirk in names), other.outcome.value)

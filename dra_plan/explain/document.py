@@ -43,7 +43,7 @@ VALUES = 6
 def set_document(told: SetExplanation) -> Data:
     """The part of an Explanation that concerns one claim set, without owner, claims and outcome."""
     return {
-        "fault": fault(told.fault) if told.fault is not None else None,
+        "fault": fault(told.error) if told.error is not None else None,
         "stories": [_group(group) for group in told.groups],
         "suggestions": [suggestion(found) for found in told.suggestions],
         "tried": told.tried,
@@ -58,7 +58,7 @@ def _group(group: NodeGroup) -> Data:
         "message": group.answer.message,
         "steps": group.answer.steps,
         "defect": defect(group.defect) if group.defect is not None else None,
-        "fault": fault(group.fault) if group.fault is not None else None,
+        "fault": fault(group.error) if group.error is not None else None,
         "claimsElsewhere": [name(claim) for claim in group.elsewhere],
         "devices": offer.devices if offer is not None else None,
         "pools": [pool(found) for found in offer.unusable] if offer is not None else [],

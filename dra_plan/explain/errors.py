@@ -1,4 +1,4 @@
-"""Error outcomes: the kind of error, the object at fault and its place, the device that set it off, the remedy."""
+"""Error outcomes: the kind of error, the object at details and its place, the device that set it off, the remedy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .placement import Budget, Placement
 _LISTS_GATE = "DRAListTypeAttributes"
 
 _SET_OFF = ("all-and-broken-pool", "all-and-constraint")
-"""Errors that a request sets off without being wrong itself: a pool or a constraint is at fault."""
+"""Errors that a request sets off without being wrong itself: a pool or a constraint is at details."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -57,15 +57,15 @@ class ErrorDetails:
 
 def of_set(claim_set: ClaimSet, inventory: Inventory) -> ErrorDetails:
     """Why the claims of a pod can't even be told."""
-    fault = ErrorDetails("claim-set-error", str(claim_set.error), claim_set.owner, claim_set.origin)
+    details = ErrorDetails("claim-set-error", str(claim_set.error), claim_set.owner, claim_set.origin)
     missing = claim_set.error.missing if claim_set.error is not None else None
     if missing is not None:
         kind, namespace, name = missing
         objects = inventory.claims if kind == "ResourceClaim" else inventory.templates
-        fault.missing = missing
-        fault.known = sorted(obj.metadata.name for obj in objects if obj.metadata.namespace == namespace)
-        fault.hint = nearest(name, fault.known)
-    return fault
+        details.missing = missing
+        details.known = sorted(obj.metadata.name for obj in objects if obj.metadata.namespace == namespace)
+        details.hint = nearest(name, details.known)
+    return details
 
 
 def of_error(
@@ -76,52 +76,52 @@ def of_error(
 ) -> ErrorDetails:
     """What ended the attempt on this node."""
     cause = error.cause
-    fault = ErrorDetails(cause.code, cause.message, gate=cause.gate or None)
+    details = ErrorDetails(cause.code, cause.message, gate=cause.gate or None)
     if isinstance(error, SelectorError):
-        _blame_selector(fault, placement, error, claim_set, inventory)
-        return fault
-    fault.request = None if cause.code in _SET_OFF else cause.request or None
+        _blame_selector(details, placement, error, claim_set, inventory)
+        return details
+    details.request = None if cause.code in _SET_OFF else cause.request or None
     claim = next((claim for claim in placement.claims if claim.key == cause.claim), None)
     if claim is not None:
-        _place(fault, claim, claim_set, inventory)
+        _place(details, claim, claim_set, inventory)
     if cause.code == "class-missing":
-        fault.missing, fault.known = ("DeviceClass", "", cause.device_class), sorted(placement.view.classes)
-        fault.hint = nearest(cause.device_class, fault.known)
-    return fault
+        details.missing, details.known = ("DeviceClass", "", cause.device_class), sorted(placement.view.classes)
+        details.hint = nearest(cause.device_class, details.known)
+    return details
 
 
-def _place(fault: ErrorDetails, claim: ResourceClaim, claim_set: ClaimSet, inventory: Inventory) -> None:
+def _place(details: ErrorDetails, claim: ResourceClaim, claim_set: ClaimSet, inventory: Inventory) -> None:
     """The claim as it was read, or the template it is made from."""
     key = ("ResourceClaim", claim.metadata.namespace, claim.metadata.name)
     if key not in inventory.origins:
         made_from = next((t for t in inventory.templates if t.spec.spec is claim.spec), None)
         if made_from is not None:
             key = ("ResourceClaimTemplate", made_from.metadata.namespace, made_from.metadata.name)
-    fault.object = key
-    fault.origin = inventory.origins.get(key) or claim_set.origin
+    details.object = key
+    details.origin = inventory.origins.get(key) or claim_set.origin
 
 
 def _blame_selector(
-    fault: ErrorDetails, placement: Placement, error: SelectorError, claim_set: ClaimSet, inventory: Inventory
+    details: ErrorDetails, placement: Placement, error: SelectorError, claim_set: ClaimSet, inventory: Inventory
 ) -> None:
     device = error.device if isinstance(error.device, PoolDevice) else None
-    fault.expression = error.expression
-    fault.device = device.id if device is not None else None
+    details.expression = error.expression
+    details.device = device.id if device is not None else None
     off = placement.view.target.gates.get(_LISTS_GATE) is False
     if off and error.of_device and device is not None and _has_list(device):
-        fault.gate = _LISTS_GATE
+        details.gate = _LISTS_GATE
     want, condition = _failed(placement, error)
     if want is None or condition is None:
         return
-    fault.selector = condition.index
+    details.selector = condition.index
     if condition.class_name is not None:
-        fault.object = ("DeviceClass", "", condition.class_name)
-        fault.origin = inventory.origins.get(fault.object)
+        details.object = ("DeviceClass", "", condition.class_name)
+        details.origin = inventory.origins.get(details.object)
     else:
-        fault.request = want.full_name
-        _place(fault, want.claim, claim_set, inventory)
+        details.request = want.full_name
+        _place(details, want.claim, claim_set, inventory)
     if device is not None:
-        fault.rewrite = _rewrite(placement, want, condition, device)
+        details.rewrite = _rewrite(placement, want, condition, device)
 
 
 def _has_list(device: PoolDevice) -> bool:

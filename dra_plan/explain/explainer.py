@@ -9,8 +9,6 @@ from dra_plan.allocator import AllocationError, NodeOutcome, Outcome, View
 from dra_plan.allocator.reasons import InUse
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
-from dra_plan.api.resource import ResourceClaim
-from dra_plan.api.selectors import node_matches
 from dra_plan.claimsets import ClaimSet
 
 from . import blocking, choices, defects, errors, funnel
@@ -38,7 +36,7 @@ class SetExplanation:
     suggestions: list[Suggestion]
     tried: int
     """How many changes, or combinations of changes, were tried."""
-    fault: ErrorDetails | None = None
+    error: ErrorDetails | None = None
 
 
 def explain(
@@ -83,7 +81,7 @@ class _Explainer:
         grouped: dict[Key, NodeGroup] = {}
         for node, answer in zip(nodes, answers, strict=True):
             offer = self._offer(node) if answer.outcome is not Outcome.FITS else None
-            elsewhere = [claim for claim in self._claim_set.allocated if not _reaches(claim, node)]
+            elsewhere = self._claim_set.out_of_reach(node)
             together = _is_together(offer, answer) and not elsewhere
             found = self._blocking(offer) if offer is not None and together else None
             kept_away = tuple(claim.key for claim in elsewhere)
@@ -138,14 +136,8 @@ class _Explainer:
             group.choices = choices.of(placement)
             return
         if group.answer.error is not None:
-            group.fault = errors.of_error(placement, group.answer.error, self._claim_set, self._inventory)
+            group.error = errors.of_error(placement, group.answer.error, self._claim_set, self._inventory)
         group.decisive_parts = decisive_parts_of([offer for offer in group.offers if offer is not None])
-
-
-def _reaches(claim: ResourceClaim, node: Node) -> bool:
-    allocation = claim.status.allocation if claim.status is not None else None
-    selector = allocation.node_selector if allocation is not None else None
-    return selector is None or node_matches(selector, node.metadata.name, node.metadata.labels)
 
 
 def _is_together(offer: NodeOffer | None, answer: NodeOutcome) -> bool:

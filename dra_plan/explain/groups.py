@@ -31,7 +31,7 @@ class NodeGroup:
     decisive_parts: dict[tuple[int, int], list[DecisivePart]] = field(default_factory=dict)
     blocking: BlockingSet | None = None
     defect: DecisiveDefects | None = None
-    fault: ErrorDetails | None = None
+    error: ErrorDetails | None = None
     choices: list[DeviceChoice] = field(default_factory=list)
     elsewhere: list[ResourceClaim] = field(default_factory=list)
     placement: Placement | None = None

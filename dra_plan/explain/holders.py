@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from dra_plan.allocator import PoolDevice
+from dra_plan.allocator import PoolDevice, PoolID
 from dra_plan.allocator.reasons import CapacityShort, CounterShort, InUse
 from dra_plan.allocator.requests import Want
 
@@ -27,9 +27,21 @@ def holders(offer: NodeOffer, want: Want, removal: Removal) -> list[str]:
         for device in removal.devices:
             found.update(dict.fromkeys(state.shared.get(device.id, ())))
     elif isinstance(removal.refusal, CounterShort):
-        pools = {device.id.pool_id for device in removal.devices}
-        for device in _devices_of(offer, pools):
-            if any(s == removal.refusal.counter_set and c == removal.refusal.counter for s, c, _ in device.consumption):
+        for pool in dict.fromkeys(device.id.pool_id for device in removal.devices):
+            found.update(
+                dict.fromkeys(counter_holders(offer, pool, removal.refusal.counter_set, removal.refusal.counter))
+            )
+    return list(found)
+
+
+def counter_holders(offer: NodeOffer, pool_id: PoolID, counter_set: str, counter: str) -> list[str]:
+    """The claims that have devices of the pool, on any node, which consume the counter, each once."""
+    state = offer.placement.view.state
+    pool = next((pool for pool in offer.pools if pool.id == pool_id), None)
+    found: dict[str, None] = {}
+    for slice_ in (*pool.slices, *pool.elsewhere) if pool is not None else ():
+        for device in slice_.devices:
+            if any(s == counter_set and c == counter for s, c, _ in device.consumption):
                 if device.id in state.dedicated:
                     found[state.dedicated[device.id]] = None
                 found.update(dict.fromkeys(state.shared.get(device.id, ())))
@@ -39,11 +51,3 @@ def holders(offer: NodeOffer, want: Want, removal: Removal) -> list[str]:
 def wanted(offer: NodeOffer, want: Want, devices: Iterable[PoolDevice]) -> list[PoolDevice]:
     """Those of the devices that pass the want's selectors."""
     return [device for device in devices if offer.checks.selector(want, device) is None]
-
-
-def _devices_of(offer: NodeOffer, pools: Iterable[object]) -> Iterable[PoolDevice]:
-    chosen = set(pools)
-    for pool in offer.pools:
-        if pool.id in chosen:
-            for slice_ in (*pool.slices, *pool.elsewhere):
-                yield from slice_.devices

@@ -35,8 +35,8 @@ def reasons(group: NodeGroup, position: int) -> list[Data]:
     made: list[Data] = []
     if group.defect is not None:
         made.append({"code": "upstream-defect", **document.defect(group.defect)})
-    if group.fault is not None:
-        made.append(document.fault(group.fault))
+    if group.error is not None:
+        made.append(document.fault(group.error))
     made += [{"code": "claim-elsewhere", "claim": document.name(claim)} for claim in group.elsewhere]
     if group.answer.outcome is Outcome.UNDECIDED:
         made.append({"code": "undecided", "steps": group.answer.steps})

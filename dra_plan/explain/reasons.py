@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from dra_plan.allocator import reasons as r
+from dra_plan.allocator.errors import ErrorCode
 from dra_plan.api import quantity
 
 
@@ -155,26 +156,12 @@ OTHER_CODES = (
     "too-few-devices",
     "all-not-free",
     "nothing-matches",
-    "too-many-devices",
     "not-together",
     "claim-elsewhere",
     "upstream-defect",
     "undecided",
     "claim-set-error",
-    "class-missing",
-    "class-not-named",
-    "feature-off",
-    "count-mode",
-    "request-empty",
-    "constraint-unknown",
-    "all-and-broken-pool",
-    "all-and-constraint",
-    "invalid-pools",
-    "invalid-pool",
-    "node-selector-terms",
-    "node-selector-invalid",
-    "selector-compile",
-    "selector-runtime",
+    *get_args(ErrorCode),
 )
 """Codes of reasons that concern a node, a request, or the whole set."""
 

@@ -14,7 +14,6 @@ from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
 from dra_plan.api.resource import ResourceClaim
-from dra_plan.api.selectors import node_matches
 from dra_plan.claimsets.sets import ClaimSet
 from dra_plan.documents.allocation import AllocationDocument, PlannedClaim, PlannedClaimSet, PlannedNode
 from dra_plan.documents.base import ClaimName, ObjectName, answer_target, claim_allocation, warnings
@@ -231,24 +230,18 @@ class SetPlanner:
             outcome = allocator.allocate(node, self._probe)
             watch.saw(node, outcome)
             clock.saw(node, outcome)
-            outcomes.append(_with_allocated(outcome, claim_set.allocated, node))
+            outcomes.append(_with_allocated(outcome, claim_set, node))
             self._done += 1
             if self._progress is not None:
                 self._progress(self._done, self._total)
         return PlannedSet(ClaimSetPlan(claim_set, tuple(outcomes)), (*watch.notices(), *clock.notices()))
 
 
-def _with_allocated(outcome: NodeOutcome, allocated: Sequence[ResourceClaim], node: Node) -> NodeOutcome:
+def _with_allocated(outcome: NodeOutcome, claim_set: ClaimSet, node: Node) -> NodeOutcome:
     """Allocated claims of the set exclude nodes that their node selector does not match."""
-    if outcome.outcome is not Outcome.FITS or all(_is_usable(claim, node) for claim in allocated):
+    if outcome.outcome is not Outcome.FITS or not claim_set.out_of_reach(node):
         return outcome
     return NodeOutcome(outcome.node, Outcome.DOES_NOT_FIT, message=NOT_AVAILABLE, steps=outcome.steps)
-
-
-def _is_usable(claim: ResourceClaim, node: Node) -> bool:
-    allocation = claim.status.allocation if claim.status is not None else None
-    selector = allocation.node_selector if allocation is not None else None
-    return selector is None or node_matches(selector, node.metadata.name, node.metadata.labels)
 
 
 def set_summary(plan: ClaimSetPlan) -> dict[str, Any]:
@@ -276,8 +269,8 @@ def _reasons(plan: ClaimSetPlan) -> dict[str, list[dict[str, Any]]]:
         return {}
     from dra_plan.explain import document, node_reasons
 
-    if plan.explanation.fault is not None:
-        fault = document.fault(plan.explanation.fault)
+    if plan.explanation.error is not None:
+        fault = document.fault(plan.explanation.error)
         return {node.node: [fault] for node in plan.nodes}
     return node_reasons.reasons_by_node(plan.explanation)
 

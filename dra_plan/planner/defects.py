@@ -34,7 +34,7 @@ class Watch:
 
         An answer that is not found without the defect within a few steps proves nothing.
         """
-        active = tuple(sorted(name for name in answer.sighted if getattr(self._cluster.target.quirks, name)))
+        active = self._cluster.target.quirks.among(answer.sighted)
         if not active or all((name,) in self._proven for name in active):
             return
         alone = [(name,) for name in active]

@@ -24,7 +24,7 @@ from dra_plan.explain.blocking import BlockingSet
 from dra_plan.explain.elements import ClaimElement, ConstraintElement, CounterElement, RequestElement
 from dra_plan.explain.errors import ErrorDetails
 from dra_plan.explain.funnel import Funnel, NodeOffer, Removal
-from dra_plan.explain.holders import holders
+from dra_plan.explain.holders import counter_holders, holders
 from dra_plan.explain.placement import Placement
 from dra_plan.explain.reasons import SelectorFailed
 from dra_plan.explain.selectors import DecisivePart
@@ -72,27 +72,27 @@ def candidates(
     return sorted(unique.values(), key=lambda change: change.rank)
 
 
-def of_fault(placement: Placement, fault: ErrorDetails) -> list[Change]:
+def of_error(placement: Placement, error: ErrorDetails) -> list[Change]:
     """What may help against an error: another class, fewer devices, the feature gate that is off."""
     made: list[Change] = []
-    for want in (want for ready in placement.requests for wants in ready.requests for want in wants):
-        if fault.code == "class-missing" and want.full_name == fault.request and fault.hint is not None:
-            data = {**about(want), "to": fault.hint}
-            made.append(Change("change-class", data, edit_want(want, edits.set_class(fault.hint))))
-        elif fault.code == "too-many-devices" and not want.takes_all:
+    for want in placement.wants():
+        if error.code == "class-missing" and want.full_name == error.request and error.hint is not None:
+            data = {**about(want), "to": error.hint}
+            made.append(Change("change-class", data, edit_want(want, edits.set_class(error.hint))))
+        elif error.code == "too-many-devices" and not want.takes_all:
             made += _fewer(want, want.count - 1)
-    if fault.rewrite is not None and fault.rewrite.outcome == "Fits":
-        made.append(_rewritten(placement, fault, fault.rewrite.expression))
-    if fault.gate is not None:
-        made.append(_enable(fault.gate))
+    if error.rewrite is not None and error.rewrite.outcome == "Fits":
+        made.append(_rewritten(placement, error, error.rewrite.expression))
+    if error.gate is not None:
+        made.append(_enable(error.gate))
     return made
 
 
-def _rewritten(placement: Placement, fault: ErrorDetails, expression: str) -> Change:
-    position = fault.selector or 0
-    data: Data = {"selector": position, "expression": fault.expression, "replacement": expression}
-    if fault.object is not None and fault.object[0] == "DeviceClass":
-        name = fault.object[2]
+def _rewritten(placement: Placement, error: ErrorDetails, expression: str) -> Change:
+    position = error.selector or 0
+    data: Data = {"selector": position, "expression": error.expression, "replacement": expression}
+    if error.object is not None and error.object[0] == "DeviceClass":
+        name = error.object[2]
         return Change(
             "guard-selector",
             {"class": name, **data},
@@ -100,11 +100,9 @@ def _rewritten(placement: Placement, fault: ErrorDetails, expression: str) -> Ch
         )
     want = next(
         want
-        for ready in placement.requests
-        for wants in ready.requests
-        for want in wants
-        if want.full_name == fault.request
-        and any(c.class_name is None and c.expression == fault.expression for c in want.conditions)
+        for want in placement.wants()
+        if want.full_name == error.request
+        and any(c.class_name is None and c.expression == error.expression for c in want.conditions)
     )
     return Change("guard-selector", {**about(want), **data}, edit_want(want, edits.set_selector(position, expression)))
 
@@ -192,7 +190,8 @@ def _of_blocking(offer: NodeOffer, blocking: BlockingSet | None) -> Iterator[Cha
         elif isinstance(element, ClaimElement):
             yield release(offer.placement, element.claim)
         elif isinstance(element, CounterElement):
-            yield from (release(offer.placement, key) for key in _counter_holders(offer, element))
+            held = counter_holders(offer, element.pool, element.counter_set, element.counter)
+            yield from (release(offer.placement, key) for key in held)
         elif several:
             yield _drop_request(offer.placement, element)
 
@@ -211,20 +210,6 @@ def of_claims(placement: Placement) -> list[Change]:
         for request in reversed(claim.spec.devices.requests)
     ]
     return [*constraints, *requests] if len(requests) > 1 else [*constraints]
-
-
-def _counter_holders(offer: NodeOffer, element: CounterElement) -> list[str]:
-    state = offer.placement.view.state
-    pool = next((pool for pool in offer.pools if pool.id == element.pool), None)
-    found: dict[str, None] = {}
-    for slice_ in (*pool.slices, *pool.elsewhere) if pool is not None else ():
-        for device in slice_.devices:
-            charges = any(s == element.counter_set and c == element.counter for s, c, _ in device.consumption)
-            if charges and device.id in state.dedicated:
-                found[state.dedicated[device.id]] = None
-            if charges:
-                found.update(dict.fromkeys(state.shared.get(device.id, ())))
-    return list(found)
 
 
 def _drop_constraint(placement: Placement, element: ConstraintElement) -> Change:

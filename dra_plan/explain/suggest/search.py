@@ -62,7 +62,7 @@ class SuggestionSearch:
 
     def _try(self, group: NodeGroup, position: int, *, alone: bool) -> None:
         placement, offer = self._placements.on(group.nodes[position]), group.offers[position]
-        made = candidates.of_fault(placement, group.fault) if group.fault is not None else []
+        made = candidates.of_error(placement, group.error) if group.error is not None else []
         if offer is not None:
             made += candidates.candidates(
                 offer, group.blocking, decisive_parts_of([offer]), blames_all=group.defect is not None

@@ -80,10 +80,10 @@ class Trials:
         ordered = sorted(helped, key=lambda s: (len(s.changes), max(c.rank for c in s.changes)))
         return ordered[:MOST]
 
-    def try_each(self, placement: Placement, candidates: Sequence[Change]) -> None:
+    def try_each(self, placement: Placement, changes: Sequence[Change]) -> None:
         """Tries each change alone."""
         tries = 0
-        for change in candidates:
+        for change in changes:
             known = self._found.get((change.key,))
             if known is not None and not _is_less(change, known.changes[0]):
                 continue
@@ -92,10 +92,10 @@ class Trials:
             tries += 1
             self._try(placement, [change])
 
-    def try_together(self, placement: Placement, candidates: Sequence[Change]) -> None:
+    def try_together(self, placement: Placement, changes: Sequence[Change]) -> None:
         """Tries changes of one kind together; then one change after the other until the claims fit."""
         for code in _REPAIRS:
-            chosen = _compatible(placement, (change for change in candidates if change.code == code))
+            chosen = _compatible(placement, (change for change in changes if change.code == code))
             if (
                 len(chosen) > 1
                 and self._helps(placement, chosen)
