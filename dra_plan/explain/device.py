@@ -20,8 +20,9 @@ from .document import pool as pool_document
 from .near import nearest
 from .placement import Placement, Placements
 from .pools import finding as pool_finding
+from .published import Publications
 from .reasons import amount, code, plain
-from .selectors import Publications, decisive_parts
+from .selectors import decisive_parts
 from .suggest.change import about
 
 Data = dict[str, Any]

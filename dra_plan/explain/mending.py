@@ -8,7 +8,7 @@ from dra_plan.allocator import PoolDevice
 from dra_plan.cel.parts import Reference, references
 from dra_plan.cel.rewrite import for_driver, guarded
 
-from .selectors import look_up
+from .published import look_up
 
 MOST_GUARDS = 8
 """Times that guards are added before it is given up."""

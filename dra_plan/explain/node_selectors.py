@@ -9,8 +9,9 @@ from dra_plan.allocator import PoolDevice
 from dra_plan.allocator.reasons import SelectorRefused
 
 from .funnel import Funnel, NodeOffer, Removal
+from .published import Publications
 from .reasons import PoolUnusable, Refusal, SelectorFailed
-from .selectors import DecisivePart, Publications, decisive_parts
+from .selectors import DecisivePart, decisive_parts
 
 
 def decisive_parts_of(offers: Sequence[NodeOffer]) -> dict[tuple[int, int], list[DecisivePart]]:

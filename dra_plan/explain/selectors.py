@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 from dra_plan.allocator import PoolDevice
 from dra_plan.allocator.requests import Compile
-from dra_plan.api.resource import Device, DeviceAttribute
+from dra_plan.cel import Selector
 from dra_plan.cel.parts import Reference, calls, clauses, is_reference, references
 from dra_plan.cel.rewrite import comparison
 
 from .near import nearest
+from .published import Publications, look_up
 
-_TYPES = (
-    ("int", "int_value"),
-    ("bool", "bool_value"),
-    ("string", "string_value"),
-    ("version", "version_value"),
-    ("ints", "int_values"),
-    ("bools", "bool_values"),
-    ("strings", "string_values"),
-    ("versions", "version_values"),
-)
-
+if TYPE_CHECKING:
+    from dra_plan.cel.explain import EvaluatedPart
 
 MOST_COMPUTED = 100
 """Devices for which parts of a clause are computed."""
@@ -62,32 +54,6 @@ class DecisivePart:
     first: PoolDevice | None = None
 
 
-class Publications:
-    """Which attributes and capacities the devices at hand publish, for did-you-mean."""
-
-    def __init__(self, devices: Iterable[PoolDevice]) -> None:
-        self.domains: dict[str, dict[str, None]] = {"attribute": {}, "capacity": {}}
-        self.names: dict[tuple[str, str], dict[str, None]] = {}
-        self.drivers: dict[str, None] = {}
-        for device in devices:
-            self.drivers[device.id.driver] = None
-            for kind, table in (("attribute", device.device.attributes), ("capacity", device.device.capacity)):
-                for full in table:
-                    domain, name = qualified(full, device.id.driver)
-                    self.domains[kind][domain] = None
-                    self.names.setdefault((kind, domain), {})[name] = None
-
-    def homes(self, kind: str, name: str) -> list[str]:
-        """The domains in which a name is published, sorted."""
-        return sorted(domain for (of, domain), names in self.names.items() if of == kind and name in names)
-
-
-def qualified(name: str, driver: str) -> tuple[str, str]:
-    """Domain and identifier; a bare name belongs to the driver's domain."""
-    domain, _, identifier = name.rpartition("/")
-    return domain or driver, identifier
-
-
 def decisive_parts(
     expression: str, devices: Sequence[PoolDevice], compile_: Compile, publications: Callable[[], Publications]
 ) -> list[DecisivePart]:
@@ -113,30 +79,6 @@ def decisive_parts(
     return sorted(made, key=lambda finding: -finding.count)
 
 
-@runtime_checkable
-class _Explaining(Protocol):
-    """A selector that can show its parts."""
-
-    def explain(self, device: Device, *, driver: str) -> Part:
-        """The value of every part on one device."""
-
-
-class Part(Protocol):
-    """A part of an expression, with its value as the language writes it."""
-
-    @property
-    def text(self) -> str:
-        """The part as written."""
-
-    @property
-    def value(self) -> str | None:
-        """Its value; None if it was not evaluated, or failed."""
-
-    @property
-    def parts(self) -> Sequence[Part]:
-        """Its own parts."""
-
-
 def _computed(clause: str, devices: Sequence[PoolDevice], compile_: Compile) -> dict[str, Counter[str]]:
     """The outermost parts with a value other than true or false that are more than an attribute or a constant."""
     made: dict[str, Counter[str]] = {}
@@ -144,7 +86,7 @@ def _computed(clause: str, devices: Sequence[PoolDevice], compile_: Compile) -> 
         selector = compile_(clause)
     except ValueError:
         return made
-    if not isinstance(selector, _Explaining):
+    if not isinstance(selector, Selector):
         return made
     for device in devices[:MOST_COMPUTED]:
         try:
@@ -156,7 +98,7 @@ def _computed(clause: str, devices: Sequence[PoolDevice], compile_: Compile) -> 
     return made
 
 
-def _outermost(part: Part) -> Iterator[Part]:
+def _outermost(part: EvaluatedPart) -> Iterator[EvaluatedPart]:
     for inner in part.parts:
         if inner.value in ("true", "false"):
             yield from _outermost(inner)
@@ -224,35 +166,3 @@ def _absence(reference: Reference, publications: Publications) -> tuple[str, str
     if names:
         return "missing", nearest(reference.name, names)
     return "unknown-domain", nearest(reference.domain, publications.domains[reference.kind])
-
-
-def look_up(device: PoolDevice, reference: Reference) -> tuple[str, Any] | None:
-    """Type and value of what the reference names on the device, or None."""
-    if reference.kind == "driver":
-        return "string", device.id.driver
-    if reference.kind == "domain":
-        has = any(qualified(name, device.id.driver)[0] == reference.domain for name in device.device.attributes)
-        return ("bool", True) if has else None
-    name = _key(device.device, device.id.driver, reference)
-    if name is None:
-        return None
-    if reference.kind == "capacity":
-        return "quantity", str(device.device.capacity[name].value)
-    return attribute_value(device.device.attributes[name])
-
-
-def _key(device: Device, driver: str, reference: Reference) -> str | None:
-    table: Any = device.attributes if reference.kind == "attribute" else device.capacity
-    full = f"{reference.domain}/{reference.name}"
-    if full in table:
-        return full
-    return reference.name if reference.domain == driver and reference.name in table else None
-
-
-def attribute_value(attribute: DeviceAttribute) -> tuple[str, Any]:
-    """Type and value of an attribute; lists as tuples."""
-    for kind, slot in _TYPES:
-        value = getattr(attribute, slot)
-        if value is not None:
-            return kind, tuple(value) if isinstance(value, list) else value
-    return "unknown", None

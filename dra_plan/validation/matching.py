@@ -10,7 +10,7 @@ from dra_plan.api.resource import DeviceClass
 from dra_plan.cel.parts import Reference, clauses, mentions, references
 from dra_plan.cel.rewrite import access, comparison
 from dra_plan.explain.mending import mended
-from dra_plan.explain.selectors import Publications, look_up
+from dra_plan.explain.published import Publications, look_up
 from dra_plan.manifests.paths import FieldPath
 
 from .input import Input
