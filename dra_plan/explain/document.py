@@ -312,8 +312,8 @@ def fault(found: ErrorDetails) -> Data:
         made["source"] = _origin(found.origin)
     if found.device is not None:
         made["device"] = found.device._asdict()
-    if found.rewrite is not None:
-        made["rewrite"] = {"expression": found.rewrite.expression, "outcome": found.rewrite.outcome}
+    if found.mended is not None:
+        made["rewrite"] = {"expression": found.mended.expression, "outcome": found.mended.outcome}
     for label, value in (
         ("request", found.request),
         ("selector", found.selector),

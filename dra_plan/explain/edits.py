@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from msgspec.structs import replace
 
 from dra_plan.allocator import PoolID
+from dra_plan.allocator.requests import Want
 from dra_plan.api.resource import (
     CELDeviceSelector,
     DeviceRequest,
@@ -124,6 +125,15 @@ def set_class_selector(placement: Placement, class_name: str, position: int, exp
     selectors = _selectors(old.spec.selectors, position, expression)
     changed = replace(old, spec=replace(old.spec, selectors=selectors))
     return placement.with_classes({**placement.view.classes, class_name: changed})
+
+
+def replace_selector(
+    placement: Placement, want: Want, class_name: str | None, position: int, expression: str | None
+) -> Placement:
+    """The placement with a selector of the class, or without one of the want's request, replaced or taken out."""
+    if class_name is not None:
+        return set_class_selector(placement, class_name, position, expression)
+    return edit_request(placement, want.claim_index, want.full_name, set_selector(position, expression))
 
 
 def _selectors(old: list[DeviceSelector], position: int, expression: str | None) -> list[DeviceSelector]:

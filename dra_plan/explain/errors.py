@@ -1,8 +1,7 @@
-"""Error outcomes: the kind of error, the object at details and its place, the device that set it off, the remedy."""
+"""Error outcomes: the kind of error, the object at fault and its place, the device that set it off, the remedy."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from dra_plan.allocator import AllocationError, DeviceID, NodeAllocationError, PoolDevice, SelectorError
@@ -20,11 +19,11 @@ from .placement import Budget, Placement
 _LISTS_GATE = "DRAListTypeAttributes"
 
 _SET_OFF = ("all-and-broken-pool", "all-and-constraint")
-"""Errors that a request sets off without being wrong itself: a pool or a constraint is at details."""
+"""Errors that a request sets off without being wrong itself: a pool or a constraint is at fault."""
 
 
 @dataclass(slots=True, frozen=True)
-class Rewrite:
+class MendedSelector:
     """A selector that avoids the error. With it applied, the node was asked again and answered `outcome`."""
 
     expression: str
@@ -48,15 +47,17 @@ class ErrorDetails:
     device: DeviceID | None = None
     selector: int | None = None
     expression: str | None = None
-    rewrite: Rewrite | None = None
+    mended: MendedSelector | None = None
     known: list[str] = field(default_factory=list)
     hint: str | None = None
     gate: str | None = None
     missing: ObjectKey | None = None
+    want: Want | None = None
+    """The request whose selector failed."""
 
 
 def of_set(claim_set: ClaimSet, inventory: Inventory) -> ErrorDetails:
-    """Why the claims of a pod can't even be told."""
+    """Why the claims of a pod are not even known."""
     details = ErrorDetails("claim-set-error", str(claim_set.error), claim_set.owner, claim_set.origin)
     missing = claim_set.error.missing if claim_set.error is not None else None
     if missing is not None:
@@ -113,7 +114,7 @@ def _blame_selector(
     want, condition = _failed(placement, error)
     if want is None or condition is None:
         return
-    details.selector = condition.index
+    details.want, details.selector = want, condition.index
     if condition.class_name is not None:
         details.object = ("DeviceClass", "", condition.class_name)
         details.origin = inventory.origins.get(details.object)
@@ -121,7 +122,7 @@ def _blame_selector(
         details.request = want.full_name
         _place(details, want.claim, claim_set, inventory)
     if device is not None:
-        details.rewrite = _rewrite(placement, want, condition, device)
+        details.mended = _mended(placement, want, condition, device)
 
 
 def _has_list(device: PoolDevice) -> bool:
@@ -144,29 +145,22 @@ def _failed(placement: Placement, error: SelectorError) -> tuple[Want | None, Se
     return None, None
 
 
-def _rewrite(placement: Placement, want: Want, condition: SelectorCondition, device: PoolDevice) -> Rewrite | None:
+def _mended(
+    placement: Placement, want: Want, condition: SelectorCondition, device: PoolDevice
+) -> MendedSelector | None:
     """The selector mended, if there is a way; the allocator is asked with each expression that is tried."""
-    apply = _applier(want, condition)
     budget = Budget(200_000, 50_000)
     outcomes: dict[str, str] = {}
 
     def fails_on(expression: str) -> PoolDevice | None:
         if expression == condition.expression:
             return device
-        answer = apply(placement, expression).ask(budget)
+        changed = edits.replace_selector(placement, want, condition.class_name, condition.index, expression)
+        answer = changed.ask(budget)
         outcomes[expression] = answer.outcome.value
         if not isinstance(answer.error, SelectorError):
             return None
         return answer.error.device if isinstance(answer.error.device, PoolDevice) else device
 
     expression = mended(condition.expression, fails_on)
-    return None if expression is None else Rewrite(expression, outcomes[expression])
-
-
-def _applier(want: Want, condition: SelectorCondition) -> Callable[[Placement, str], Placement]:
-    name = condition.class_name
-    if name is not None:
-        return lambda placement, text: edits.set_class_selector(placement, name, condition.index, text)
-    return lambda placement, text: edits.edit_request(
-        placement, want.claim_index, want.full_name, edits.set_selector(condition.index, text)
-    )
+    return None if expression is None else MendedSelector(expression, outcomes[expression])

@@ -81,30 +81,23 @@ def of_error(placement: Placement, error: ErrorDetails) -> list[Change]:
             made.append(Change("change-class", data, edit_want(want, edits.set_class(error.hint))))
         elif error.code == "too-many-devices" and not want.takes_all:
             made += _fewer(want, want.count - 1)
-    if error.rewrite is not None and error.rewrite.outcome == "Fits":
-        made.append(_rewritten(placement, error, error.rewrite.expression))
+    if error.want is not None and error.mended is not None and error.mended.outcome == "Fits":
+        made.append(_rewritten(error.want, error, error.mended.expression))
     if error.gate is not None:
         made.append(_enable(error.gate))
     return made
 
 
-def _rewritten(placement: Placement, error: ErrorDetails, expression: str) -> Change:
+def _rewritten(want: Want, error: ErrorDetails, expression: str) -> Change:
+    name = error.object[2] if error.object is not None and error.object[0] == "DeviceClass" else None
     position = error.selector or 0
     data: Data = {"selector": position, "expression": error.expression, "replacement": expression}
-    if error.object is not None and error.object[0] == "DeviceClass":
-        name = error.object[2]
-        return Change(
-            "guard-selector",
-            {"class": name, **data},
-            lambda changed: edits.set_class_selector(changed, name, position, expression),
-        )
-    want = next(
-        want
-        for want in placement.wants()
-        if want.full_name == error.request
-        and any(c.class_name is None and c.expression == error.expression for c in want.conditions)
+    data = {"class": name, **data} if name is not None else {**about(want), **data}
+    return Change(
+        "guard-selector",
+        data,
+        lambda placement: edits.replace_selector(placement, want, name, position, expression),
     )
-    return Change("guard-selector", {**about(want), **data}, edit_want(want, edits.set_selector(position, expression)))
 
 
 def _enable(gate: str) -> Change:

@@ -1,6 +1,6 @@
 """What a change is: its code, its data for documents, and how to make the placement in which it is applied.
 
-Which changes are worth trying is `changes.py`, trying them `suggest.py`.
+Which changes are worth trying is `candidates.py`, trying them `trials.py`, where and for whom `search.py`.
 """
 
 from __future__ import annotations

@@ -17,12 +17,12 @@ from dra_plan.explain.placement import Placement
 from dra_plan.explain.reasons import SelectorFailed
 from dra_plan.explain.selectors import DecisivePart, NamedValues
 
-from .change import Change, Data, about, edit_want
+from .change import Change, Data, about
 
 MOST_VALUES = 2
 """Values that are tried for one constant."""
 
-Rewrite = Callable[[str | None], Callable[[Placement], Placement]]
+Replacing = Callable[[str | None], Callable[[Placement], Placement]]
 
 
 def of_selector(
@@ -33,7 +33,7 @@ def of_selector(
     of_class = refusal.class_name is not None
     data: Data = {"selector": position, "expression": expression}
     data = {"class": refusal.class_name, **data} if of_class else {**about(want), **data}
-    change = _rewriter(want, refusal)
+    change = _replacing(want, refusal)
     for new in spelling_fixes(expression, found):
         yield Change("fix-spelling", {**data, "replacement": new}, change(new))
     if not of_class:
@@ -50,12 +50,10 @@ def of_selector(
         yield Change("loosen-class", {**data, "replacement": None}, change(None))
 
 
-def _rewriter(want: Want, refusal: SelectorRefused | SelectorFailed) -> Rewrite:
+def _replacing(want: Want, refusal: SelectorRefused | SelectorFailed) -> Replacing:
     """How to replace the selector; None takes it out."""
     name, position = refusal.class_name, refusal.position
-    if name is None:
-        return lambda new: edit_want(want, edits.set_selector(position, new))
-    return lambda new: lambda placement: edits.set_class_selector(placement, name, position, new)
+    return lambda new: lambda placement: edits.replace_selector(placement, want, name, position, new)
 
 
 def spelling_fixes(expression: str, found: Sequence[DecisivePart]) -> Iterator[str]:
