@@ -1,11 +1,16 @@
 """Expressions after macro expansion, with the names cel-go uses; parsing, checking and running live elsewhere."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from msgspec import Struct
 
 from dra_plan.cel.types import Type
+
+if TYPE_CHECKING:
+    from dra_plan.cel.library import Overload
 
 ConstKind: TypeAlias = Literal["null", "bool", "int", "uint", "double", "string", "bytes"]
 
@@ -35,7 +40,7 @@ class Select(Struct, frozen=True, eq=False):
 
     id: int
     offset: int
-    operand: "Expr"
+    operand: Expr
     field: str
     test_only: bool = False
 
@@ -50,9 +55,9 @@ class Call(Struct, frozen=True, eq=False):
 
     id: int
     offset: int
-    target: "Expr | None"
+    target: Expr | None
     function: str
-    args: "tuple[Expr, ...]"
+    args: tuple[Expr, ...]
 
 
 class List(Struct, frozen=True, eq=False):
@@ -60,7 +65,7 @@ class List(Struct, frozen=True, eq=False):
 
     id: int
     offset: int
-    elements: "tuple[Expr, ...]"
+    elements: tuple[Expr, ...]
     optional_indices: tuple[int, ...] = ()
 
 
@@ -69,8 +74,8 @@ class MapEntry(Struct, frozen=True, eq=False):
 
     id: int
     offset: int
-    key: "Expr"
-    value: "Expr"
+    key: Expr
+    value: Expr
     optional: bool = False
 
 
@@ -88,7 +93,7 @@ class MessageField(Struct, frozen=True, eq=False):
     id: int
     offset: int
     field: str
-    value: "Expr"
+    value: Expr
     optional: bool = False
 
 
@@ -111,14 +116,14 @@ class Comprehension(Struct, frozen=True, eq=False):
 
     id: int
     offset: int
-    iter_range: "Expr"
+    iter_range: Expr
     iter_var: str
     iter_var2: str
     accu_var: str
-    accu_init: "Expr"
-    loop_condition: "Expr"
-    loop_step: "Expr"
-    result: "Expr"
+    accu_init: Expr
+    loop_condition: Expr
+    loop_step: Expr
+    result: Expr
 
 
 Expr: TypeAlias = Const | Ident | Select | Call | List | Map | Message | Comprehension
@@ -128,17 +133,20 @@ class Checked(Struct, frozen=True, eq=False):
     """An expression that passed the check.
 
     `root` has namespaced functions and qualified names resolved (see Call and Ident). `types` gives each node's type by
-    id, free type parameters replaced by dyn. `overloads` gives, per Call id, the cel-go overload ids that can apply, in
-    declaration order: one where the types decide, several where dyn leaves it open; `select_optional_field` for `_?._`.
-    `idents` names, per Ident id, what
-    the identifier means: a variable or a type name (then its type is type(...)); without a leading dot.
+    id, free type parameters replaced by dyn. `overloads` gives, per Call id, the overloads that can apply, in
+    declaration order: one where the types decide, several where dyn leaves it open. `idents` names, per Ident id, what
+    the identifier means: a variable or a type name (then its type is type(...)); without a leading dot. `constants`
+    and `results` are what `folding` finds out: the values of what cel-go takes for constants, and the results of calls
+    that are made once but charged every time.
     """
 
     source: str
     root: Expr
     types: Mapping[int, Type]
-    overloads: Mapping[int, tuple[str, ...]]
+    overloads: Mapping[int, tuple[Overload, ...]]
     idents: Mapping[int, str]
+    constants: Mapping[int, Any] = {}
+    results: Mapping[int, Any] = {}
 
     @property
     def result_type(self) -> Type:

@@ -4,12 +4,13 @@ from dra_plan.cel.ast import Checked, Expr
 from dra_plan.cel.deep import with_room
 from dra_plan.cel.environment import Environment
 from dra_plan.cel.errors import CelCompileError
+from dra_plan.cel.folding import folded
 from dra_plan.cel.infer import Inferred, infer
 from dra_plan.cel.parse import parse
-from dra_plan.cel.planning import planning_error
 from dra_plan.cel.source import ExpressionText, Issue
 from dra_plan.cel.types import BOOL
 from dra_plan.cel.validators import validate
+from dra_plan.cel.values import EvaluationError
 
 
 def check(expression: str, environment: Environment) -> Checked:
@@ -34,10 +35,10 @@ def _check(expression: str, environment: Environment) -> Checked:
     result = checked.result_type
     if result not in (BOOL, environment.result_type):
         raise CelCompileError(f"must evaluate to bool or the unknown type, not {result}")
-    problem = planning_error(checked)
-    if problem is not None:
-        raise CelCompileError(f"program instantiation failed: {problem}")
-    return checked
+    try:
+        return folded(checked)
+    except EvaluationError as error:
+        raise CelCompileError(f"program instantiation failed: {error}") from None
 
 
 def _parsed(expression: str, environment: Environment) -> Expr:

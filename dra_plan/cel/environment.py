@@ -1,4 +1,4 @@
-"""What an expression may use: chosen from the declarations by Kubernetes version, feature gates and rules."""
+"""What an expression may use: chosen from the tables of `library` by Kubernetes version, feature gates and rules."""
 
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -6,10 +6,10 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from dra_plan.cel.declarations import LIBRARIES, Library, Overload
-from dra_plan.cel.declarations.device import DEVICE, Sized, device
-from dra_plan.cel.declarations.messages import MESSAGES, WellKnown
+from dra_plan.cel.device_type import DEVICE, Sized, device
+from dra_plan.cel.library import LIBRARIES, Library, Overload
 from dra_plan.cel.macros import Expander, MacroKey
+from dra_plan.cel.messages import MESSAGES, WellKnown
 from dra_plan.cel.types import Type
 
 ExpressionRules: TypeAlias = Literal["stored", "new"]
@@ -20,7 +20,7 @@ _MOST_BYTES = 10 * 1024
 
 
 class Environment(Struct, frozen=True, eq=False):
-    """The declarations in force; made by `environment`, shared, never changed."""
+    """The functions, macros and types in force; made by `environment`, shared, never changed."""
 
     functions: Mapping[str, tuple[Overload, ...]]
     macros: Mapping[MacroKey, Expander]
@@ -85,6 +85,6 @@ def _applies(library: Library, version: tuple[int, int], on: frozenset[str], rul
 def _functions(libraries: Iterable[Library]) -> Mapping[str, tuple[Overload, ...]]:
     functions: dict[str, tuple[Overload, ...]] = {}
     for library in libraries:
-        for name, overloads in library.overloads().items():
+        for name, overloads in library.functions.items():
             functions[name] = functions.get(name, ()) + overloads
     return functions

@@ -1,6 +1,6 @@
 """The cost that the API server estimates for an expression, as cel-go's checker does: the walk over the expression.
 
-The sizes of what a device contains come from the environment; what single calls cost is in `estimate_calls`.
+The sizes of what a device contains come from the environment; what single calls cost is in the tables of `library`.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from dra_plan.cel.ast import ACCUMULATOR, Call, Checked, Comprehension, Const, Expr, Ident, List, Map, Message, Select
-from dra_plan.cel.declarations.device import Sized
 from dra_plan.cel.deep import with_room
+from dra_plan.cel.device_type import Sized
 from dra_plan.cel.environment import Environment
-from dra_plan.cel.estimate_calls import CallEstimate, call_estimate
+from dra_plan.cel.library.overload import CallEstimate, Overload, PricedOperand
 from dra_plan.cel.ranges import FREE, MOST, ONE, UNKNOWN, Entries, Interval, fixed
 from dra_plan.cel.types import Type
 
@@ -37,15 +37,6 @@ class _Local(Struct, frozen=True):
     path: ValuePath
     size: Interval | None
     entries: Entries | None
-
-
-class _Node(Struct, frozen=True):
-    """An operand as the rules for calls see it."""
-
-    type: Type
-    expr: Expr
-    size: Interval | None
-    items: Interval | None
 
 
 class _Estimator:
@@ -144,11 +135,11 @@ class _Estimator:
         if entries is not None:
             self._entries[expr.id] = entries
 
-    def _node(self, expr: Expr) -> _Node:
+    def _operand(self, expr: Expr) -> PricedOperand:
         path = self._path(expr)
         if path and path[0] == ACCUMULATOR:
             path = ()
-        return _Node(self._type(expr), expr, self._size(expr), self._limit((*path, "@items")) if path else None)
+        return PricedOperand(self._type(expr), expr, self._size(expr), self._limit((*path, "@items")) if path else None)
 
     # Nodes
 
@@ -169,16 +160,15 @@ class _Estimator:
         self._set_entries(to, self._entry_sizes(of))
 
     def _call(self, expr: Call) -> Interval:
-        costs, args = [], []
-        for arg in expr.args:
-            costs.append(self.cost(arg))
-            args.append(self._node(arg))
-        target_cost, target = FREE, None
+        costs, priced = [], []
+        for operand in (*expr.args, expr.target) if expr.target is not None else expr.args:
+            costs.append(self.cost(operand))
+            priced.append(self._operand(operand))
         if expr.target is not None:
-            target_cost, target = self.cost(expr.target), self._node(expr.target)
+            priced.insert(0, priced.pop())
         total, size = Interval(MOST, 0), None
         for overload in self._checked.overloads[expr.id]:
-            found = self._overload(expr, overload, target, args, costs)
+            found = self._overload(expr, overload, priced, costs)
             total = total.union(found.cost)
             if found.size is not None:
                 size = found.size if size is None else size.union(found.size)
@@ -186,35 +176,35 @@ class _Estimator:
             if size is None:
                 size = self._size(expr)
         self._set_size(expr, size)
-        return target_cost.plus(total)
+        return total
 
-    def _indexed(self, expr: Call, overload: str, size: Interval | None) -> Interval | None:
+    def _indexed(self, expr: Call, overload: Overload, size: Interval | None) -> Interval | None:
         """Note the path of an element; return the size of the result, known before or now."""
-        if overload not in ("index_list", "index_map"):
+        if overload.id not in ("index_list", "index_map"):
             return size
         container = expr.args[0]
-        self._paths[expr.id] = (*self._path(container), "@items" if overload == "index_list" else "@values")
+        self._paths[expr.id] = (*self._path(container), "@items" if overload.id == "index_list" else "@values")
         entries = self._entry_sizes(container)
         return None if entries is None else entries.value
 
     def _overload(
-        self, expr: Call, overload: str, target: _Node | None, args: Sequence[_Node], costs: Sequence[Interval]
+        self, expr: Call, overload: Overload, operands: Sequence[PricedOperand], costs: Sequence[Interval]
     ) -> CallEstimate:
-        """Return the estimate of the call with its arguments, as one of its overloads."""
-        if overload in ("logical_and", "logical_or"):
+        """Return the estimate of the call with its operands, as one of its overloads."""
+        if expr.function in ("_&&_", "_||_"):
             return CallEstimate(Interval(costs[0].least, costs[0].plus(costs[1]).most))
-        if overload == "conditional":
-            return self._conditional(expr, args, costs)
-        if overload in ("add_string", "add_bytes", "add_list"):
+        if expr.function == "_?_:_":
+            return self._conditional(expr, operands, costs)
+        if overload.id in ("add_string", "add_bytes", "add_list"):
             first = self._entry_sizes(expr.args[0])
             self._set_entries(expr, None if first is None else first.union(self._entry_sizes(expr.args[1])))
-        found = call_estimate(expr.function, overload, target, args)
+        found = overload.price.estimate(operands)
         cost = found.cost
-        for arg in costs:
-            cost = cost.plus(arg)
+        for operand in costs:
+            cost = cost.plus(operand)
         return CallEstimate(cost, found.size)
 
-    def _conditional(self, expr: Call, args: Sequence[_Node], costs: Sequence[Interval]) -> CallEstimate:
+    def _conditional(self, expr: Call, args: Sequence[PricedOperand], costs: Sequence[Interval]) -> CallEstimate:
         entries = self._entry_sizes(expr.args[1])
         self._set_entries(expr, None if entries is None else entries.union(self._entry_sizes(expr.args[2])))
         size = (args[1].size or UNKNOWN).union(args[2].size or UNKNOWN)

@@ -10,8 +10,9 @@ from dra_plan.api.go_text import go_quote
 from dra_plan.cel import ast
 from dra_plan.cel.ast import Checked, Expr
 from dra_plan.cel.interpret import Evaluator
+from dra_plan.cel.library.cidr import cidr_to_string
 from dra_plan.cel.library.conversions import double_to_string, duration_to_string, timestamp_to_string
-from dra_plan.cel.library.net import cidr_to_string, ip_to_string
+from dra_plan.cel.library.ip import ip_to_string
 from dra_plan.cel.library.quantities import amount_of
 from dra_plan.cel.reads import is_bind
 from dra_plan.cel.unparse import expression_text, macro_of, sort_keys

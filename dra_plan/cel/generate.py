@@ -13,14 +13,12 @@ from collections.abc import Callable, Iterator, Mapping
 
 from dra_plan.cel import ast, quick
 from dra_plan.cel.ast import Checked, Expr
-from dra_plan.cel.cost import LIMIT, call_cost, equality, inequality, one
-from dra_plan.cel.library import OVERLOADS
-from dra_plan.cel.library.conversions import CONVERSIONS
-from dra_plan.cel.library.operators import SINGLETONS
+from dra_plan.cel.cost import LIMIT, equality, inequality
+from dra_plan.cel.library.overload import cost_of, one
 from dra_plan.cel.library.patterns import compile_regex
 from dra_plan.cel.reads import DevicePath, bound_place, is_bind, place_of, tested_place
 from dra_plan.cel.types import Type
-from dra_plan.cel.values import EvaluationError, Fatal, TypeValue, Uint, Value, map_key
+from dra_plan.cel.values import Fatal, Uint, Value, map_key
 from dra_plan.cel.walk import children
 
 Generated = Callable[[dict[str, Value], dict[str, Value], str, bool], tuple[bool, int]]
@@ -109,13 +107,9 @@ class _Writer:
         if place is not None:
             self._charge_place(expr, scope, observed=observed)
             return self._assigned(place)
+        if expr.id in self._checked.constants:
+            return self._constant(self._checked.constants[expr.id])
         match expr:
-            case ast.Const(value=None | True | False):
-                return repr(expr.value)
-            case ast.Const():
-                return self._constant(constant_value(expr))
-            case ast.Ident() if expr.name not in scope and self._kind(expr) == "type":
-                return self._constant(TypeValue(self._checked.idents.get(expr.id, expr.name)))
             case ast.Call():
                 return self._call(expr, scope, depth + 1)
             case ast.Comprehension() if is_bind(expr):
@@ -188,14 +182,13 @@ class _Writer:
             return result
         if function == "_?_:_":
             return self._choice(operands, scope, depth)
-        if function in _LEFT_OUT or _is_converted_twice(expr, operands):
+        if function in _LEFT_OUT:
             raise _NotGenerated
-        if function == "@in" and isinstance(operands[1], ast.List):
-            return self._in_list(expr, operands[0], operands[1], scope, depth)
+        if function == "@in":
+            return self._in_list(expr, operands, scope, depth)
         if function in ("_==_", "_!=_"):
             return self._equality(operands, scope, depth, negated=function == "_!=_")
-        folded = self._folded(expr, operands)
-        return folded if folded is not None else self._charged_call(expr, operands, scope, depth)
+        return self._charged_call(expr, operands, scope, depth)
 
     def _logic(self, parts: tuple[Expr, ...], result: str, scope: _Scope, depth: int, *, follows: str) -> None:
         """Each part is evaluated only when the one before did not decide."""
@@ -212,19 +205,19 @@ class _Writer:
                 self._write(f"{result} = {self._expression(part, scope, depth, observed=False)}")
         return result
 
-    def _in_list(self, expr: ast.Call, item: Expr, values: ast.List, scope: _Scope, depth: int) -> str:
+    def _in_list(self, expr: ast.Call, operands: tuple[Expr, ...], scope: _Scope, depth: int) -> str:
         """`item in [constants]`, a look into a set, which costs nothing."""
-        constants = [constant_value(element) for element in values.elements if isinstance(element, ast.Const)]
-        plain = all(type(value) in (bool, int, Uint, float, str) for value in constants)
-        if len(constants) != len(values.elements) or values.optional_indices or not constants or not plain:
+        item, values = operands[0], self._checked.constants.get(operands[1].id)
+        overloads = self._checked.overloads[expr.id]
+        if not values or type(values) is not list or len(overloads) != 1 or overloads[0].id != "in_list":
             raise _NotGenerated
-        if self._checked.overloads.get(expr.id) != ("in_list",):
+        if not all(type(value) in (bool, int, Uint, float, str) for value in values):
             raise _NotGenerated
-        keys = self._constant(frozenset(map(map_key, constants)))
+        keys = self._constant(frozenset(map(map_key, values)))
         text = self._expression(item, scope, depth)
         if self._kind(item) == "string":
             return self._assigned(f"{text} in {keys}")
-        return self._assigned(f"member({text}, {keys}, {self._constant(constants)})")
+        return self._assigned(f"member({text}, {keys}, {self._constant(values)})")
 
     def _equality(self, operands: tuple[Expr, ...], scope: _Scope, depth: int, *, negated: bool) -> str:
         texts = [self._expression(part, scope, depth) for part in operands]
@@ -260,28 +253,14 @@ class _Writer:
             for statement in otherwise:
                 self._write(statement)
 
-    def _folded(self, expr: ast.Call, operands: tuple[Expr, ...]) -> str | None:
-        """A function of constants, computed now: it always gives the same."""
-        if expr.function in SINGLETONS or not operands or not all(isinstance(part, ast.Const) for part in operands):
-            return None
-        values = [constant_value(part) for part in operands if isinstance(part, ast.Const)]
-        for name in self._checked.overloads.get(expr.id, ()):
-            known = OVERLOADS.get(name)
-            if known is not None and known.accepts(values):
-                try:
-                    result = known.function(*values)
-                except EvaluationError:
-                    return None
-                # A function of constants is charged every time, but conversions are applied before any evaluation.
-                if expr.function not in CONVERSIONS:
-                    self._due += call_cost(expr.function, self._only(expr))(values, result)
-                return self._constant(result)
-        return None
-
     def _charged_call(self, expr: ast.Call, operands: tuple[Expr, ...], scope: _Scope, depth: int) -> str:
+        cost = cost_of(self._checked.overloads[expr.id])
+        if expr.id in self._checked.results:
+            known = self._checked.results[expr.id]
+            self._due += cost([self._checked.constants[operand.id] for operand in operands], known)
+            return self._constant(known)
         texts = [self._expression(part, scope, depth) for part in operands]
         result = self._assigned(self._operation(expr, operands, texts))
-        cost = call_cost(expr.function, self._only(expr))
         if cost is one:
             self._due += 1
         else:
@@ -289,28 +268,23 @@ class _Writer:
         return result
 
     def _operation(self, expr: ast.Call, operands: tuple[Expr, ...], texts: list[str]) -> str:
-        function = expr.function
+        function, overloads = expr.function, self._checked.overloads[expr.id]
         order = _ORDERS.get(function)
         kinds = [self._kind(operand) for operand in operands]
         if function == "!_":
             return f"not {self._truth_of(operands[0], texts[0])}"
         if order is not None and kinds[0] == kinds[1] and kinds[0] in _PLAIN_KINDS:
             return f"{texts[0]} {order} {texts[1]}"
-        if function in SINGLETONS:
-            return f"{self._constant(SINGLETONS[function])}({', '.join(texts)})"
         if function == "size" and kinds[0] in ("string", "list", "map", "bytes"):
             return f"len({texts[0]})"
-        if function == "matches" and kinds[0] == "string" and isinstance(operands[1], ast.Const):
-            return f"{self._constant(compile_regex(str(operands[1].value)))}.search({texts[0]}) is not None"
-        candidates = tuple(OVERLOADS[name] for name in self._checked.overloads[expr.id] if name in OVERLOADS)
-        if len(candidates) == 1 and all(_is_certain(self._checked.types[operand.id]) for operand in operands):
-            return f"{self._constant(candidates[0].function)}({', '.join(texts)})"
-        return f"dispatch({', '.join((self._constant(candidates), *texts))})"
-
-    def _only(self, expr: ast.Call) -> str:
-        """The overload, empty where the check left several."""
-        candidates = self._checked.overloads.get(expr.id, ())
-        return candidates[0] if len(candidates) == 1 else ""
+        if overloads[0].pattern and kinds[0] == "string" and function == "matches":
+            pattern = self._checked.constants.get(operands[1].id)
+            if pattern is not None:
+                return f"{self._constant(compile_regex(pattern))}.search({texts[0]}) is not None"
+        certain = len(overloads) == 1 and all(_is_certain(self._checked.types[operand.id]) for operand in operands)
+        if overloads[0].singleton or certain:
+            return f"{self._constant(overloads[0].function)}({', '.join(texts)})"
+        return f"dispatch({', '.join((self._constant(overloads), *texts))})"
 
     # -- statements ----------------------------------------------------------------------------------------------
 
@@ -358,11 +332,6 @@ class _Writer:
         self._due = outer
 
 
-def constant_value(expr: ast.Const) -> Value:
-    """The value of a literal."""
-    return Uint(expr.value) if expr.kind == "uint" and isinstance(expr.value, int) else expr.value
-
-
 def _is_certain(of: Type) -> bool:
     """Whether values of the type need no look at run time."""
     return of.kind not in _OPEN_KINDS and all(map(_is_certain, of.params))
@@ -375,9 +344,3 @@ def _root(place: Expr) -> tuple[str, int]:
         place = children(place)[0]
         count += 1
     return place.name, count
-
-
-def _is_converted_twice(expr: ast.Call, operands: tuple[Expr, ...]) -> bool:
-    """Whether it converts what may be a conversion of a constant, and so a constant that was converted in advance."""
-    inner = operands[0] if operands else None
-    return expr.function in CONVERSIONS and isinstance(inner, ast.Call) and inner.function in CONVERSIONS

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from msgspec import Struct
 
 from dra_plan.cel.ast import Call, Comprehension, Const, Expr, Ident, List, Map, MapEntry, Message, MessageField, Select
-from dra_plan.cel.declarations import Overload
 from dra_plan.cel.environment import Environment
+from dra_plan.cel.library import Overload
 from dra_plan.cel.source import Issue
 from dra_plan.cel.types import (
     BOOL,
@@ -44,7 +44,7 @@ class Inferred(Struct, frozen=True, eq=False):
 
     root: Expr
     types: dict[int, Type]
-    overloads: dict[int, tuple[str, ...]]
+    overloads: dict[int, tuple[Overload, ...]]
     idents: dict[int, str]
     issues: list[Issue]
 
@@ -72,7 +72,7 @@ class _Inference:
     def __init__(self, environment: Environment) -> None:
         self.bindings = Bindings()
         self.types: dict[int, Type] = {}
-        self.overloads: dict[int, tuple[str, ...]] = {}
+        self.overloads: dict[int, tuple[Overload, ...]] = {}
         self.idents: dict[int, str] = {}
         self.issues: list[Issue] = []
         self._environment = environment
@@ -161,7 +161,7 @@ class _Inference:
         assert isinstance(field, Const)  # the parser makes nothing else
         operand = self.expr(operand)
         of = self._field_type(expr.offset, operand, str(field.value), optional=True)
-        self.overloads[expr.id] = ("select_optional_field",)
+        self.overloads[expr.id] = self._environment.functions["_?._"]
         self.types[field.id] = STRING
         node = Call(expr.id, expr.offset, None, expr.function, (operand, field))
         return self._typed(node, self.bindings.resolve(of))
@@ -226,7 +226,7 @@ class _Inference:
         operands = call.args if call.target is None else (call.target, *call.args)
         given = [self.types[operand.id] for operand in operands]
         if call.function in ("_&&_", "_||_"):
-            return self._logical(call, operands, given, overloads[0].id)
+            return self._logical(call, operands, given, overloads[0])
         result, matching = None, []
         for overload in overloads:
             if overload.member != (call.target is not None) or len(overload.args) != len(given):
@@ -234,7 +234,7 @@ class _Inference:
             found = self._applied(overload, given)
             if found is None:
                 continue
-            matching.append(overload.id)
+            matching.append(overload)
             if result is None:
                 result = found
             elif not is_dyn(result) and found != result:
@@ -255,7 +255,7 @@ class _Inference:
             return None
         return self.bindings.resolve(result)
 
-    def _logical(self, call: Call, operands: Sequence[Expr], given: Sequence[Type], overload: str) -> Type:
+    def _logical(self, call: Call, operands: Sequence[Expr], given: Sequence[Type], overload: Overload) -> Type:
         wrong = False
         for operand, of in zip(operands, given, strict=True):
             if not self.bindings.assign(of, BOOL):

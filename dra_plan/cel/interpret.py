@@ -13,11 +13,11 @@ import msgspec
 
 from dra_plan.cel import ast
 from dra_plan.cel.ast import Checked, Expr
-from dra_plan.cel.cost import LIMIT, LIST_COST, MAP_COST, MESSAGE_COST, call_cost, equality, inequality
+from dra_plan.cel.cost import LIMIT, LIST_COST, MAP_COST, MESSAGE_COST, equality, inequality
 from dra_plan.cel.folds import plan_fold
-from dra_plan.cel.library import OVERLOADS
-from dra_plan.cel.library.conversions import CONVERSIONS
-from dra_plan.cel.library.operators import SINGLETONS, contained
+from dra_plan.cel.library import Overload
+from dra_plan.cel.library.operators import contained
+from dra_plan.cel.library.overload import Cost, cost_of, matching
 from dra_plan.cel.library.quantities import cell
 from dra_plan.cel.messages import build_message
 from dra_plan.cel.qualify import Attribute, Chain, Conditional, Evaluate, Qualifier, Run
@@ -25,7 +25,6 @@ from dra_plan.cel.values import (
     NONE,
     EvaluationError,
     Optional,
-    TypeValue,
     Uint,
     Value,
     cost_exceeded,
@@ -33,12 +32,6 @@ from dra_plan.cel.values import (
     map_key,
     no_such_overload,
 )
-
-_PATTERN_FUNCTIONS = frozenset(("matches", "find", "findAll"))
-_PARSERS = frozenset(("quantity", "isQuantity", "semver", "isSemver", "ip", "isIP", "cidr", "isCIDR", "url", "isURL"))
-"""Functions of text whose results never change: those of constants are made once, and charged every time."""
-_FUNCTIONS_OF_MANY = frozenset(("string_format",))
-"""Overloads that upstream binds with any number of arguments: it stops at the first argument that fails."""
 
 
 class Planned(msgspec.Struct, frozen=True, eq=False):
@@ -73,11 +66,11 @@ class Planner:
         return step if self.observer is None else _observed(step, expr.id, self.observer)
 
     def _plan(self, expr: Expr, scope: Mapping[str, Evaluate]) -> Planned:
+        if expr.id in self.checked.constants:
+            return _constant(self.checked.constants[expr.id])
         match expr:
-            case ast.Const():
-                return _constant(Uint(expr.value) if expr.kind == "uint" else expr.value)  # type: ignore[arg-type]
             case ast.Ident():
-                return self._ident(expr, scope)
+                return _attribute(Chain(scope.get(expr.name, _device)))
             case ast.Select():
                 return self._select(expr, scope)
             case ast.Call():
@@ -88,16 +81,9 @@ class Planner:
                 return self._map(expr, scope)
             case ast.Message():
                 return self._message(expr, scope)
-        return Planned(plan_fold(self, expr, scope))
-
-    def _ident(self, expr: ast.Ident, scope: Mapping[str, Evaluate]) -> Planned:
-        local = scope.get(expr.name)
-        if local is not None:
-            return _attribute(Chain(local))
-        name = self.checked.idents.get(expr.id, expr.name)
-        if self.checked.types[expr.id].kind == "type":
-            return _constant(TypeValue(name))
-        return _attribute(Chain(lambda run: run.device))
+            case ast.Comprehension():
+                return Planned(plan_fold(self, expr, scope))
+        raise AssertionError(expr)  # literals are constants
 
     def _select(self, expr: ast.Select, scope: Mapping[str, Evaluate]) -> Planned:
         attribute = self._operand(expr.operand, scope)
@@ -147,47 +133,33 @@ class Planner:
         return Planned(conditional.resolve, conditional)
 
     def _function(self, expr: ast.Call, steps: list[Planned]) -> Planned:
-        candidates = self.checked.overloads.get(expr.id, ())
-        only = candidates[0] if len(candidates) == 1 else ""
-        if only == "in_list" and steps[1].is_constant:
+        overloads = self.checked.overloads[expr.id]
+        if len(overloads) == 1 and overloads[0].id == "in_list" and steps[1].is_constant:
             member = _set_membership(steps[0].evaluate, steps[1].constant)
             if member is not None:
                 return member
-        invoke, stops_early = self._implementation(expr, candidates, steps)
-        if expr.function in CONVERSIONS and len(steps) == 1 and steps[0].is_constant:
-            return _constant(invoke([steps[0].constant]))
-        cost = call_cost(expr.function, only)
-        if expr.function in _PARSERS and not self.exact_quantities and all(step.is_constant for step in steps):
-            parsed = _parsed_once(invoke, cost, [step.constant for step in steps])
-            if parsed is not None:
-                return Planned(parsed)
+        cost = cost_of(overloads)
+        if expr.id in self.checked.results and not self.exact_quantities:
+            result = self.checked.results[expr.id]
+            return Planned(_known_call(result, cost([step.constant for step in steps], result)))
+        stops_early = len(steps) > 2 or _stops_early(overloads, steps)
         evaluators = [step.evaluate for step in steps]
-        return Planned(_function_call(evaluators, invoke, cost, stops_early=stops_early or len(steps) > 2))
+        return Planned(_function_call(evaluators, self._implementation(expr, overloads), cost, stops_early=stops_early))
 
-    def _implementation(
-        self, expr: ast.Call, candidates: tuple[str, ...], steps: list[Planned]
-    ) -> tuple[Callable[[list[Value]], Value], bool]:
-        """How to compute the call, and whether upstream stops at the first argument that fails."""
-        singleton = SINGLETONS.get(expr.function)
-        if singleton is not None:
-            return lambda arguments: singleton(*arguments), False
-        overloads = [OVERLOADS[name] for name in candidates if name in OVERLOADS]
+    def _implementation(self, expr: ast.Call, overloads: tuple[Overload, ...]) -> Callable[[list[Value]], Value]:
         wraps = self.exact_quantities and expr.function == "quantity"
 
         def invoke(arguments: list[Value]) -> Value:
-            for overload in overloads:
-                if overload.accepts(arguments):
-                    result = overload.function(*arguments)
-                    return cell(result) if wraps else result
-            raise no_such_overload()
+            function = matching(overloads, arguments)
+            if function is None:
+                raise no_such_overload()
+            result = function(*arguments)
+            return cell(result) if wraps else result
 
-        by_pattern = expr.function in _PATTERN_FUNCTIONS and len(steps) > 1 and steps[1].is_constant
-        return invoke, by_pattern or len(candidates) != 1 or candidates[0] in _FUNCTIONS_OF_MANY
+        return invoke
 
     def _list(self, expr: ast.List, scope: Mapping[str, Evaluate]) -> Planned:
         steps = [self.plan(element, scope) for element in expr.elements]
-        if all(step.is_constant for step in steps) and not expr.optional_indices:
-            return _constant([step.constant for step in steps])
         optional = frozenset(expr.optional_indices)
         elements = [(step.evaluate, index in optional) for index, step in enumerate(steps)]
 
@@ -209,10 +181,9 @@ class Planner:
         return Planned(build)
 
     def _map(self, expr: ast.Map, scope: Mapping[str, Evaluate]) -> Planned:
-        entries = [(self.plan(e.key, scope), self.plan(e.value, scope), e.optional) for e in expr.entries]
-        if all(key.is_constant and value.is_constant and not optional for key, value, optional in entries):
-            return _constant({map_key(key.constant): value.constant for key, value, _ in entries})
-        parts = [(key.evaluate, value.evaluate, optional) for key, value, optional in entries]
+        parts = [
+            (self.plan(e.key, scope).evaluate, self.plan(e.value, scope).evaluate, e.optional) for e in expr.entries
+        ]
 
         def build(run: Run) -> Value:
             result = _build_map(run, parts)
@@ -252,6 +223,10 @@ def _observed(step: Planned, identifier: int, observer: Observer) -> Planned:
         return value
 
     return Planned(evaluate, step.attribute, step.is_constant, step.constant)
+
+
+def _device(run: Run) -> Value:
+    return run.device
 
 
 def _constant(value: Value) -> Planned:
@@ -342,7 +317,7 @@ def _alternative(left: Evaluate, right: Evaluate, *, unwrapped: bool) -> Evaluat
 def _function_call(
     evaluators: list[Evaluate],
     invoke: Callable[[list[Value]], Value],
-    cost: Callable[[list[Value], Value], int],
+    cost: Cost,
     *,
     stops_early: bool,
 ) -> Evaluate:
@@ -371,21 +346,22 @@ def _function_call(
     return evaluate
 
 
-def _parsed_once(
-    invoke: Callable[[list[Value]], Value], cost: Callable[[list[Value], Value], int], constants: list[Value]
-) -> Evaluate | None:
-    """The call with its result known; None for one that fails, whose error must be a new one every time."""
-    try:
-        result = invoke(constants)
-    except EvaluationError:
-        return None
-    charge = cost(constants, result)
+def _known_call(result: Value, cost: int) -> Evaluate:
+    """A call with its result known."""
 
     def evaluate(run: Run) -> Value:
-        run.charge(charge)
+        run.charge(cost)
         return result
 
     return evaluate
+
+
+def _stops_early(overloads: tuple[Overload, ...], steps: list[Planned]) -> bool:
+    """Whether upstream stops at the first argument that fails."""
+    first = overloads[0]
+    if first.singleton:
+        return False
+    return len(overloads) != 1 or first.any_number or (first.pattern and steps[1].is_constant)
 
 
 def _caught(compute: Callable[[], Value]) -> Value:

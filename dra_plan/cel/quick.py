@@ -9,8 +9,9 @@ from dra_plan.api.quantity import Quantity
 from dra_plan.api.resource import DeviceAttribute, DeviceCapacity
 from dra_plan.api.semver import parse as parse_version
 from dra_plan.cel.device import attribute_value, capacity_value
-from dra_plan.cel.library.base import Overload
+from dra_plan.cel.library import Overload
 from dra_plan.cel.library.operators import contained
+from dra_plan.cel.library.overload import matching
 from dra_plan.cel.values import EvaluationError, Value, equal, map_key
 
 
@@ -84,11 +85,10 @@ def member(value: Value, keys: frozenset[Value], values: list[Value]) -> bool:
 
 def dispatch(overloads: tuple[Overload, ...], *arguments: Value) -> Value:
     """The call of the first overload that takes these values."""
-    listed = list(arguments)
-    for overload in overloads:
-        if overload.accepts(listed):
-            return overload.function(*arguments)
-    raise GiveUpError
+    function = matching(overloads, arguments)
+    if function is None:
+        raise GiveUpError
+    return function(*arguments)
 
 
 def give_up() -> None:

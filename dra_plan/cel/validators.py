@@ -1,13 +1,15 @@
 """What cel-go checks after the types: homogeneous literals, constant times and patterns, format strings."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from dra_plan.cel.ast import Call, Checked, Const, Expr, List, Map
+from dra_plan.cel.folding import applied, literal_value
 from dra_plan.cel.format_strings import format_issues
-from dra_plan.cel.planning import convert, pattern_error
+from dra_plan.cel.library.patterns import compile_regex
 from dra_plan.cel.source import Issue
 from dra_plan.cel.types import Type
 from dra_plan.cel.unify import equivalent
+from dra_plan.cel.values import EvaluationError
 from dra_plan.cel.walk import children, nodes
 
 
@@ -56,21 +58,15 @@ def _bad_constants(checked: Checked) -> Iterator[Issue]:
         if not isinstance(node, Call) or not node.args or node.function not in _CONSTANTS:
             continue
         first = node.args[0]
-        if isinstance(first, Const) and not _CONSTANTS[node.function](checked, node, first):
+        if not isinstance(first, Const):
+            continue
+        try:
+            if node.function == "matches":
+                compile_regex(str(first.value))
+            else:
+                applied(checked.overloads[node.id], literal_value(first))
+        except EvaluationError:
             yield Issue(first.offset, f"invalid {node.function} argument")
 
 
-def _converts(checked: Checked, call: Call, constant: Const) -> bool:
-    return convert(checked.overloads[call.id], constant).problem is None
-
-
-def _compiles(_checked: Checked, _call: Call, constant: Const) -> bool:
-    assert isinstance(constant.value, str)
-    return pattern_error(constant.value) is None
-
-
-_CONSTANTS: dict[str, Callable[[Checked, Call, Const], bool]] = {
-    "duration": _converts,
-    "timestamp": _converts,
-    "matches": _compiles,
-}
+_CONSTANTS = frozenset(("duration", "timestamp", "matches"))

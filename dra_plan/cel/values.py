@@ -241,6 +241,12 @@ _GO_NAMES = {
 }
 
 
+CLASSES: dict[str, frozenset[type]] = {
+    name: frozenset(held for held, of in _TYPE_NAMES.items() if of == name) for name in set(_TYPE_NAMES.values())
+}
+"""The classes that stand for each type, by the name of the run-time type."""
+
+
 def type_name(value: Value) -> str:
     """The run-time type's name, as `type(value)` gives it."""
     return _TYPE_NAMES[type(value)]

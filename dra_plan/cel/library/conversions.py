@@ -9,8 +9,24 @@ import math
 import re
 
 from dra_plan.cel.library import times
-from dra_plan.cel.library.base import overload
 from dra_plan.cel.library.operators import check_timestamp
+from dra_plan.cel.library.overload import UNIT, CallEstimate, Function, Overload, Price, plain
+from dra_plan.cel.library.prices import Operands, first, size
+from dra_plan.cel.ranges import MOST, STRING_FACTOR, Interval
+from dra_plan.cel.types import (
+    BOOL,
+    BYTES,
+    DOUBLE,
+    DURATION,
+    DYN,
+    INT,
+    STRING,
+    TIMESTAMP,
+    UINT,
+    Type,
+    parameter,
+    type_of,
+)
 from dra_plan.cel.values import (
     MAX_INT64,
     MAX_UINT64,
@@ -25,11 +41,6 @@ from dra_plan.cel.values import (
     check_uint,
     type_name,
 )
-
-CONVERSIONS = frozenset(
-    ("bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"),
-)
-"""Functions that upstream applies to constants when it plans, so that they cost nothing and may fail there."""
 
 _INT = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _UINT = re.compile(r"[0-9]+", re.ASCII)
@@ -46,27 +57,16 @@ def _refused(target: str, source: str = "string") -> EvaluationError:
     return EvaluationError(f"type conversion error from '{source}' to '{target}'")
 
 
-@overload("bool_to_bool", "bool")
-@overload("bytes_to_bytes", "bytes")
-@overload("double_to_double", "double")
-@overload("duration_to_duration", "duration")
-@overload("int64_to_int64", "int")
-@overload("string_to_string", "string")
-@overload("timestamp_to_timestamp", "timestamp")
-@overload("uint64_to_uint64", "uint")
-@overload("to_dyn", "any")
 def same(value: Value) -> Value:
     """The value itself."""
     return value
 
 
-@overload("type", "any")
-def type_of(value: Value) -> TypeValue:
+def type_value(value: Value) -> TypeValue:
     """The type of the value."""
     return TypeValue(type_name(value))
 
 
-@overload("string_to_bool", "string")
 def string_to_bool(text: str) -> bool:
     """The texts that Go's ParseBool knows."""
     if text in _TRUE:
@@ -76,13 +76,11 @@ def string_to_bool(text: str) -> bool:
     raise _refused("bool")
 
 
-@overload("string_to_bytes", "string")
 def string_to_bytes(text: str) -> bytes:
     """UTF-8."""
     return text.encode("utf-8", "surrogatepass")
 
 
-@overload("bytes_to_string", "bytes")
 def bytes_to_string(data: bytes) -> str:
     """UTF-8; raises EvaluationError for anything else."""
     try:
@@ -91,7 +89,6 @@ def bytes_to_string(data: bytes) -> str:
         raise EvaluationError("invalid UTF-8 in bytes, cannot convert to string") from None
 
 
-@overload("double_to_int64", "double")
 def double_to_int(number: float) -> int:
     """Cut towards zero."""
     if math.isfinite(number) and MIN_INT64 < number < MAX_INT64:
@@ -99,7 +96,6 @@ def double_to_int(number: float) -> int:
     raise EvaluationError("integer overflow")
 
 
-@overload("string_to_int64", "string")
 def string_to_int(text: str) -> int:
     """A decimal number."""
     if _INT.fullmatch(text) and len(text.lstrip("+-0")) <= 19 and MIN_INT64 <= int(text) <= MAX_INT64:
@@ -107,31 +103,26 @@ def string_to_int(text: str) -> int:
     raise _refused("int")
 
 
-@overload("timestamp_to_int64", "timestamp")
 def timestamp_to_int(instant: Timestamp) -> int:
     """Seconds since 1970, rounded down."""
     return instant.nanos // 10**9
 
 
-@overload("duration_to_int64", "duration")
 def duration_to_int(span: Duration) -> int:
     """Nanoseconds."""
     return span.nanos
 
 
-@overload("uint64_to_int64", "uint")
 def uint_to_int(number: Uint) -> int:
     """The same number; raises EvaluationError beyond an int64."""
     return check_int(int(number))
 
 
-@overload("int64_to_uint64", "int")
 def int_to_uint(number: int) -> Uint:
     """The same number; raises EvaluationError when negative."""
     return check_uint(number)
 
 
-@overload("double_to_uint64", "double")
 def double_to_uint(number: float) -> Uint:
     """Cut towards zero."""
     if math.isfinite(number) and 0 <= number < MAX_UINT64:
@@ -139,7 +130,6 @@ def double_to_uint(number: float) -> Uint:
     raise EvaluationError("unsigned integer overflow")
 
 
-@overload("string_to_uint64", "string")
 def string_to_uint(text: str) -> Uint:
     """A decimal number without sign."""
     if _UINT.fullmatch(text) and len(text.lstrip("0")) <= 20 and int(text) <= MAX_UINT64:
@@ -147,14 +137,11 @@ def string_to_uint(text: str) -> Uint:
     raise _refused("uint")
 
 
-@overload("int64_to_double", "int")
-@overload("uint64_to_double", "uint")
 def int_to_double(number: int) -> float:
     """The nearest double."""
     return float(number)
 
 
-@overload("string_to_double", "string")
 def string_to_double(text: str) -> float:
     """A number as Go's ParseFloat reads it: decimal or hexadecimal, inf, nan, underscores between digits."""
     if _SPECIAL.fullmatch(text):
@@ -178,20 +165,16 @@ def _parse_float(text: str) -> float | None:
     return None
 
 
-@overload("bool_to_string", "bool")
 def bool_to_string(value: bool) -> str:
     """`true` or `false`."""
     return "true" if value else "false"
 
 
-@overload("int64_to_string", "int")
-@overload("uint64_to_string", "uint")
 def int_to_string(number: int) -> str:
     """Decimal digits."""
     return str(int(number))
 
 
-@overload("double_to_string", "double")
 def double_to_string(number: float) -> str:
     """Go's `%g`: the shortest digits, with an exponent below 1e-4 and from 1e6 on."""
     if math.isnan(number):
@@ -225,20 +208,17 @@ def _plain(digits: str, power: int) -> str:
     return f"{digits[: power + 1]}.{digits[power + 1 :]}"
 
 
-@overload("timestamp_to_string", "timestamp")
 def timestamp_to_string(instant: Timestamp) -> str:
     """RFC 3339 in UTC, with as many digits of the second as needed."""
     return times.format_timestamp(instant.nanos)
 
 
-@overload("duration_to_string", "duration")
 def duration_to_string(span: Duration) -> str:
     """Seconds, such as `1.5s`."""
     whole, rest = divmod(abs(span.nanos), 10**9)
     return ("-" if span.nanos < 0 else "") + _plain(*_shortest(whole + rest / 1e9)) + "s"
 
 
-@overload("string_to_timestamp", "string")
 def string_to_timestamp(text: str) -> Timestamp:
     """RFC 3339, as lenient as Go."""
     nanos = times.parse_timestamp(text)
@@ -247,13 +227,11 @@ def string_to_timestamp(text: str) -> Timestamp:
     return check_timestamp(nanos)
 
 
-@overload("int64_to_timestamp", "int")
 def int_to_timestamp(seconds: int) -> Timestamp:
     """Seconds since 1970."""
     return check_timestamp(seconds * 10**9)
 
 
-@overload("string_to_duration", "string")
 def string_to_duration(text: str) -> Duration:
     """Go's duration syntax, such as `1h30m`."""
     nanos = times.parse_duration(text)
@@ -262,7 +240,72 @@ def string_to_duration(text: str) -> Duration:
     return Duration(nanos)
 
 
-@overload("int64_to_duration", "int")
 def int_to_duration(nanos: int) -> Duration:
     """Nanoseconds."""
     return Duration(nanos)
+
+
+# -- the table ---------------------------------------------------------------------------------------------------
+
+
+def _to_bytes(operands: Operands) -> CallEstimate:
+    text = size(operands[0])
+    return CallEstimate(text.scaled(STRING_FACTOR), Interval(text.least, text.most * 4 % (MOST + 1)))
+
+
+def _from_bytes(operands: Operands) -> CallEstimate:
+    data = size(operands[0])
+    return CallEstimate(data.scaled(STRING_FACTOR), Interval(data.least // 4, data.most))
+
+
+_NAMES = {BOOL: "bool", BYTES: "bytes", DOUBLE: "double", DURATION: "duration", INT: "int64", STRING: "string"}
+_NAMES |= {TIMESTAMP: "timestamp", UINT: "uint64"}
+
+
+def _to(result: Type, sources: dict[Type, Function], prices: dict[Type, Price]) -> tuple[Overload, ...]:
+    """Return the overloads named SOURCE_to_RESULT."""
+    return tuple(
+        plain(f"{_NAMES[of]}_to_{_NAMES[result]}", (of,), result, function, prices.get(of, UNIT), planned=True)
+        for of, function in sources.items()
+    )
+
+
+_A = parameter("A")
+
+CONVERSIONS = {
+    "type": (plain("type", (_A,), type_of(_A), type_value, planned=True),),
+    "dyn": (plain("to_dyn", (_A,), DYN, same, planned=True),),
+    "bool": _to(BOOL, {BOOL: same, STRING: string_to_bool}, {}),
+    "bytes": _to(BYTES, {BYTES: same, STRING: string_to_bytes}, {STRING: Price(first, _to_bytes)}),
+    "double": _to(DOUBLE, {DOUBLE: same, INT: int_to_double, STRING: string_to_double, UINT: int_to_double}, {}),
+    "duration": _to(DURATION, {DURATION: same, INT: int_to_duration, STRING: string_to_duration}, {}),
+    "int": _to(
+        INT,
+        {
+            INT: same,
+            DOUBLE: double_to_int,
+            DURATION: duration_to_int,
+            STRING: string_to_int,
+            TIMESTAMP: timestamp_to_int,
+            UINT: uint_to_int,
+        },
+        {},
+    ),
+    "string": _to(
+        STRING,
+        {
+            STRING: same,
+            BOOL: bool_to_string,
+            BYTES: bytes_to_string,
+            DOUBLE: double_to_string,
+            DURATION: duration_to_string,
+            INT: int_to_string,
+            TIMESTAMP: timestamp_to_string,
+            UINT: int_to_string,
+        },
+        {BYTES: Price(first, _from_bytes)},
+    ),
+    "timestamp": _to(TIMESTAMP, {TIMESTAMP: same, INT: int_to_timestamp, STRING: string_to_timestamp}, {}),
+    "uint": _to(UINT, {UINT: same, DOUBLE: double_to_uint, INT: int_to_uint, STRING: string_to_uint}, {}),
+}
+"""The standard library's conversions."""

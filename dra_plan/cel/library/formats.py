@@ -13,9 +13,13 @@ from dra_plan.api.names import (
     subdomain_problems,
     too_long,
 )
-from dra_plan.cel.library.base import overload
+from dra_plan.cel.cost import pattern_cost
+from dra_plan.cel.library.overload import CallEstimate, Library, Overload, member, plain
+from dra_plan.cel.library.prices import Operands, by_name, through
 from dra_plan.cel.library.urls import request_error
-from dra_plan.cel.values import NONE, NamedFormat, Optional, Value
+from dra_plan.cel.ranges import REGEX_FACTOR
+from dra_plan.cel.types import FORMAT, STRING, list_of, optional_of
+from dra_plan.cel.values import NONE, NamedFormat, Optional, Value, size_of
 
 _LABEL_1035 = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 _UUID = re.compile(r"(?i:[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12})")
@@ -91,19 +95,44 @@ _FORMATS: dict[str, NamedFormat] = {
 }
 
 
-@overload("format-named", "string")
 def named(name: str) -> Optional:
     """The format with this name, if there is one."""
     found = _FORMATS.get(name)
     return NONE if found is None else Optional(found)
 
 
-@overload("format-validate", "format", "string")
 def validate(form: NamedFormat, text: str) -> Value:
     """What is wrong with the text, or none."""
     problems = form.problems(text)
     return Optional(list(problems)) if problems else NONE
 
 
-for _name, _format in _FORMATS.items():
-    overload(f"format.{_name}")(lambda form=_format: form)
+_LONGEST_PATTERN = 128
+
+
+def _cost(arguments: list[Value], _result: Value) -> int:
+    form = arguments[0]
+    return pattern_cost(size_of(arguments[1]), form.regex_size) if type(form) is NamedFormat else 1
+
+
+def _estimate(operands: Operands) -> CallEstimate:
+    return CallEstimate(through(operands[1]).scaled(_LONGEST_PATTERN * REGEX_FACTOR))
+
+
+def _constructor(name: str, form: NamedFormat) -> tuple[Overload, ...]:
+    return (plain(f"format.{name}", (), FORMAT, lambda: form),)
+
+
+FORMATS = Library(
+    name="kubernetes format",
+    since=(1, 31),
+    functions={
+        "validate": (
+            member(
+                "format-validate", (FORMAT, STRING), optional_of(list_of(STRING)), validate, by_name(_cost, _estimate)
+            ),
+        ),
+        "format.named": (plain("format-named", (STRING,), optional_of(FORMAT), named),),
+        **{f"format.{name}": _constructor(name, form) for name, form in _FORMATS.items()},
+    },
+)

@@ -3,9 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
-from dra_plan.cel.library.base import OVERLOADS, Overload, overload
+from dra_plan.cel.cost import inequality, traversal
+from dra_plan.cel.library.authorizer import AUTHORIZER_TYPES
+from dra_plan.cel.library.overload import UNIT, CallEstimate, Function, Library, Overload, Price, plain
+from dra_plan.cel.library.prices import Operands, estimated, size
+from dra_plan.cel.ranges import ONE, STRING_FACTOR, Interval
+from dra_plan.cel.types import (
+    BOOL,
+    BYTES,
+    CIDR,
+    DOUBLE,
+    DURATION,
+    FORMAT,
+    INT,
+    IP,
+    QUANTITY,
+    SEMVER,
+    STRING,
+    TIMESTAMP,
+    UINT,
+    URL,
+    Type,
+    list_of,
+    map_of,
+    parameter,
+)
 from dra_plan.cel.values import (
     MAX_INT64,
     MIN_INT64,
@@ -21,6 +44,7 @@ from dra_plan.cel.values import (
     equal,
     map_key,
     no_such_overload,
+    size_of,
     spend,
     spend_on,
 )
@@ -134,8 +158,6 @@ def modulo(left: Value, right: Value) -> Value:
     raise no_such_overload()
 
 
-@overload("negate_int64", "int")
-@overload("negate_double", "double")
 def negate(value: Value) -> Value:
     """`-value`."""
     kind = type(value)
@@ -146,7 +168,6 @@ def negate(value: Value) -> Value:
     raise no_such_overload()
 
 
-@overload("logical_not", "bool")
 def logical_not(value: Value) -> Value:
     """`!value`."""
     if type(value) is bool:
@@ -191,34 +212,150 @@ def contained(item: Value, container: Value) -> bool:
     raise no_such_overload()
 
 
-@overload("size_string", "string")
-@overload("string_size", "string")
-@overload("size_bytes", "bytes")
-@overload("bytes_size", "bytes")
-@overload("size_list", "list")
-@overload("list_size", "list")
-@overload("size_map", "map")
-@overload("map_size", "map")
-def size(value: Value) -> int:
-    """Code points, bytes, elements or entries."""
-    return len(value)
+# -- prices ------------------------------------------------------------------------------------------------------
 
 
-SINGLETONS: dict[str, Callable[..., Value]] = {
-    "_+_": add,
-    "_-_": subtract,
-    "_*_": multiply,
-    "_/_": divide,
-    "_%_": modulo,
-    "_<_": less,
-    "_<=_": less_equal,
-    "_>_": greater,
-    "_>=_": greater_equal,
-    "@in": contained,
-    "-_": negate,
-    "!_": logical_not,
-}
-"""Operators that look at the values themselves, whatever overloads the check found."""
+def _smaller(arguments: list[Value], _result: Value) -> int:
+    return inequality(arguments[0], arguments[1])
 
-OVERLOADS["in_list"] = Overload("in_list", contained, ("any", "list"))
-OVERLOADS["in_map"] = Overload("in_map", contained, ("any", "map"))
+
+def _both(arguments: list[Value], _result: Value) -> int:
+    return traversal(size_of(arguments[0]) + size_of(arguments[1]))
+
+
+def _searched_list(arguments: list[Value], _result: Value) -> int:
+    return size_of(arguments[1])
+
+
+def _compared(operands: Operands) -> CallEstimate:
+    most = min(size(operands[0]).most, size(operands[1]).most)
+    return CallEstimate(Interval(min(most, 1), most).scaled(STRING_FACTOR))
+
+
+_LONGEST_FORMAT = 64
+_UNIT_EQUALITY = frozenset((IP, CIDR, QUANTITY, SEMVER)) | AUTHORIZER_TYPES
+
+
+def _equals(operands: Operands) -> CallEstimate:
+    """Price the equality of Kubernetes' own types; all others are compared by size."""
+    left, right = operands[0].type, operands[1].type
+    if left.name == right.name:
+        if left in _UNIT_EQUALITY:
+            return CallEstimate(ONE)
+        if left == FORMAT:
+            return CallEstimate(Interval(1, _LONGEST_FORMAT).scaled(STRING_FACTOR))
+        if left == URL:
+            text = operands[1].size
+            return CallEstimate(Interval(1, 1 if text is None else text.most).scaled(STRING_FACTOR))
+    return _compared(operands)
+
+
+def _joined(operands: Operands) -> CallEstimate:
+    result = size(operands[0]).plus(size(operands[1]))
+    return CallEstimate(result.scaled(STRING_FACTOR), result)
+
+
+def _joined_lists(operands: Operands) -> CallEstimate:
+    return CallEstimate(ONE, size(operands[0]).plus(size(operands[1])))
+
+
+def _in_list(operands: Operands) -> CallEstimate:
+    return CallEstimate(size(operands[1]))
+
+
+_COMPARED = Price(_smaller, _compared)
+_ADDED = Price(_both, _joined)
+
+# -- the table ---------------------------------------------------------------------------------------------------
+
+_A, _B = parameter("A"), parameter("B")
+_LIST, _MAP = list_of(_A), map_of(_A, _B)
+
+_PAIRS: tuple[tuple[str, Type, Type], ...] = (
+    ("bool", BOOL, BOOL),
+    ("int64", INT, INT),
+    ("int64_double", INT, DOUBLE),
+    ("int64_uint64", INT, UINT),
+    ("uint64", UINT, UINT),
+    ("uint64_double", UINT, DOUBLE),
+    ("uint64_int64", UINT, INT),
+    ("double", DOUBLE, DOUBLE),
+    ("double_int64", DOUBLE, INT),
+    ("double_uint64", DOUBLE, UINT),
+    ("string", STRING, STRING),
+    ("bytes", BYTES, BYTES),
+    ("timestamp", TIMESTAMP, TIMESTAMP),
+    ("duration", DURATION, DURATION),
+)
+
+
+def _order(prefix: str, function: Function) -> tuple[Overload, ...]:
+    return tuple(
+        plain(f"{prefix}_{suffix}", (left, right), BOOL, function, _COMPARED if left in (STRING, BYTES) else UNIT,
+              singleton=True)
+        for suffix, left, right in _PAIRS
+    )  # fmt: skip
+
+
+def _arithmetic(
+    function: Function, *signatures: tuple[str, tuple[Type, ...], Type], price: Price = UNIT
+) -> tuple[Overload, ...]:
+    return tuple(
+        plain(identifier, args, result, function, price, singleton=True) for identifier, args, result in signatures
+    )
+
+
+def _numeric(function: Function, prefix: str, **types: Type) -> tuple[Overload, ...]:
+    return _arithmetic(function, *((f"{prefix}_{name}", (of, of), of) for name, of in types.items()))
+
+
+OPERATORS = Library(
+    name="operators",
+    since=(1, 0),
+    functions={
+        "_?_:_": (plain("conditional", (BOOL, _A, _A), _A),),
+        "_&&_": (plain("logical_and", (BOOL, BOOL), BOOL),),
+        "_||_": (plain("logical_or", (BOOL, BOOL), BOOL),),
+        "!_": (plain("logical_not", (BOOL,), BOOL, logical_not, singleton=True),),
+        "@not_strictly_false": (plain("not_strictly_false", (BOOL,), BOOL),),
+        "_==_": (plain("equals", (_A, _A), BOOL, price=estimated(_equals)),),
+        "_!=_": (plain("not_equals", (_A, _A), BOOL, price=estimated(_compared)),),
+        "_<_": _order("less", less),
+        "_<=_": _order("less_equals", less_equal),
+        "_>_": _order("greater", greater),
+        "_>=_": _order("greater_equals", greater_equal),
+        "_+_": (
+            *_arithmetic(add, ("add_bytes", (BYTES, BYTES), BYTES), price=_ADDED),
+            *_arithmetic(
+                add,
+                ("add_double", (DOUBLE, DOUBLE), DOUBLE),
+                ("add_duration_duration", (DURATION, DURATION), DURATION),
+                ("add_duration_timestamp", (DURATION, TIMESTAMP), TIMESTAMP),
+                ("add_timestamp_duration", (TIMESTAMP, DURATION), TIMESTAMP),
+                ("add_int64", (INT, INT), INT),
+            ),
+            *_arithmetic(add, ("add_list", (_LIST, _LIST), _LIST), price=estimated(_joined_lists)),
+            *_arithmetic(add, ("add_string", (STRING, STRING), STRING), price=_ADDED),
+            *_arithmetic(add, ("add_uint64", (UINT, UINT), UINT)),
+        ),
+        "_-_": _arithmetic(
+            subtract,
+            ("subtract_double", (DOUBLE, DOUBLE), DOUBLE),
+            ("subtract_duration_duration", (DURATION, DURATION), DURATION),
+            ("subtract_int64", (INT, INT), INT),
+            ("subtract_timestamp_duration", (TIMESTAMP, DURATION), TIMESTAMP),
+            ("subtract_timestamp_timestamp", (TIMESTAMP, TIMESTAMP), DURATION),
+            ("subtract_uint64", (UINT, UINT), UINT),
+        ),
+        "_*_": _numeric(multiply, "multiply", double=DOUBLE, int64=INT, uint64=UINT),
+        "_/_": _numeric(divide, "divide", double=DOUBLE, int64=INT, uint64=UINT),
+        "_%_": _numeric(modulo, "modulo", int64=INT, uint64=UINT),
+        "-_": _arithmetic(negate, ("negate_double", (DOUBLE,), DOUBLE), ("negate_int64", (INT,), INT)),
+        "_[_]": (plain("index_list", (_LIST, INT), _A), plain("index_map", (_MAP, _A), _B)),
+        "@in": (
+            plain("in_list", (_A, _LIST), BOOL, contained, Price(_searched_list, _in_list), singleton=True),
+            plain("in_map", (_A, _MAP), BOOL, contained, singleton=True),
+        ),
+    },
+)
+"""Operators look at the values themselves, whatever overloads the check found; equality is charged with `cost`."""

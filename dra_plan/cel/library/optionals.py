@@ -1,23 +1,20 @@
-"""Optional values, and the maps that comprehensions build.
-
-`or` and `orValue` are planned, because their right side is only evaluated when needed.
-"""
+"""Optional values. `or`, `orValue` and selections are planned: the right side is only evaluated when needed."""
 
 from __future__ import annotations
 
 from dra_plan.api.quantity import Quantity
 from dra_plan.api.semver import Semver
-from dra_plan.cel.library.base import overload
-from dra_plan.cel.values import NONE, EvaluationError, NamedFormat, Optional, Url, Value, map_key, spend
+from dra_plan.cel import macros
+from dra_plan.cel.library.overload import Library, member, plain
+from dra_plan.cel.types import BOOL, DYN, INT, STRING, list_of, map_of, optional_of, parameter
+from dra_plan.cel.values import NONE, EvaluationError, NamedFormat, Optional, Url, Value
 
 
-@overload("optional_of", "any")
 def of(value: Value) -> Optional:
     """The value as optional."""
     return Optional(value)
 
 
-@overload("optional_ofNonZeroValue", "any")
 def of_non_zero(value: Value) -> Optional:
     """The value as optional, none for false, 0, empty text, empty containers and null."""
     if value is None or (type(value) is not Optional and _is_zero(value)):
@@ -32,19 +29,16 @@ def _is_zero(value: Value) -> bool:
     return nanos == 0 if nanos is not None else not value
 
 
-@overload("optional_none")
 def none() -> Optional:
     """No value."""
     return NONE
 
 
-@overload("optional_hasValue", "optional")
 def has_value(option: Optional) -> bool:
     """Whether there is a value."""
     return option is not NONE
 
 
-@overload("optional_value", "optional")
 def value_of(option: Optional) -> Value:
     """The value; raises EvaluationError when there is none."""
     if option is NONE:
@@ -52,20 +46,16 @@ def value_of(option: Optional) -> Value:
     return option.value
 
 
-@overload("list_first", "list")
 def first(values: list[Value]) -> Optional:
     """The first element, if there is one."""
     return Optional(values[0]) if values else NONE
 
 
-@overload("list_last", "list")
 def last(values: list[Value]) -> Optional:
     """The last element, if there is one."""
     return Optional(values[-1]) if values else NONE
 
 
-@overload("optional_unwrap", "list")
-@overload("optional_unwrapOpt", "list")
 def unwrap(options: list[Value]) -> list[Value]:
     """The values of those that have one."""
     for option in options:
@@ -74,21 +64,37 @@ def unwrap(options: list[Value]) -> list[Value]:
     return [option.value for option in options if option is not NONE]
 
 
-@overload("@mapInsert_map_key_value", "map", "any", "any")
-def map_insert(mapping: dict[Value, Value], key: Value, value: Value) -> dict[Value, Value]:
-    """The map with one more entry."""
-    place = map_key(key)
-    if place in mapping:
-        raise EvaluationError(f"insert failed: key {key} already exists")
-    spend(len(mapping))
-    return {**mapping, place: value}
+_K, _V = parameter("K"), parameter("V")
+_LIST, _MAP, _OPTIONAL = list_of(_V), map_of(_K, _V), optional_of(_V)
+_OPTIONALS = list_of(_OPTIONAL)
 
-
-@overload("@mapInsert_map_map", "map", "map")
-def map_merge(mapping: dict[Value, Value], other: dict[Value, Value]) -> dict[Value, Value]:
-    """The map with the entries of another."""
-    for place in other:
-        if place in mapping:
-            raise EvaluationError("insert failed: key already exists")
-    spend(len(mapping) + len(other))
-    return {**mapping, **other}
+OPTIONALS = Library(
+    name="optional",
+    since=(1, 28),
+    macros=macros.OPTIONAL,
+    types={"optional_type": _OPTIONAL},
+    functions={
+        "optional.of": (plain("optional_of", (_V,), _OPTIONAL, of),),
+        "optional.ofNonZeroValue": (plain("optional_ofNonZeroValue", (_V,), _OPTIONAL, of_non_zero),),
+        "optional.none": (plain("optional_none", (), _OPTIONAL, none),),
+        "value": (member("optional_value", (_OPTIONAL,), _V, value_of),),
+        "hasValue": (member("optional_hasValue", (_OPTIONAL,), BOOL, has_value),),
+        "or": (member("optional_or_optional", (_OPTIONAL, _OPTIONAL), _OPTIONAL),),
+        "orValue": (member("optional_orValue_value", (_OPTIONAL, _V), _V),),
+        "_?._": (plain("select_optional_field", (DYN, STRING), _OPTIONAL),),
+        "_[?_]": (
+            plain("list_optindex_optional_int", (_LIST, INT), _OPTIONAL),
+            plain("optional_list_optindex_optional_int", (optional_of(_LIST), INT), _OPTIONAL),
+            plain("map_optindex_optional_value", (_MAP, _K), _OPTIONAL),
+            plain("optional_map_optindex_optional_value", (optional_of(_MAP), _K), _OPTIONAL),
+        ),
+        "_[_]": (
+            plain("optional_list_index_int", (optional_of(_LIST), INT), _OPTIONAL),
+            plain("optional_map_index_value", (optional_of(_MAP), _K), _OPTIONAL),
+        ),
+        "last": (member("list_last", (_LIST,), _OPTIONAL, last),),
+        "first": (member("list_first", (_LIST,), _OPTIONAL, first),),
+        "optional.unwrap": (plain("optional_unwrap", (_OPTIONALS,), _LIST, unwrap),),
+        "unwrapOpt": (member("optional_unwrapOpt", (_OPTIONALS,), _LIST, unwrap),),
+    },
+)

@@ -1,4 +1,4 @@
-"""Regular expressions: RE2 as Go has it, with Go's error texts. What is done with a pattern is in `strings`.
+"""Regular expressions: RE2 as Go has it, with Go's error texts; `matches` and Kubernetes' regex library.
 
 Go and the C++ library share syntax and semantics but for a few corners, which are refused here as Go refuses them.
 """
@@ -9,6 +9,9 @@ import functools
 import re
 from typing import Any
 
+from dra_plan.cel.library.overload import Library, member, plain
+from dra_plan.cel.library.prices import FOUND, MATCHED
+from dra_plan.cel.types import BOOL, INT, STRING, list_of
 from dra_plan.cel.values import EvaluationError
 
 _MEMORY = 64 << 20
@@ -83,3 +86,49 @@ def _refused_by_go(pattern: str) -> str | None:
         elif part["close"] and captures:
             depth -= captures.pop()
     return None
+
+
+def matches(text: str, pattern: str) -> bool:
+    """Whether the pattern matches anywhere."""
+    return compile_regex(pattern).search(text) is not None
+
+
+def find(text: str, pattern: str) -> str:
+    """The first match, or empty text."""
+    match = compile_regex(pattern).search(text)
+    return "" if match is None else str(match[0])
+
+
+def find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
+    """All matches, at most `limit` unless negative."""
+    found: list[str] = []
+    last_end = -1
+    for match in compile_regex(pattern).finditer(text):
+        start, end = match.span()
+        # As in Go, no match is empty at the very end of the one before.
+        if start == end == last_end:
+            continue
+        if 0 <= limit <= len(found):
+            break
+        last_end = end
+        found.append(text[start:end])
+    return found
+
+
+MATCHES = (
+    plain("matches", (STRING, STRING), BOOL, matches, pattern=True),
+    member("matches_string", (STRING, STRING), BOOL, matches, MATCHED, pattern=True),
+)
+"""The standard library's function."""
+
+REGEX = Library(
+    name="kubernetes regex",
+    since=(1, 0),
+    functions={
+        "find": (member("string_find_string", (STRING, STRING), STRING, find, FOUND, pattern=True),),
+        "findAll": (
+            member("string_find_all_string", (STRING, STRING), list_of(STRING), find_all, FOUND, pattern=True),
+            member("string_find_all_string_int", (STRING, STRING, INT), list_of(STRING), find_all, FOUND, pattern=True),
+        ),
+    },
+)

@@ -11,11 +11,12 @@ from collections.abc import Callable
 
 from dra_plan.api import quantity as api
 from dra_plan.api.quantity import Quantity, QuantityError
-from dra_plan.cel.library.base import overload
+from dra_plan.cel.library.overload import Library, member, plain
+from dra_plan.cel.library.prices import PARSED
+from dra_plan.cel.types import BOOL, DOUBLE, INT, QUANTITY, STRING
 from dra_plan.cel.values import EvaluationError, QuantityBox, QuantityCell, Value
 
 
-@overload("string_to_quantity", "string")
 def to_quantity(text: str) -> Quantity:
     """The amount written so."""
     try:
@@ -24,7 +25,6 @@ def to_quantity(text: str) -> Quantity:
         raise EvaluationError(str(error)) from None
 
 
-@overload("is_quantity_string", "string")
 def is_quantity(text: str) -> bool:
     """Whether the text is an amount."""
     try:
@@ -66,37 +66,31 @@ def _arithmetic(left: Value, right: Quantity, operation: Callable[[Quantity, Qua
     return QuantityCell(left.amount, computed=True)
 
 
-@overload("quantity_sign", "quantity")
 def sign(value: Value) -> int:
     """-1, 0 or 1."""
     return amount_of(value).sign
 
 
-@overload("quantity_is_greater_than", "quantity", "quantity")
 def is_greater_than(left: Value, right: Value) -> bool:
     """Whether the left amount is greater."""
     return _compare(left, right) > 0
 
 
-@overload("quantity_is_less_than", "quantity", "quantity")
 def is_less_than(left: Value, right: Value) -> bool:
     """Whether the left amount is smaller."""
     return _compare(left, right) < 0
 
 
-@overload("quantity_compare_to", "quantity", "quantity")
 def compare_to(left: Value, right: Value) -> int:
     """-1, 0 or 1."""
     return _compare(left, right)
 
 
-@overload("quantity_get_float", "quantity")
 def as_approximate_float(value: Value) -> float:
     """The amount as double."""
     return amount_of(value).approximate_float
 
 
-@overload("quantity_get_int", "quantity")
 def as_integer(value: Value) -> int:
     """The amount as int; raises EvaluationError where `isInteger` is false."""
     number = amount_of(value).as_int64
@@ -105,31 +99,53 @@ def as_integer(value: Value) -> int:
     return number
 
 
-@overload("quantity_is_integer", "quantity")
 def is_integer(value: Value) -> bool:
     """Whether upstream can give the amount as int without arithmetic."""
     return amount_of(value).as_int64 is not None
 
 
-@overload("quantity_add", "quantity", "quantity")
 def add(left: Value, right: Value) -> Value:
     """The sum."""
     return _arithmetic(left, amount_of(right), api.add)
 
 
-@overload("quantity_add_int", "quantity", "int")
 def add_int(left: Value, right: int) -> Value:
     """The sum with a number of units."""
     return _arithmetic(left, api.make(right, 0, "DecimalExponent"), api.add)
 
 
-@overload("quantity_sub", "quantity", "quantity")
 def subtract(left: Value, right: Value) -> Value:
     """The difference."""
     return _arithmetic(left, amount_of(right), api.subtract)
 
 
-@overload("quantity_sub_int", "quantity", "int")
 def subtract_int(left: Value, right: int) -> Value:
     """The difference from a number of units."""
     return _arithmetic(left, api.make(right, 0, "DecimalExponent"), api.subtract)
+
+
+_TWO, _WITH_INT = (QUANTITY, QUANTITY), (QUANTITY, INT)
+
+QUANTITIES = Library(
+    name="kubernetes quantity",
+    since=(1, 28),
+    functions={
+        "quantity": (plain("string_to_quantity", (STRING,), QUANTITY, to_quantity, PARSED, once=True),),
+        "isQuantity": (plain("is_quantity_string", (STRING,), BOOL, is_quantity, PARSED, once=True),),
+        "sign": (plain("quantity_sign", (QUANTITY,), INT, sign),),  # no member, in contrast to what upstream documents
+        "isGreaterThan": (member("quantity_is_greater_than", _TWO, BOOL, is_greater_than),),
+        "isLessThan": (member("quantity_is_less_than", _TWO, BOOL, is_less_than),),
+        "compareTo": (member("quantity_compare_to", _TWO, INT, compare_to),),
+        "asApproximateFloat": (member("quantity_get_float", (QUANTITY,), DOUBLE, as_approximate_float),),
+        "asInteger": (member("quantity_get_int", (QUANTITY,), INT, as_integer),),
+        "isInteger": (member("quantity_is_integer", (QUANTITY,), BOOL, is_integer),),
+        "add": (
+            member("quantity_add", _TWO, QUANTITY, add),
+            member("quantity_add_int", _WITH_INT, QUANTITY, add_int),
+        ),
+        "sub": (
+            member("quantity_sub", _TWO, QUANTITY, subtract),
+            member("quantity_sub_int", _WITH_INT, QUANTITY, subtract_int),
+        ),
+    },
+)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dra_plan.api import semver as api
 from dra_plan.api.semver import Semver, SemverError
-from dra_plan.cel.library.base import overload
+from dra_plan.cel.library.overload import Library, member, plain
+from dra_plan.cel.library.prices import PARSED
+from dra_plan.cel.types import BOOL, INT, SEMVER, STRING
 from dra_plan.cel.values import MAX_INT64, EvaluationError
 
 
-@overload("string_to_semver", "string")
-@overload("string_bool_to_semver", "string", "bool")
 def to_semver(text: str, normalize: bool = False) -> Semver:
     """The version written so."""
     try:
@@ -18,8 +18,6 @@ def to_semver(text: str, normalize: bool = False) -> Semver:
         raise EvaluationError(str(error)) from None
 
 
-@overload("is_semver_string", "string")
-@overload("is_semver_string_bool", "string", "bool")
 def is_semver(text: str, normalize: bool = False) -> bool:
     """Whether the text is a version."""
     try:
@@ -33,37 +31,55 @@ def _int64(number: int) -> int:
     return number if number <= MAX_INT64 else number - 2**64
 
 
-@overload("semver_major", "semver")
 def major(version: Semver) -> int:
     """The major number."""
     return _int64(version.major)
 
 
-@overload("semver_minor", "semver")
 def minor(version: Semver) -> int:
     """The minor number."""
     return _int64(version.minor)
 
 
-@overload("semver_patch", "semver")
 def patch(version: Semver) -> int:
     """The patch number."""
     return _int64(version.patch)
 
 
-@overload("semver_is_greater_than", "semver", "semver")
 def is_greater_than(left: Semver, right: Semver) -> bool:
     """Whether the left version is later."""
     return left.key > right.key
 
 
-@overload("semver_is_less_than", "semver", "semver")
 def is_less_than(left: Semver, right: Semver) -> bool:
     """Whether the left version is earlier."""
     return left.key < right.key
 
 
-@overload("semver_compare_to", "semver", "semver")
 def compare_to(left: Semver, right: Semver) -> int:
     """-1, 0 or 1."""
     return api.compare(left, right)
+
+
+_TWO = (SEMVER, SEMVER)
+
+SEMVERS = Library(
+    name="kubernetes semver version 1",
+    since=(1, 33),
+    functions={
+        "semver": (
+            plain("string_to_semver", (STRING,), SEMVER, to_semver, PARSED, once=True),
+            plain("string_bool_to_semver", (STRING, BOOL), SEMVER, to_semver, PARSED, once=True),
+        ),
+        "isSemver": (
+            plain("is_semver_string", (STRING,), BOOL, is_semver, PARSED, once=True),
+            plain("is_semver_string_bool", (STRING, BOOL), BOOL, is_semver, PARSED, once=True),
+        ),
+        "isGreaterThan": (member("semver_is_greater_than", _TWO, BOOL, is_greater_than),),
+        "isLessThan": (member("semver_is_less_than", _TWO, BOOL, is_less_than),),
+        "compareTo": (member("semver_compare_to", _TWO, INT, compare_to),),
+        "major": (member("semver_major", (SEMVER,), INT, major),),
+        "minor": (member("semver_minor", (SEMVER,), INT, minor),),
+        "patch": (member("semver_patch", (SEMVER,), INT, patch),),
+    },
+)

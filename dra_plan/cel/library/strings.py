@@ -1,15 +1,18 @@
-"""Functions of text: the standard ones, the strings library (version 2, without format) and Kubernetes' regex library.
-
-Positions count code points. `format` is in `text_format`.
-"""
+"""The strings library, version 2. Positions count code points. How `format` formats is in `text_format`."""
 
 from __future__ import annotations
 
+import math
 import re
 
-from dra_plan.cel.library.base import overload
-from dra_plan.cel.library.patterns import compile_regex
-from dra_plan.cel.values import EvaluationError, Value, check_text
+from dra_plan.cel.ast import Const
+from dra_plan.cel.cost import traversal
+from dra_plan.cel.library.overload import CallEstimate, Library, Price, member, plain
+from dra_plan.cel.library.prices import SAME_SIZE, SEARCHED, Operands, by_name, first, first_twice, size, through_first
+from dra_plan.cel.library.text_format import format_text
+from dra_plan.cel.ranges import FREE, MOST, STRING_FACTOR, UNKNOWN, Interval
+from dra_plan.cel.types import DYN, INT, STRING, list_of
+from dra_plan.cel.values import EvaluationError, Value, check_text, size_of
 
 _LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 _UPPER = {lower: lower - 32 for lower in range(ord("a"), ord("z") + 1)}
@@ -19,25 +22,6 @@ _ESCAPES = {
 }  # fmt: skip
 
 
-@overload("contains_string", "string", "string")
-def contains(text: str, part: str) -> bool:
-    """Whether the part occurs in the text."""
-    return part in text
-
-
-@overload("starts_with_string", "string", "string")
-def starts_with(text: str, part: str) -> bool:
-    """Whether the text begins so."""
-    return text.startswith(part)
-
-
-@overload("ends_with_string", "string", "string")
-def ends_with(text: str, part: str) -> bool:
-    """Whether the text ends so."""
-    return text.endswith(part)
-
-
-@overload("string_char_at_int", "string", "int")
 def char_at(text: str, index: int) -> str:
     """The character there, empty at the end."""
     if not 0 <= index <= len(text):
@@ -45,8 +29,6 @@ def char_at(text: str, index: int) -> str:
     return text[index : index + 1]
 
 
-@overload("string_index_of_string", "string", "string")
-@overload("string_index_of_string_int", "string", "string", "int")
 def index_of(text: str, part: str, start: int = 0) -> int:
     """Where the part occurs first from `start` on, or -1; `start` itself for an empty part."""
     if not part:
@@ -56,13 +38,11 @@ def index_of(text: str, part: str, start: int = 0) -> int:
     return text.find(part, start)
 
 
-@overload("string_last_index_of_string", "string", "string")
 def last_index_of(text: str, part: str) -> int:
     """Where the part occurs last, or -1; the length for an empty part."""
     return text.rfind(part)
 
 
-@overload("string_last_index_of_string_int", "string", "string", "int")
 def last_index_before(text: str, part: str, start: int) -> int:
     """Where the part begins last, at `start` at most, or -1; `start` itself for an empty part.
 
@@ -75,20 +55,16 @@ def last_index_before(text: str, part: str, start: int) -> int:
     return text.rfind(part, 0, start + len(part)) if start < len(text) else -1
 
 
-@overload("string_lower_ascii", "string")
 def lower_ascii(text: str) -> str:
     """A to Z in lower case."""
     return text.translate(_LOWER)
 
 
-@overload("string_upper_ascii", "string")
 def upper_ascii(text: str) -> str:
     """Letters a to z in upper case."""
     return text.translate(_UPPER)
 
 
-@overload("string_replace_string_string", "string", "string", "string")
-@overload("string_replace_string_string_int", "string", "string", "string", "int")
 def replace(text: str, old: str, new: str, limit: int = -1) -> str:
     """The text with `old` replaced, at most `limit` times unless negative; an empty `old` is between all characters."""
     if len(new) > len(old):
@@ -97,8 +73,6 @@ def replace(text: str, old: str, new: str, limit: int = -1) -> str:
     return text.replace(old, new, max(limit, -1))
 
 
-@overload("string_split_string", "string", "string")
-@overload("string_split_string_int", "string", "string", "int")
 def split(text: str, separator: str, limit: int = -1) -> list[str]:
     """The parts between separators, at most `limit` unless negative; single characters for an empty separator."""
     if limit == 0:
@@ -110,7 +84,6 @@ def split(text: str, separator: str, limit: int = -1) -> list[str]:
     return [*text[: limit - 1], text[limit - 1 :]]
 
 
-@overload("string_substring_int", "string", "int")
 def substring_from(text: str, start: int) -> str:
     """The text from a position on."""
     if not 0 <= start <= len(text):
@@ -118,7 +91,6 @@ def substring_from(text: str, start: int) -> str:
     return text[start:]
 
 
-@overload("string_substring_int_int", "string", "int", "int")
 def substring(text: str, start: int, end: int) -> str:
     """The text from one position up to another."""
     if start > end:
@@ -129,7 +101,6 @@ def substring(text: str, start: int, end: int) -> str:
     return text[start:end]
 
 
-@overload("string_trim", "string")
 def trim(text: str) -> str:
     """The text without white space around it, as Unicode defines that."""
     start, end = 0, len(text)
@@ -140,15 +111,12 @@ def trim(text: str) -> str:
     return text[start:end]
 
 
-@overload("strings_quote", "string")
 def quote(text: str) -> str:
     """The text in double quotes with control characters, quotes and backslashes escaped."""
     escaped = "".join(_ESCAPES.get(character, character) for character in text)
     return f'"{escaped}"'
 
 
-@overload("list_join", "list(string)")
-@overload("list_join_string", "list(string)", "string")
 def join(parts: list[Value], separator: str = "") -> str:
     """The texts with the separator between them."""
     for part in parts:
@@ -158,33 +126,92 @@ def join(parts: list[Value], separator: str = "") -> str:
     return separator.join(parts)
 
 
-@overload("matches", "string", "string")
-@overload("matches_string", "string", "string")
-def matches(text: str, pattern: str) -> bool:
-    """Whether the pattern matches anywhere."""
-    return compile_regex(pattern).search(text) is not None
+# -- prices ------------------------------------------------------------------------------------------------------
 
 
-@overload("string_find_string", "string", "string")
-def find(text: str, pattern: str) -> str:
-    """The first match, or empty text."""
-    match = compile_regex(pattern).search(text)
-    return "" if match is None else str(match[0])
+def _replaced(operands: Operands) -> CallEstimate:
+    text, old, new = map(size, operands[:3])
+    count_most, kept_most = _replacements(text.most, old.least, grows=new.most > old.least)
+    count_least, kept_least = _replacements(text.least, old.most, grows=old.most > new.least)
+    result = Interval(count_least, count_most).times(new).plus(Interval(kept_least, kept_most))
+    return CallEstimate(text.scaled(2 * STRING_FACTOR), result)
 
 
-@overload("string_find_all_string", "string", "string")
-@overload("string_find_all_string_int", "string", "string", "int")
-def find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
-    """All matches, at most `limit` unless negative."""
-    found: list[str] = []
-    last_end = -1
-    for match in compile_regex(pattern).finditer(text):
-        start, end = match.span()
-        # As in Go, no match is empty at the very end of the one before.
-        if start == end == last_end:
-            continue
-        if 0 <= limit <= len(found):
-            break
-        last_end = end
-        found.append(text[start:end])
-    return found
+def _replacements(length: int, old: int, *, grows: bool) -> tuple[int, int]:
+    """How many replacements of a text of length `old` to count, and how much of the original text remains."""
+    if old == 0:  # an empty text is found around every character
+        return (length + 1 if length < MOST else length), length
+    if not grows:
+        return 0, length
+    return min(math.ceil(float(length) / float(old)), MOST), 0
+
+
+def _parts(operands: Operands) -> CallEstimate:
+    text = size(operands[0])
+    most = text.most
+    if len(operands) > 2 and isinstance(limit := operands[2].expr, Const) and limit.kind == "int":
+        most = int(limit.value or 0) % (MOST + 1)  # a negative limit becomes a huge one, as upstream
+    return CallEstimate(text.scaled(2 * STRING_FACTOR), Interval(0, most))
+
+
+def _joined(operands: Operands) -> CallEstimate:
+    count, length = size(operands[0]), FREE
+    if operands[0].type.params:
+        length = count.times(operands[0].items or UNKNOWN)
+    if len(operands) > 1:
+        separators = Interval(max(count.least - 1, 0), max(count.most - 1, 0))
+        length = length.plus(size(operands[1]).times(separators))
+    return CallEstimate(length.scaled(STRING_FACTOR), length)
+
+
+def _quoted(operands: Operands) -> CallEstimate:
+    text = size(operands[0])
+    most = (text.most * 2 + 2) % (MOST + 1)
+    return CallEstimate(text.scaled(STRING_FACTOR), Interval((text.least + 2) % (MOST + 1), most))
+
+
+_REPLACE = by_name(first_twice, _replaced)
+_SPLIT = by_name(first_twice, _parts)
+_JOIN = by_name(lambda _arguments, result: traversal(2 * size_of(result)), _joined)
+
+STRINGS = Library(
+    name="strings version 2",
+    since=(1, 29),
+    functions={
+        "charAt": (member("string_char_at_int", (STRING, INT), STRING, char_at),),
+        "indexOf": (
+            member("string_index_of_string", (STRING, STRING), INT, index_of, SEARCHED),
+            member("string_index_of_string_int", (STRING, STRING, INT), INT, index_of, SEARCHED),
+        ),
+        "lastIndexOf": (
+            member("string_last_index_of_string", (STRING, STRING), INT, last_index_of, SEARCHED),
+            member("string_last_index_of_string_int", (STRING, STRING, INT), INT, last_index_before, SEARCHED),
+        ),
+        "lowerAscii": (member("string_lower_ascii", (STRING,), STRING, lower_ascii, SAME_SIZE),),
+        "upperAscii": (member("string_upper_ascii", (STRING,), STRING, upper_ascii, SAME_SIZE),),
+        "replace": (
+            member("string_replace_string_string", (STRING, STRING, STRING), STRING, replace, _REPLACE),
+            member("string_replace_string_string_int", (STRING, STRING, STRING, INT), STRING, replace, _REPLACE),
+        ),
+        "split": (
+            member("string_split_string", (STRING, STRING), list_of(STRING), split, _SPLIT),
+            member("string_split_string_int", (STRING, STRING, INT), list_of(STRING), split, _SPLIT),
+        ),
+        "substring": (
+            member("string_substring_int", (STRING, INT), STRING, substring_from, SAME_SIZE),
+            member("string_substring_int_int", (STRING, INT, INT), STRING, substring, SAME_SIZE),
+        ),
+        "trim": (member("string_trim", (STRING,), STRING, trim, SAME_SIZE),),
+        "format": (
+            member(
+                "string_format", (STRING, list_of(DYN)), STRING, format_text, Price(first, through_first),
+                any_number=True,
+            ),
+        ),
+        "strings.quote": (plain("strings_quote", (STRING,), STRING, quote, Price(first, _quoted)),),
+        "join": (
+            member("list_join", (list_of(STRING),), STRING, join, _JOIN),
+            member("list_join_string", (list_of(STRING), STRING), STRING, join, _JOIN),
+        ),
+    },
+)  # fmt: skip

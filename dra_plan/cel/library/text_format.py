@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterable
 
 from dra_plan.api.go_text import go_quote
-from dra_plan.cel.library.base import overload
 from dra_plan.cel.library.conversions import bytes_to_string, double_to_string, duration_to_string, timestamp_to_string
 from dra_plan.cel.values import (
     Duration,
@@ -28,7 +27,6 @@ _SPECIAL = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 _DEFAULT_PRECISION = 6
 
 
-@overload("string_format", "string", "list")
 def format_text(text: str, arguments: list[Value]) -> str:
     """The text with each clause replaced by the next argument."""
     parts: list[str] = []

@@ -9,7 +9,8 @@ import datetime
 import functools
 import re
 
-from dra_plan.cel.library.base import overload
+from dra_plan.cel.library.overload import Function, Overload, member
+from dra_plan.cel.types import DURATION, INT, STRING, TIMESTAMP
 from dra_plan.cel.values import MAX_INT64, Duration, EvaluationError, Timestamp
 
 _SECOND = 10**9
@@ -130,72 +131,51 @@ def _moment(instant: Timestamp, name: str) -> datetime.datetime:
         raise EvaluationError("timestamp overflow") from None
 
 
-@overload("timestamp_to_year", "timestamp")
-@overload("timestamp_to_year_with_tz", "timestamp", "string")
 def full_year(instant: Timestamp, zone: str = "") -> int:
     """The year."""
     return _moment(instant, zone).year
 
 
-@overload("timestamp_to_month", "timestamp")
-@overload("timestamp_to_month_with_tz", "timestamp", "string")
 def month(instant: Timestamp, zone: str = "") -> int:
     """The month, from 0."""
     return _moment(instant, zone).month - 1
 
 
-@overload("timestamp_to_day_of_year", "timestamp")
-@overload("timestamp_to_day_of_year_with_tz", "timestamp", "string")
 def day_of_year(instant: Timestamp, zone: str = "") -> int:
     """The day of the year, from 0."""
     return _moment(instant, zone).timetuple().tm_yday - 1
 
 
-@overload("timestamp_to_day_of_month", "timestamp")
-@overload("timestamp_to_day_of_month_with_tz", "timestamp", "string")
 def day_of_month(instant: Timestamp, zone: str = "") -> int:
     """The day of the month, from 0."""
     return _moment(instant, zone).day - 1
 
 
-@overload("timestamp_to_day_of_month_1_based", "timestamp")
-@overload("timestamp_to_day_of_month_1_based_with_tz", "timestamp", "string")
 def date(instant: Timestamp, zone: str = "") -> int:
     """The day of the month, from 1."""
     return _moment(instant, zone).day
 
 
-@overload("timestamp_to_day_of_week", "timestamp")
-@overload("timestamp_to_day_of_week_with_tz", "timestamp", "string")
 def day_of_week(instant: Timestamp, zone: str = "") -> int:
     """The day of the week, 0 on Sunday."""
     return _moment(instant, zone).isoweekday() % 7
 
 
-@overload("timestamp_to_hours", "timestamp")
-@overload("timestamp_to_hours_with_tz", "timestamp", "string")
 def hours(instant: Timestamp, zone: str = "") -> int:
     """The hour."""
     return _moment(instant, zone).hour
 
 
-@overload("timestamp_to_minutes", "timestamp")
-@overload("timestamp_to_minutes_with_tz", "timestamp", "string")
 def minutes(instant: Timestamp, zone: str = "") -> int:
     """The minute."""
     return _moment(instant, zone).minute
 
 
-@overload("timestamp_to_seconds", "timestamp")
-@overload("timestamp_to_seconds_tz", "timestamp", "string")
-@overload("timestamp_to_seconds_with_tz", "timestamp", "string")
 def seconds(instant: Timestamp, zone: str = "") -> int:
     """The second."""
     return _moment(instant, zone).second
 
 
-@overload("timestamp_to_milliseconds", "timestamp")
-@overload("timestamp_to_milliseconds_with_tz", "timestamp", "string")
 def milliseconds(instant: Timestamp, zone: str = "") -> int:
     """The milliseconds of the second."""
     _moment(instant, zone)
@@ -206,25 +186,52 @@ def _whole(span: Duration, unit: int) -> int:
     return span.nanos // unit if span.nanos >= 0 else -(-span.nanos // unit)
 
 
-@overload("duration_to_hours", "duration")
 def duration_hours(span: Duration) -> int:
     """Whole hours."""
     return _whole(span, 3600 * _SECOND)
 
 
-@overload("duration_to_minutes", "duration")
 def duration_minutes(span: Duration) -> int:
     """Whole minutes."""
     return _whole(span, 60 * _SECOND)
 
 
-@overload("duration_to_seconds", "duration")
 def duration_seconds(span: Duration) -> int:
     """Whole seconds."""
     return _whole(span, _SECOND)
 
 
-@overload("duration_to_milliseconds", "duration")
 def duration_milliseconds(span: Duration) -> int:
     """Whole milliseconds."""
     return _whole(span, 10**6)
+
+
+# -- the table ---------------------------------------------------------------------------------------------------
+
+
+def _clock(
+    suffix: str, function: Function, *, zoned: str | None = None, of_duration: Function | None = None
+) -> tuple[Overload, ...]:
+    """Return a timestamp accessor, its form with a time zone, and its form for durations."""
+    overloads = (
+        member(f"timestamp_to_{suffix}", (TIMESTAMP,), INT, function),
+        member(zoned or f"timestamp_to_{suffix}_with_tz", (TIMESTAMP, STRING), INT, function),
+    )
+    if of_duration is None:
+        return overloads
+    return (*overloads, member(f"duration_to_{suffix}", (DURATION,), INT, of_duration))
+
+
+ACCESSORS = {
+    "getFullYear": _clock("year", full_year),
+    "getMonth": _clock("month", month),
+    "getDayOfYear": _clock("day_of_year", day_of_year),
+    "getDayOfMonth": _clock("day_of_month", day_of_month),
+    "getDate": _clock("day_of_month_1_based", date),
+    "getDayOfWeek": _clock("day_of_week", day_of_week),
+    "getHours": _clock("hours", hours, of_duration=duration_hours),
+    "getMinutes": _clock("minutes", minutes, of_duration=duration_minutes),
+    "getSeconds": _clock("seconds", seconds, zoned="timestamp_to_seconds_tz", of_duration=duration_seconds),
+    "getMilliseconds": _clock("milliseconds", milliseconds, of_duration=duration_milliseconds),
+}
+"""The standard library's accessors of instants and durations."""

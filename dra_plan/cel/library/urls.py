@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 
 from dra_plan.api.go_text import go_quote
-from dra_plan.cel.library.base import overload
+from dra_plan.cel.library.overload import Library, member, plain
+from dra_plan.cel.library.prices import SAME_SIZE
+from dra_plan.cel.types import BOOL, STRING, URL, list_of, map_of
 from dra_plan.cel.values import EvaluationError, Url
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:", re.ASCII)
@@ -164,7 +166,6 @@ def request_error(text: str) -> str | None:
     return None
 
 
-@overload("string_to_url", "string")
 def to_url(text: str) -> Url:
     """The URL."""
     problem = request_error(text)
@@ -176,43 +177,52 @@ def to_url(text: str) -> Url:
     raise EvaluationError(f"URL parse error during conversion from string: {problem}")
 
 
-@overload("is_url_string", "string")
 def is_url(text: str) -> bool:
     """Whether the text is a URL."""
     return request_error(text) is None
 
 
-@overload("url_get_scheme", "url")
 def get_scheme(url: Url) -> str:
     """The scheme, or empty text."""
     return url.scheme
 
 
-@overload("url_get_host", "url")
 def get_host(url: Url) -> str:
     """Host and port."""
     return url.host
 
 
-@overload("url_get_hostname", "url")
 def get_hostname(url: Url) -> str:
     """The host without port and brackets."""
     return url.hostname
 
 
-@overload("url_get_port", "url")
 def get_port(url: Url) -> str:
     """The port, or empty text."""
     return url.port
 
 
-@overload("url_get_escaped_path", "url")
 def get_escaped_path(url: Url) -> str:
     """The path, percent-encoded."""
     return url.escaped_path
 
 
-@overload("url_get_query", "url")
 def get_query(url: Url) -> dict[str, list[str]]:
     """The decoded values of each key."""
     return {key: list(values) for key, values in url.query}
+
+
+URLS = Library(
+    name="kubernetes urls",
+    since=(1, 0),
+    functions={
+        "url": (plain("string_to_url", (STRING,), URL, to_url, SAME_SIZE, once=True),),
+        "isURL": (plain("is_url_string", (STRING,), BOOL, is_url, once=True),),
+        "getScheme": (member("url_get_scheme", (URL,), STRING, get_scheme),),
+        "getHost": (member("url_get_host", (URL,), STRING, get_host),),
+        "getHostname": (member("url_get_hostname", (URL,), STRING, get_hostname),),
+        "getPort": (member("url_get_port", (URL,), STRING, get_port),),
+        "getEscapedPath": (member("url_get_escaped_path", (URL,), STRING, get_escaped_path),),
+        "getQuery": (member("url_get_query", (URL,), map_of(STRING, list_of(STRING)), get_query),),
+    },
+)

@@ -5,8 +5,8 @@ import pytest
 from dra_plan.cel import compile_selector
 from dra_plan.cel.ast import Checked
 from dra_plan.cel.check import check
-from dra_plan.cel.declarations import authorizer
 from dra_plan.cel.environment import environment
+from dra_plan.cel.library import authorizer
 from tests.cel.dynamic import test_library
 
 from .oracle import Oracle
@@ -33,7 +33,7 @@ def test_true(expression: str) -> None:
 
 def called(checked: Checked) -> set[str]:
     """Overloads that calls were resolved to; not those of calls that several may take."""
-    return {ids[0] for ids in checked.overloads.values() if len(ids) == 1}
+    return {found[0].id for found in checked.overloads.values() if len(found) == 1}
 
 
 def test_every_overload_is_called() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from dra_plan.cel.declarations import Overload
 from dra_plan.cel.environment import environment
+from dra_plan.cel.library import Overload
 from dra_plan.cel.types import Type
 
 EVERYTHING = environment("1.36", {"DRAConsumableCapacity": True, "DRAListTypeAttributes": True}, "stored")

@@ -103,7 +103,7 @@ def test_overloads(expression, overloads):
     from dra_plan.cel.walk import nodes
 
     checked = typed(expression)
-    found = [name for node in nodes(checked.root) for name in checked.overloads.get(node.id, ())]
+    found = [overload.id for node in nodes(checked.root) for overload in checked.overloads.get(node.id, ())]
     assert found == overloads
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dra_plan.cel.declarations import LIBRARIES, Library
+from dra_plan.cel.library import LIBRARIES, Library
 
 TEXT = (Path(__file__).parents[3] / "docs" / "cel.md").read_text(encoding="utf-8")
 ROWS = re.findall(r"^\| (1\.[^|]+) \| (.+) \|$", TEXT, re.MULTILINE)

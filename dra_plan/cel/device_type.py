@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from dra_plan.cel.library.lists import MOST_LIST_VALUES
 from dra_plan.cel.types import ANY, BOOL, DYN, QUANTITY, STRING, Type, map_of
 
 DEVICE = Type("object", "kubernetes.DRADevice")
@@ -14,7 +15,6 @@ _MOST_DOMAIN = 63
 _MOST_ID = 32
 _MOST_STRING = 64
 _MOST_ENTRIES = 32
-MOST_LIST_VALUES = 48
 
 
 class Sized(Struct, frozen=True):

@@ -1,16 +1,17 @@
-"""Addresses and networks: the ip and cidr libraries, with the syntax of Go's netip and Kubernetes' restrictions."""
+"""Addresses: the ip library, with the syntax of Go's netip and Kubernetes' restrictions."""
 
 from __future__ import annotations
 
 import re
 
 from dra_plan.api.go_text import go_quote
-from dra_plan.cel.library.base import overload
-from dra_plan.cel.values import Cidr, EvaluationError, Ip
+from dra_plan.cel.library.overload import CallEstimate, Library, member, plain
+from dra_plan.cel.library.prices import PARSED, by_name, first_twice, through
+from dra_plan.cel.types import BOOL, INT, IP, STRING
+from dra_plan.cel.values import EvaluationError, Ip
 
 _OCTET = re.compile(r"0|[1-9][0-9]{0,2}", re.ASCII)
 _GROUP = re.compile(r"[0-9A-Fa-f]{1,4}", re.ASCII)
-_LENGTH = re.compile(r"0|[1-9][0-9]{0,2}", re.ASCII)
 _MAPPED = 0xFFFF << 32
 
 
@@ -56,7 +57,7 @@ def _groups(text: str, last: bool) -> list[int] | None:
     return numbers
 
 
-def _parse_address(text: str) -> tuple[Ip | None, bool]:
+def parse_address(text: str) -> tuple[Ip | None, bool]:
     """The address, and whether it has a zone; an address of either family."""
     for character in text:
         if character == ".":
@@ -73,14 +74,14 @@ def _parse_address(text: str) -> tuple[Ip | None, bool]:
     return None, False
 
 
-def _is_mapped(address: Ip) -> bool:
+def is_mapped(address: Ip) -> bool:
+    """Whether it is an IPv4 address written as IPv6."""
     return address.bits == 128 and address.number >> 32 == _MAPPED >> 32
 
 
-@overload("string_to_ip", "string")
 def to_ip(text: str) -> Ip:
     """The address; neither a zone nor an IPv4 address written as IPv6 is allowed."""
-    address, zoned = _parse_address(text)
+    address, zoned = parse_address(text)
     if address is None:
         raise EvaluationError(
             f"IP Address {go_quote(text)} parse error during conversion from string: "
@@ -88,12 +89,11 @@ def to_ip(text: str) -> Ip:
         )
     if zoned:
         raise EvaluationError(f"IP address {go_quote(text)} with zone value is not allowed")
-    if _is_mapped(address):
+    if is_mapped(address):
         raise EvaluationError(f"IPv4-mapped IPv6 address {go_quote(text)} is not allowed")
     return address
 
 
-@overload("is_ip", "string")
 def is_ip(text: str) -> bool:
     """Whether the text is an address."""
     try:
@@ -103,13 +103,11 @@ def is_ip(text: str) -> bool:
     return True
 
 
-@overload("ip_is_canonical", "string")
 def is_canonical(text: str) -> bool:
     """Whether the address is written in the one canonical way."""
     return ip_to_string(to_ip(text)) == text
 
 
-@overload("ip_to_string", "ip")
 def ip_to_string(address: Ip) -> str:
     """The canonical text."""
     if address.bits == 32:
@@ -134,25 +132,21 @@ def _longest_zeros(groups: list[int]) -> tuple[int, int]:
     return best
 
 
-@overload("ip_family", "ip")
 def family(address: Ip) -> int:
     """4 or 6."""
     return 4 if address.bits == 32 else 6
 
 
-@overload("ip_is_unspecified", "ip")
 def is_unspecified(address: Ip) -> bool:
     """0.0.0.0 or ::."""
     return address.number == 0
 
 
-@overload("ip_is_loopback", "ip")
 def is_loopback(address: Ip) -> bool:
     """127.0.0.0/8 or ::1."""
     return address.number >> 24 == 127 if address.bits == 32 else address.number == 1
 
 
-@overload("ip_is_link_local_multicast", "ip")
 def is_link_local_multicast(address: Ip) -> bool:
     """224.0.0.0/24 or ff?2::/16."""
     if address.bits == 32:
@@ -160,7 +154,6 @@ def is_link_local_multicast(address: Ip) -> bool:
     return address.number >> 112 & 0xFF0F == 0xFF02
 
 
-@overload("ip_is_link_local_unicast", "ip")
 def is_link_local_unicast(address: Ip) -> bool:
     """169.254.0.0/16 or fe80::/10."""
     if address.bits == 32:
@@ -168,7 +161,6 @@ def is_link_local_unicast(address: Ip) -> bool:
     return address.number >> 118 == 0xFE80 >> 6
 
 
-@overload("ip_is_global_unicast", "ip")
 def is_global_unicast(address: Ip) -> bool:
     """Any address but unspecified, broadcast, loopback, multicast and link-local."""
     broadcast = address.bits == 32 and address.number == 0xFFFFFFFF
@@ -178,90 +170,22 @@ def is_global_unicast(address: Ip) -> bool:
     )
 
 
-def _parse_cidr(text: str) -> Cidr:
-    prefix, slash, length = text.rpartition("/")
-    address, zoned = _parse_address(prefix)
-    if not slash or address is None or zoned or not _LENGTH.fullmatch(length) or int(length) > address.bits:
-        raise EvaluationError(
-            "network address parse error during conversion from string: network address parse error during conversion "
-            f"from string: netip.ParsePrefix({go_quote(text)}): invalid prefix"
-        )
-    if _is_mapped(address):
-        raise EvaluationError(
-            "network address parse error during conversion from string: "
-            f"IPv4-mapped IPv6 address {go_quote(text)} is not allowed"
-        )
-    return Cidr(address, int(length))
+_CANONICAL = by_name(first_twice, lambda operands: CallEstimate(through(operands[0], 2)))
 
-
-@overload("string_to_cidr", "string")
-def to_cidr(text: str) -> Cidr:
-    """The network; an IPv4 address written as IPv6 is not allowed, bits behind the prefix are."""
-    return _parse_cidr(text)
-
-
-@overload("is_cidr", "string")
-def is_cidr(text: str) -> bool:
-    """Whether the text is a network."""
-    try:
-        _parse_cidr(text)
-    except EvaluationError:
-        return False
-    return True
-
-
-@overload("cidr_to_string", "cidr")
-def cidr_to_string(network: Cidr) -> str:
-    """The text."""
-    return f"{ip_to_string(network.address)}/{network.length}"
-
-
-def _prefix(address: Ip, length: int) -> int:
-    return address.number >> (address.bits - length)
-
-
-@overload("cidr_contains_ip_ip", "cidr", "ip")
-def contains_ip(network: Cidr, address: Ip) -> bool:
-    """Whether the address is in the network."""
-    same_family = network.address.bits == address.bits
-    return same_family and _prefix(network.address, network.length) == _prefix(address, network.length)
-
-
-@overload("cidr_contains_ip_string", "cidr", "string")
-def contains_ip_text(network: Cidr, text: str) -> bool:
-    """Whether the address written so is in the network."""
-    try:
-        return contains_ip(network, to_ip(text))
-    except EvaluationError:
-        raise EvaluationError("no such overload") from None
-
-
-@overload("cidr_contains_cidr", "cidr", "cidr")
-def contains_cidr(network: Cidr, other: Cidr) -> bool:
-    """Whether all of the other network is in this one."""
-    return network.length <= other.length and contains_ip(network, other.address)
-
-
-@overload("cidr_contains_cidr_string", "cidr", "string")
-def contains_cidr_text(network: Cidr, text: str) -> bool:
-    """Whether all of the network written so is in this one."""
-    return contains_cidr(network, to_cidr(text))
-
-
-@overload("cidr_ip", "cidr")
-def address_of(network: Cidr) -> Ip:
-    """The address before the slash."""
-    return network.address
-
-
-@overload("cidr_prefix_length", "cidr")
-def prefix_length(network: Cidr) -> int:
-    """The number behind the slash."""
-    return network.length
-
-
-@overload("cidr_masked", "cidr")
-def masked(network: Cidr) -> Cidr:
-    """The network without bits behind its prefix."""
-    host_bits = network.address.bits - network.length
-    return Cidr(Ip(network.address.bits, network.address.number >> host_bits << host_bits), network.length)
+IPS = Library(
+    name="kubernetes ip",
+    since=(1, 30),
+    types={"net.IP": IP},
+    functions={
+        "ip": (plain("string_to_ip", (STRING,), IP, to_ip, PARSED, once=True),),
+        "isIP": (plain("is_ip", (STRING,), BOOL, is_ip, PARSED, once=True),),
+        "ip.isCanonical": (plain("ip_is_canonical", (STRING,), BOOL, is_canonical, _CANONICAL),),
+        "family": (member("ip_family", (IP,), INT, family),),
+        "isUnspecified": (member("ip_is_unspecified", (IP,), BOOL, is_unspecified),),
+        "isLoopback": (member("ip_is_loopback", (IP,), BOOL, is_loopback),),
+        "isLinkLocalMulticast": (member("ip_is_link_local_multicast", (IP,), BOOL, is_link_local_multicast),),
+        "isLinkLocalUnicast": (member("ip_is_link_local_unicast", (IP,), BOOL, is_link_local_unicast),),
+        "isGlobalUnicast": (member("ip_is_global_unicast", (IP,), BOOL, is_global_unicast),),
+        "string": (plain("ip_to_string", (IP,), STRING, ip_to_string),),
+    },
+)

@@ -1,0 +1,197 @@
+"""What an entry of the tables is: an overload with its signature, implementation and price; no entries here.
+
+The price has two parts: what a call costs when it is evaluated, and what the API server estimates in advance. Building
+blocks for prices are in `prices`.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from dra_plan.cel.ast import Expr
+from dra_plan.cel.macros import Expander, MacroKey
+from dra_plan.cel.ranges import ONE, Interval
+from dra_plan.cel.types import Type
+from dra_plan.cel.values import CLASSES, Value
+
+Function: TypeAlias = Callable[..., Value]
+
+
+class PricedOperand(Struct, frozen=True):
+    """An operand as estimates see it. The sizes are None where they are unknown."""
+
+    type: Type
+    expr: Expr
+    size: Interval | None
+    items: Interval | None
+    """The size of the elements, where the operand leads to a list of the device."""
+
+
+class CallEstimate(Struct, frozen=True):
+    """The cost of a call without its operands, and the size of its result where that is known."""
+
+    cost: Interval
+    size: Interval | None = None
+
+
+Cost: TypeAlias = Callable[[list[Value], Value], int]
+"""The cost of one call by arguments and result; an EvaluationError among them has size 1."""
+Estimate: TypeAlias = Callable[[Sequence[PricedOperand]], CallEstimate]
+
+
+def one(_arguments: list[Value], _result: Value) -> int:
+    """The cost of most calls."""
+    return 1
+
+
+def estimate_one(_operands: Sequence[PricedOperand]) -> CallEstimate:
+    """The estimate of most calls."""
+    return CallEstimate(ONE)
+
+
+class Price(Struct, frozen=True, eq=False):
+    """What a call costs. Both parts see the target as first operand.
+
+    cel-go prices by overload, Kubernetes by the function's name, and so also calls of which the check left open which
+    overload they are; others cost 1 then.
+    """
+
+    cost: Cost = one
+    estimate: Estimate = estimate_one
+    by_name: bool = False
+
+
+UNIT = Price()
+
+_Guard: TypeAlias = tuple[frozenset[type] | None, frozenset[type] | None]
+"""The classes that a value may have, and those of a list's first element; None: any."""
+
+
+class Overload(Struct, frozen=True, eq=False):
+    """One signature of a function. For a member, `args` begin with the target. `id` is cel-go's or Kubernetes' own.
+
+    Without `function` the call is planned (`&&`, `or`, indices), or nothing in a selector has the type to call it on.
+    """
+
+    id: str
+    args: tuple[Type, ...]
+    result: Type
+    function: Function | None = None
+    price: Price = UNIT
+    member: bool = False
+    guards: tuple[_Guard, ...] = ()
+    singleton: bool = False
+    """Whether all overloads of the function have this one implementation."""
+    planned: bool = False
+    """Whether it is applied to a constant when the expression is planned: it costs nothing, and may fail there."""
+    once: bool = False
+    """Whether the result of constants is made once, and charged every time."""
+    pattern: bool = False
+    """Whether the second operand is a regular expression, which is compiled when planning if it is constant."""
+    any_number: bool = False
+    """Whether upstream binds it with any number of arguments, so that it stops at the first one that fails."""
+
+    @property
+    def generic(self) -> bool:
+        """Whether type parameters occur in the signature."""
+        return any(map(_has_parameter, (*self.args, self.result)))
+
+    def accepts(self, arguments: Sequence[Value]) -> bool:
+        """Whether upstream's type guard would let these run-time values pass."""
+        if len(arguments) != len(self.guards):
+            return False
+        for value, (classes, elements) in zip(arguments, self.guards, strict=True):
+            if classes is not None and type(value) not in classes:
+                return False
+            if elements is not None and value and type(value[0]) not in elements:
+                return False
+        return True
+
+
+def matching(overloads: Iterable[Overload], arguments: Sequence[Value]) -> Function | None:
+    """The implementation that takes these values, None when there is none."""
+    for overload in overloads:
+        if overload.function is not None and overload.accepts(arguments):
+            return overload.function
+    return None
+
+
+def cost_of(overloads: Sequence[Overload]) -> Cost:
+    """How to charge a call of which the check left these overloads."""
+    if len(overloads) == 1:
+        return overloads[0].price.cost
+    return next((overload.price.cost for overload in overloads if overload.price.by_name), one)
+
+
+def _has_parameter(of: Type) -> bool:
+    return of.kind == "param" or any(map(_has_parameter, of.params))
+
+
+_OPEN = frozenset(("param", "dyn", "any"))
+_ANYTHING: _Guard = (None, None)
+
+
+def _guard(of: Type) -> _Guard:
+    """What upstream looks at: the class, and of a list with plain elements the first one."""
+    if of.kind in _OPEN:
+        return _ANYTHING
+    element = of.params[0] if of.kind == "list" else None
+    checked = element is not None and element.kind not in _OPEN and not element.params
+    return CLASSES.get(of.name), CLASSES[element.name] if checked and element is not None else None
+
+
+def plain(
+    identifier: str,
+    args: tuple[Type, ...],
+    result: Type,
+    function: Function | None = None,
+    price: Price = UNIT,
+    *,
+    is_member: bool = False,
+    guarded: bool = True,
+    singleton: bool = False,
+    planned: bool = False,
+    once: bool = False,
+    pattern: bool = False,
+    any_number: bool = False,
+) -> Overload:
+    """Return a global overload; one that is not `guarded` looks at the types of its values itself."""
+    guards = tuple(map(_guard, args)) if guarded and not singleton else (_ANYTHING,) * len(args)
+    return Overload(
+        identifier, args, result, function, price, is_member, guards, singleton, planned, once, pattern, any_number
+    )  # fmt: skip
+
+
+def member(
+    identifier: str,
+    args: tuple[Type, ...],
+    result: Type,
+    function: Function | None = None,
+    price: Price = UNIT,
+    *,
+    guarded: bool = True,
+    pattern: bool = False,
+    any_number: bool = False,
+) -> Overload:
+    """Return a member overload; the first argument is the target."""
+    return plain(
+        identifier, args, result, function, price, is_member=True, guarded=guarded, pattern=pattern,
+        any_number=any_number,
+    )  # fmt: skip
+
+
+class Library(Struct, frozen=True, kw_only=True):
+    """Functions, macros and type names that arrive together.
+
+    New expressions see a library from Kubernetes version `since` on, or, if it has a gate, when the gate is on (the
+    gate outweighs the version). Stored expressions see every library that the release knows (`known_since`).
+    """
+
+    name: str
+    since: tuple[int, int]
+    gate: str | None = None
+    known_since: tuple[int, int] = (1, 0)
+    functions: Mapping[str, tuple[Overload, ...]] = {}
+    macros: Mapping[MacroKey, Expander] = {}
+    types: Mapping[str, Type] = {}

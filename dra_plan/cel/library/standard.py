@@ -1,0 +1,114 @@
+"""The standard library but for its operators: sizes, affixes, and the tables of conversions, times and patterns."""
+
+from __future__ import annotations
+
+from dra_plan.cel import macros
+from dra_plan.cel.cost import traversal
+from dra_plan.cel.library.conversions import CONVERSIONS
+from dra_plan.cel.library.overload import CallEstimate, Library, Overload, Price, member, plain
+from dra_plan.cel.library.patterns import MATCHES
+from dra_plan.cel.library.prices import Operands, first, through
+from dra_plan.cel.library.times import ACCESSORS
+from dra_plan.cel.types import (
+    ANY,
+    BOOL,
+    BYTES,
+    DOUBLE,
+    DURATION,
+    DYN,
+    INT,
+    NULL,
+    STRING,
+    TIMESTAMP,
+    TYPE,
+    UINT,
+    list_of,
+    map_of,
+    parameter,
+)
+from dra_plan.cel.values import Value, size_of
+
+
+def size(value: Value) -> int:
+    """Code points, bytes, elements or entries."""
+    return len(value)
+
+
+def contains(text: str, part: str) -> bool:
+    """Whether the part occurs in the text."""
+    return part in text
+
+
+def starts_with(text: str, part: str) -> bool:
+    """Whether the text begins so."""
+    return text.startswith(part)
+
+
+def ends_with(text: str, part: str) -> bool:
+    """Whether the text ends so."""
+    return text.endswith(part)
+
+
+def _product(arguments: list[Value], _result: Value) -> int:
+    return traversal(size_of(arguments[0])) * traversal(size_of(arguments[1]))
+
+
+def _through_second(operands: Operands) -> CallEstimate:
+    return CallEstimate(through(operands[1]))
+
+
+def _through_both(operands: Operands) -> CallEstimate:
+    return CallEstimate(through(operands[0]).times(through(operands[1])))
+
+
+_AFFIX = Price(first, _through_second)
+_CONTAINS = Price(_product, _through_both)
+_TEXTS = (STRING, STRING)
+
+
+def _sizes() -> tuple[Overload, ...]:
+    sized = {
+        "bytes": BYTES,
+        "list": list_of(parameter("A")),
+        "map": map_of(parameter("A"), parameter("B")),
+        "string": STRING,
+    }
+    return tuple(
+        overload
+        for name, of in sized.items()
+        for overload in (plain(f"size_{name}", (of,), INT, size), member(f"{name}_size", (of,), INT, size))
+    )
+
+
+STANDARD = Library(
+    name="standard",
+    since=(1, 0),
+    macros=macros.STANDARD,
+    types={
+        "bool": BOOL,
+        "bytes": BYTES,
+        "double": DOUBLE,
+        "int": INT,
+        "list": list_of(DYN),
+        "map": map_of(DYN, DYN),
+        "null_type": NULL,
+        "string": STRING,
+        "type": TYPE,
+        "uint": UINT,
+        # Kubernetes' type provider knows these two by their short names; nothing is there when they are evaluated.
+        "duration": DURATION,
+        "timestamp": TIMESTAMP,
+        "google.protobuf.Any": ANY,
+        "google.protobuf.Duration": DURATION,
+        "google.protobuf.Timestamp": TIMESTAMP,
+    },
+    functions={
+        "size": _sizes(),
+        **CONVERSIONS,
+        "contains": (member("contains_string", _TEXTS, BOOL, contains, _CONTAINS),),
+        "endsWith": (member("ends_with_string", _TEXTS, BOOL, ends_with, _AFFIX),),
+        "startsWith": (member("starts_with_string", _TEXTS, BOOL, starts_with, _AFFIX),),
+        "matches": MATCHES,
+        **ACCESSORS,
+    },
+)
