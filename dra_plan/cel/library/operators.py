@@ -292,7 +292,7 @@ _PAIRS: tuple[tuple[str, Type, Type], ...] = (
 def _order(prefix: str, function: Function) -> tuple[Overload, ...]:
     return tuple(
         plain(f"{prefix}_{suffix}", (left, right), BOOL, function, _COMPARED if left in (STRING, BYTES) else UNIT,
-              singleton=True)
+              guarded=False, singleton=True)
         for suffix, left, right in _PAIRS
     )  # fmt: skip
 
@@ -301,7 +301,8 @@ def _arithmetic(
     function: Function, *signatures: tuple[str, tuple[Type, ...], Type], price: Price = UNIT
 ) -> tuple[Overload, ...]:
     return tuple(
-        plain(identifier, args, result, function, price, singleton=True) for identifier, args, result in signatures
+        plain(identifier, args, result, function, price, guarded=False, singleton=True)
+        for identifier, args, result in signatures
     )
 
 
@@ -316,7 +317,7 @@ OPERATORS = Library(
         "_?_:_": (plain("conditional", (BOOL, _A, _A), _A),),
         "_&&_": (plain("logical_and", (BOOL, BOOL), BOOL),),
         "_||_": (plain("logical_or", (BOOL, BOOL), BOOL),),
-        "!_": (plain("logical_not", (BOOL,), BOOL, logical_not, singleton=True),),
+        "!_": (plain("logical_not", (BOOL,), BOOL, logical_not, guarded=False, singleton=True),),
         "@not_strictly_false": (plain("not_strictly_false", (BOOL,), BOOL),),
         "_==_": (plain("equals", (_A, _A), BOOL, price=estimated(_equals)),),
         "_!=_": (plain("not_equals", (_A, _A), BOOL, price=estimated(_compared)),),
@@ -353,8 +354,10 @@ OPERATORS = Library(
         "-_": _arithmetic(negate, ("negate_double", (DOUBLE,), DOUBLE), ("negate_int64", (INT,), INT)),
         "_[_]": (plain("index_list", (_LIST, INT), _A), plain("index_map", (_MAP, _A), _B)),
         "@in": (
-            plain("in_list", (_A, _LIST), BOOL, contained, Price(_searched_list, _in_list), singleton=True),
-            plain("in_map", (_A, _MAP), BOOL, contained, singleton=True),
+            plain(
+                "in_list", (_A, _LIST), BOOL, contained, Price(_searched_list, _in_list), guarded=False, singleton=True
+            ),
+            plain("in_map", (_A, _MAP), BOOL, contained, guarded=False, singleton=True),
         ),
     },
 )

@@ -79,8 +79,8 @@ class Overload(Struct, frozen=True, eq=False):
     result: Type
     function: Function | None = None
     price: Price = UNIT
-    member: bool = False
     guards: tuple[_Guard, ...] = ()
+    member: bool = False
     singleton: bool = False
     """Whether all overloads of the function have this one implementation."""
     planned: bool = False
@@ -148,19 +148,12 @@ def plain(
     function: Function | None = None,
     price: Price = UNIT,
     *,
-    is_member: bool = False,
     guarded: bool = True,
-    singleton: bool = False,
-    planned: bool = False,
-    once: bool = False,
-    pattern: bool = False,
-    any_number: bool = False,
+    **flags: bool,
 ) -> Overload:
     """Return a global overload; one that is not `guarded` looks at the types of its values itself."""
-    guards = tuple(map(_guard, args)) if guarded and not singleton else (_ANYTHING,) * len(args)
-    return Overload(
-        identifier, args, result, function, price, is_member, guards, singleton, planned, once, pattern, any_number
-    )  # fmt: skip
+    guards = tuple(map(_guard, args)) if guarded else (_ANYTHING,) * len(args)
+    return Overload(identifier, args, result, function, price, guards, **flags)
 
 
 def member(
@@ -169,16 +162,10 @@ def member(
     result: Type,
     function: Function | None = None,
     price: Price = UNIT,
-    *,
-    guarded: bool = True,
-    pattern: bool = False,
-    any_number: bool = False,
+    **flags: bool,
 ) -> Overload:
     """Return a member overload; the first argument is the target."""
-    return plain(
-        identifier, args, result, function, price, is_member=True, guarded=guarded, pattern=pattern,
-        any_number=any_number,
-    )  # fmt: skip
+    return plain(identifier, args, result, function, price, member=True, **flags)
 
 
 class Library(Struct, frozen=True, kw_only=True):
