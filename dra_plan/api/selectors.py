@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from .base import FieldPath
@@ -138,8 +139,8 @@ def requirement_problems(
     key: str, operator: str, values: Sequence[str], path: FieldPath = ()
 ) -> Iterator[FieldProblem]:
     """What `labels.NewRequirement` refuses in the requirement at a path."""
-    if problems := label_key_problems(key):
-        yield FieldProblem((*path, "key"), _invalid(key, problems))
+    if problem := _key_problem(key):
+        yield FieldProblem((*path, "key"), problem)
     at = (*path, "values")
     if operator in ("In", "NotIn") and not values:
         yield FieldProblem(at, "Invalid value: []: for 'in', 'notin' operators, values set can't be empty")
@@ -150,11 +151,23 @@ def requirement_problems(
             yield FieldProblem(at, f"Invalid value: {values}: for 'Gt', 'Lt' operators, exactly one value is required")
         for index, value in enumerate(values):
             if _int64(value) is None:
-                problem = "for 'Gt', 'Lt' operators, the value must be an integer"
-                yield FieldProblem((*at, index), _invalid(value, [problem]))
+                told = _invalid(value, ["for 'Gt', 'Lt' operators, the value must be an integer"])
+                yield FieldProblem((*at, index), told)
     for index, value in enumerate(values):
-        if problems := label_value_problems(value):
-            yield FieldProblem((*at, index), _invalid(value, problems), key)
+        if problem := _value_problem(value):
+            yield FieldProblem((*at, index), problem, key)
+
+
+@lru_cache(maxsize=1024)  # the same few labels are asked about for every node
+def _key_problem(key: str) -> str:
+    problems = label_key_problems(key)
+    return _invalid(key, problems) if problems else ""
+
+
+@lru_cache(maxsize=1024)
+def _value_problem(value: str) -> str:
+    problems = label_value_problems(value)
+    return _invalid(value, problems) if problems else ""
 
 
 def _invalid(value: str, problems: Iterable[str]) -> str:
