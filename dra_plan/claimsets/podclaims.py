@@ -93,9 +93,12 @@ def pod_claims(pod: Pod, find: FindClaim) -> list[ResourceClaim]:
     return [claim for claim in found if claim is not None]
 
 
-def is_special_claim(claim: ResourceClaim, pod: Pod) -> bool:
-    """Whether the claim was made for the pod's extended resources; upstream goes by name and uid of its controller."""
+def special_claim_owner(claim: ResourceClaim) -> tuple[str, str] | None:
+    """(name, uid) of the pod for whose extended resources the claim was made, None if it is no such claim.
+
+    Upstream goes by the claim's controller, whatever its kind.
+    """
     if (claim.metadata.annotations or {}).get(SPECIAL_ANNOTATION) != "true":
-        return False
+        return None
     owner = claim.metadata.controller
-    return owner is not None and (owner.name, owner.uid) == (pod.metadata.name, pod.metadata.uid)
+    return (owner.name, owner.uid) if owner is not None else None

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from dra_plan.allocator.state import AllocatedState
+from dra_plan.api.core import Pod
 from dra_plan.api.resource import ResourceClaim
+from dra_plan.claimsets.podclaims import special_claim_owner
 
 from .keys import ClaimKey, claim_key
 
@@ -13,15 +15,19 @@ from .keys import ClaimKey, claim_key
 class ClaimStore:
     """Claims by namespace and name, in order of arrival.
 
-    `in_flight` holds, by uid, claims that were given devices by a pod that is not bound yet. `revision` changes with
-    every change of what is allocated.
+    Claims in flight were given devices by a pod that is not bound yet; they are known by uid, for one for extended
+    resources gets its name later.
     """
 
     def __init__(self, claims: Iterable[ResourceClaim], *, consumable_capacity: bool) -> None:
-        self._claims: dict[ClaimKey, ResourceClaim] = {claim_key(claim): claim for claim in claims}
+        self._claims: dict[ClaimKey, ResourceClaim] = {}
+        self._keys: dict[str, ClaimKey] = {}
+        self._special: dict[tuple[str, str], dict[ClaimKey, None]] = {}
         self._consumable = consumable_capacity
         self._in_flight: dict[str, ResourceClaim] = {}
         self._state: AllocatedState | None = None
+        for claim in claims:
+            self.put(claim)
 
     def __iter__(self) -> Iterator[ResourceClaim]:
         return iter(self._claims.values())
@@ -30,11 +36,22 @@ class ClaimStore:
         """The stored claim, or None."""
         return self._claims.get((namespace, name))
 
+    def special(self, pod: Pod) -> ResourceClaim | None:
+        """The claim that an earlier attempt made for the pod's extended resources, or None."""
+        keys = self._special.get((pod.metadata.name, pod.metadata.uid), ())
+        return next((self._claims[key] for key in keys), None)
+
     def put(self, claim: ResourceClaim) -> ResourceClaim | None:
         """Store a claim; returns the one it replaces."""
         key = claim_key(claim)
         old = self._claims.get(key)
         self._claims[key] = claim
+        self._keys[claim.metadata.uid] = key
+        if old is None or special_claim_owner(old) != special_claim_owner(claim):
+            self._forget_owner(old)
+            owner = special_claim_owner(claim)
+            if owner is not None:
+                self._special.setdefault(owner, {})[key] = None
         if (old.allocation if old is not None else None) != claim.allocation:
             self._changed(old, claim)
         return old
@@ -42,9 +59,18 @@ class ClaimStore:
     def remove(self, claim: ResourceClaim) -> ResourceClaim | None:
         """Forget a claim; returns what was stored."""
         old = self._claims.pop(claim_key(claim), None)
-        if old is not None and old.allocation is not None:
+        if old is None:
+            return None
+        self._keys.pop(old.metadata.uid, None)
+        self._forget_owner(old)
+        if old.allocation is not None:
             self._state = None
         return old
+
+    def _forget_owner(self, claim: ResourceClaim | None) -> None:
+        owner = special_claim_owner(claim) if claim is not None else None
+        if claim is not None and owner is not None:
+            del self._special[owner][claim_key(claim)]
 
     def _changed(self, old: ResourceClaim | None, new: ResourceClaim) -> None:
         if self._state is None:
@@ -67,12 +93,12 @@ class ClaimStore:
         return self._in_flight.get(uid)
 
     def remove_pending_allocation(self, uid: str) -> ResourceClaim | None:
-        """The claim is no longer in flight; its devices are free unless the stored claim has them too."""
+        """The claim is no longer in flight. Returned if that frees its devices: the stored claim has none."""
         claim = self._in_flight.pop(uid, None)
-        if claim is not None:
-            stored = self._claims.get(claim_key(claim))
-            if stored is None or stored.allocation is None:
-                self._state = None
+        key = self._keys.get(uid)
+        if claim is None or (key is not None and self._claims[key].allocation is not None):
+            return None
+        self._state = None
         return claim
 
     @property

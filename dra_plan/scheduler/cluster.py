@@ -241,14 +241,11 @@ class SimulatedCluster:
         self.claims.signal_pending_allocation(claim)
         self._touch(claim)
 
-    def remove_pending_allocation(self, uid: str) -> ResourceClaim | None:
+    def remove_pending_allocation(self, uid: str) -> None:
         """A claim is no longer being allocated."""
-        claim = self.claims.remove_pending_allocation(uid)
-        if claim is not None:
-            stored = self.claims.get(claim.metadata.namespace, claim.metadata.name)
-            if stored is None or stored.allocation is None:
-                self._touch(claim)
-        return claim
+        freed = self.claims.remove_pending_allocation(uid)
+        if freed is not None:
+            self._touch(freed)
 
     def _touch(self, claim: ResourceClaim) -> None:
         """Answers about the nodes that can reach the claim's devices are no longer valid."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from functools import cached_property
 
 from dra_plan.api.core import Node, Pod
@@ -81,8 +82,8 @@ class NodeInfo:
     scheduling order.
     """
 
-    __slots__ = ("affinity_pods", "allocatable", "anti_affinity_pods", "journal", "labels", "name", "node", "pods",
-                 "ports", "position", "requested", "scored_cpu", "scored_memory", "version")  # fmt: skip
+    __slots__ = ("_labelled", "affinity_pods", "allocatable", "anti_affinity_pods", "journal", "labels", "name", "node",
+                 "pods", "ports", "position", "requested", "scored_cpu", "scored_memory", "version")  # fmt: skip
 
     def __init__(self, node: Node, journal: list[str] | None = None) -> None:
         self.journal = journal
@@ -94,6 +95,7 @@ class NodeInfo:
         self.ports: dict[Port, int] = {}
         self.affinity_pods: dict[str, PodInfo] = {}
         self.anti_affinity_pods: dict[str, PodInfo] = {}
+        self._labelled: dict[tuple[str, str], list[PodInfo]] | None = None
         self.set_node(node)
 
     def set_node(self, node: Node) -> None:
@@ -115,6 +117,15 @@ class NodeInfo:
         """How many pods the node takes; none if it does not say."""
         return self.allocatable.get(PODS, 0)
 
+    def labelled(self, key: str, value: str) -> Sequence[PodInfo]:
+        """The pods on the node with this label, in whichever namespace."""
+        if self._labelled is None:
+            self._labelled = {}
+            for info in self.pods.values():
+                for label in (info.pod.metadata.labels or {}).items():
+                    self._labelled.setdefault(label, []).append(info)
+        return self._labelled.get((key, value), ())
+
     def add(self, info: PodInfo) -> None:
         """Count a pod in."""
         self.pods[info.uid] = info
@@ -132,6 +143,7 @@ class NodeInfo:
         return info
 
     def _count(self, info: PodInfo, sign: int) -> None:
+        self._labelled = None
         for name, value in info.requests.items():
             self.requested[name] = self.requested.get(name, 0) + sign * value
         cpu, memory = info.scored_requests
@@ -167,5 +179,6 @@ class NodeInfo:
         other.ports = dict(self.ports)
         other.affinity_pods = dict(self.affinity_pods)
         other.anti_affinity_pods = dict(self.anti_affinity_pods)
+        other._labelled = None
         other.touch()
         return other

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 
 from msgspec.structs import replace
@@ -11,8 +11,7 @@ from dra_plan.api.core import Container, Pod
 from dra_plan.api.meta import ObjectMeta, OwnerReference
 from dra_plan.api.quantity import parse
 from dra_plan.api.resource import DeviceClaim, DeviceRequest, ExactDeviceRequest, ResourceClaim, ResourceClaimSpec
-from dra_plan.claimsets.podclaims import SPECIAL_ANNOTATION, is_special_claim
-from dra_plan.scheduler.claimstore import ClaimStore
+from dra_plan.claimsets.podclaims import SPECIAL_ANNOTATION
 from dra_plan.scheduler.classnames import IMPLICIT_PREFIX
 from dra_plan.scheduler.podrequest import Amounts, is_extended
 
@@ -34,11 +33,6 @@ def wanted_names(requests: Amounts) -> list[str]:
 def served_names(names: Iterable[str], mapped: Collection[str], allocatable: Mapping[str, int]) -> tuple[str, ...]:
     """Those of the names that devices serve on a node: `mapped` to a class, and nothing of it allocatable there."""
     return tuple(name for name in names if name in mapped and allocatable.get(name, 0) <= 0)
-
-
-def special_claim(pod: Pod, store: ClaimStore) -> ResourceClaim | None:
-    """The claim that an earlier attempt made for the pod's extended resources, or None."""
-    return next((claim for claim in store if is_special_claim(claim, pod)), None)
 
 
 def new_special_claim(pod: Pod) -> ResourceClaim:
@@ -72,6 +66,13 @@ class Use:
     def to_dict(self) -> dict[str, str]:
         """As the pod's status has it."""
         return {"containerName": self.container, "resourceName": self.resource, "requestName": self.request}
+
+
+def container_shape(pod: Pod) -> Hashable:
+    """All of the pod that the special claim's requests follow from: equal shapes make equal requests."""
+    init, containers = pod.spec.init_containers, pod.spec.containers
+    listed = (*init, *containers)
+    return len(init), tuple((c.restart_policy, tuple(sorted(c.resources.requests.items()))) for c in listed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,9 +35,9 @@ from . import conditions, hints
 from .binding import Binder
 from .claimcheck import check_claim
 from .extended import (
+    container_shape,
     new_special_claim,
     served_names,
-    special_claim,
     special_requests,
     wanted_names,
     with_requests,
@@ -115,12 +115,11 @@ class DynamicResources(
             claims = pod_claims(pod, cluster.claims.get)
         except PodClaimError as problem:
             return None, unresolvable(str(problem))
-        requests = cluster.info(pod).requests
-        listed = wanted_names(requests)
+        listed = wanted_names(cluster.info(pod).requests)
         mapped = cluster.extended_names()
         special = None
         if any(name in mapped for name in listed):
-            special = special_claim(pod, cluster.claims) or new_special_claim(pod)
+            special = cluster.claims.special(pod) or new_special_claim(pod)
         if not claims and special is None:
             return None, SKIP
         for claim in claims if special is None else (*claims, special):
@@ -128,10 +127,10 @@ class DynamicResources(
             if status is not None:
                 return None, status
         kept.claims, kept.special, kept.names = claims, special, listed
-        kept.key = self._key(kept, requests)
+        kept.key = self._key(kept, pod)
         return None, None
 
-    def _key(self, kept: PodState, requests: Mapping[str, int]) -> Hashable:
+    def _key(self, kept: PodState, pod: Pod) -> Hashable:
         """What the answer for a node depends on beside the node; None if that can't be said in a key."""
         if self._handle.cluster.view.shared_counter_names:
             return None  # the node that is asked first decides for all
@@ -143,8 +142,8 @@ class DynamicResources(
         ranks = tuple(rank(claim, claim.allocation) for claim in kept.allocated)
         if kept.special is None:
             return specs, where, ranks, None
-        # the special claim's requests follow from containers, which the summed requests don't tell apart
-        return specs, where, ranks, (kept.special.metadata.uid, tuple(requests.items()))
+        special = (msgspec.json.encode(kept.special.spec), kept.special_pending, tuple(kept.names))
+        return specs, where, ranks, (*special, container_shape(pod))
 
     # Filter
 

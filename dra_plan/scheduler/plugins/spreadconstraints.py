@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dra_plan.api.core import Pod, TopologySpreadConstraint
@@ -11,7 +11,7 @@ from dra_plan.api.selectors import labels_match
 from dra_plan.api.workloads import ReplicationController, Workload
 from dra_plan.scheduler.affinityterms import with_label_keys
 from dra_plan.scheduler.cluster import SimulatedCluster
-from dra_plan.scheduler.nodeinfo import NodeInfo
+from dra_plan.scheduler.nodeinfo import NodeInfo, PodInfo
 
 from .nodeaffinity import matches as matches_affinity
 from .tainttoleration import untolerated
@@ -54,7 +54,9 @@ class SpreadConstraint:
         """
         if self.selector is None or not (self.selector.match_labels or self.selector.match_expressions):
             return 0
-        return sum(not info.terminating and self.selects(info.pod, namespace) for info in node.pods.values())
+        label = next(iter((self.selector.match_labels or {}).items()), None)
+        pods: Iterable[PodInfo] = node.pods.values() if label is None else node.labelled(*label)
+        return sum(not info.terminating and self.selects(info.pod, namespace) for info in pods)
 
 
 def constraints_of(pod: Pod, listed: Sequence[TopologySpreadConstraint], when: str) -> list[SpreadConstraint]:

@@ -1,0 +1,64 @@
+"""What a simulation costs grows with the pods, however many there are already."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from dra_plan.api.inventory import Inventory
+from dra_plan.manifests.decode import from_dicts
+from dra_plan.releases import target
+from dra_plan.scheduler.claimstore import ClaimStore
+from dra_plan.scheduler.cluster import SimulatedCluster
+from tests.limits import at_most
+from tests.work import instructions
+
+from .build import device_class, node, plan, pod, slices, template
+
+RESOURCE = "example.com/gpu"
+PER_NODE = 8
+
+
+def with_devices(pods: int, **class_spec: Any) -> list[dict]:
+    """A class, and as many nodes with devices as the pods need."""
+    made = [device_class(**class_spec)]
+    for index in range(pods // PER_NODE):
+        made += [node(f"n{index}"), slices(f"n{index}", *(f"d{number}" for number in range(PER_NODE)))]
+    return made
+
+
+def from_templates(pods: int) -> list[dict]:
+    return [*with_devices(pods), template("t"), *(pod(f"p{i}", cpu="1m", templates={"c": "t"}) for i in range(pods))]
+
+
+def with_extended_resources(pods: int) -> list[dict]:
+    asking = (pod(f"p{i}", cpu="1m", requests={RESOURCE: "1"}) for i in range(pods))
+    return [*with_devices(pods, extendedResourceName=RESOURCE), *asking]
+
+
+def of_deployments(pods: int) -> list[dict]:
+    """Pods that each Deployment spreads over nodes by the default constraints."""
+
+    def deployment(name: str) -> dict:
+        labels = {"app": name}
+        template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c"}]}}
+        spec = {"replicas": 1, "selector": {"matchLabels": labels}, "template": template}
+        return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name}, "spec": spec}
+
+    return [node("a"), node("b"), *(deployment(f"d{index}") for index in range(pods))]
+
+
+@pytest.mark.parametrize("make", [from_templates, with_extended_resources, of_deployments])
+def test_a_pod_costs_the_same_however_many_there_are(make) -> None:
+    few, many = (instructions(lambda n=n: plan(make(n))) for n in (64, 128))
+    assert many < 2.3 * few
+
+
+def test_a_pool_of_many_nodes_is_read_once() -> None:
+    [one] = from_dicts([slices("n", "d")]).slices
+    spread = [replace(one, spec=replace(one.spec, node_name=f"n{index}")) for index in range(20_000)]
+    cluster = SimulatedCluster(Inventory(slices=spread), [], ClaimStore([], consumable_capacity=False), target())
+    with at_most(1):
+        cluster.touch_pool("n")
