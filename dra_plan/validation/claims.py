@@ -18,7 +18,7 @@ from dra_plan.releases import Target
 
 from . import configs, limits, names, selectors, taints
 from .limits import at_most
-from .rule import Problem, refused
+from .rule import Problem, refused, warning
 from .words import nearest, shown
 
 ONE_FORM = refused(
@@ -51,10 +51,10 @@ STATUS = refused(
     "Only allocated claims can be reserved, each user once, and driver status belongs to allocated devices.",
     "Take the status from a cluster as it is, or leave it out.",
 )
-CAPACITY_AMOUNT = refused(
+CAPACITY_AMOUNT = warning(
     "DRA146",
     "request for a negative amount of capacity",
-    "Amounts are at least 0.",
+    "No device gives back capacity when it is taken. The API server does not check the amount.",
     "Write how much each device must offer.",
 )
 RULES = (ONE_FORM, MODE, UNKNOWN_REQUEST, EMPTY_CONSTRAINT, STATUS, CAPACITY_AMOUNT)
@@ -111,7 +111,7 @@ def _wanted(path: FieldPath, wanted: ExactDeviceRequest | DeviceSubRequest, targ
     yield from taints.tolerations((*path, "tolerations"), wanted.tolerations)
     for name, value in (wanted.capacity.requests if wanted.capacity else {}).items():
         at = (*path, "capacity", "requests", name)
-        yield from names.qualified(at, name, "capacity")
+        yield from names.qualified(at, name, "capacity", checked=False)
         if parse(value).sign < 0:
             yield CAPACITY_AMOUNT.at(at, f"{value} is less than 0")
 

@@ -11,7 +11,7 @@ from dra_plan.manifests.paths import FieldPath
 
 from . import formats, names, nodefields, policies, taints
 from .limits import ATTRIBUTE_BYTES, BINDING_CONDITIONS, Limits, at_most, at_most_bytes
-from .rule import Problem, refused
+from .rule import Problem, refused, warning
 from .words import count, shown
 
 ATTRIBUTE = refused(
@@ -34,7 +34,15 @@ VERSION = refused(
     "Versions follow semver 2.0.0 strictly: three numbers without leading zeros, then perhaps -PRERELEASE and +BUILD.",
     "Write all three numbers, without `v`; or publish the text as string.",
 )
-RULES = (ATTRIBUTE, BINDING, VERSION)
+LARGE_VERSION = warning(
+    "DRA155",
+    "version attribute with a number beyond 64 bits",
+    "The API server takes it, but selectors can't read it: every selector fails on the whole device, and with it the "
+    "pod on all nodes.",
+    "Publish the text as string.",
+    refused_by="Scheduler",
+)
+RULES = (ATTRIBUTE, BINDING, VERSION, LARGE_VERSION)
 
 _VALUES = {
     "int": "int_value",
@@ -46,6 +54,8 @@ _VALUES = {
     "strings": "string_values",
     "versions": "version_values",
 }
+_LONG_NUMBER = re.compile(r"(?<![0-9A-Za-z-])[1-9][0-9]{18,}(?![0-9A-Za-z-])")
+"""A number of a version that may be beyond 64 bits."""
 _LOOSE = re.compile(r"v?(\d+)(?:\.(\d+))?(?:\.(\d+))?([-+].*)?\Z")
 
 
@@ -109,7 +119,18 @@ def _version(path: FieldPath, text: str) -> Iterator[Problem]:
     try:
         semver.parse(text)
     except semver.SemverError:
-        yield VERSION.at(path, f"{shown(text)} is no semantic version, such as 1.2.3", _strict(text))
+        if _is_version(_LONG_NUMBER.sub("1", text)):
+            yield LARGE_VERSION.at(path, f"{shown(text)} has a number beyond 64 bits")
+        else:
+            yield VERSION.at(path, f"{shown(text)} is no semantic version, such as 1.2.3", _strict(text))
+
+
+def _is_version(text: str) -> bool:
+    try:
+        semver.parse(text)
+    except semver.SemverError:
+        return False
+    return True
 
 
 def _strict(text: str) -> str:
@@ -118,11 +139,7 @@ def _strict(text: str) -> str:
     if match is None:
         return ""
     made = ".".join(str(int(match[part] or "0")) for part in (1, 2, 3)) + (match[4] or "")
-    try:
-        semver.parse(made)
-    except semver.SemverError:
-        return ""
-    return made
+    return made if _is_version(made) else ""
 
 
 def _binding(path: FieldPath, device: Device) -> Iterator[Problem]:

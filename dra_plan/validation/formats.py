@@ -41,7 +41,7 @@ def is_pool(text: str) -> bool:
 
 
 def is_qualified(text: str) -> bool:
-    """The name of an attribute or capacity: a C identifier, perhaps with a domain."""
+    """The name of an attribute or capacity that can be written in selectors: a C identifier, perhaps with a domain."""
     domain, slash, name = text.rpartition("/")
     return (not slash or is_driver(domain)) and len(name) <= MAX_IDENTIFIER and _IDENTIFIER.match(name) is not None
 

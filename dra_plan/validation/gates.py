@@ -1,19 +1,32 @@
-"""DRA152: fields that the API server drops because their feature gate is off."""
+"""DRA152: fields that the API server drops because their feature gate is off, and what is left of the object."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec.structs import fields, replace
 
 from dra_plan.api.base import Object
 from dra_plan.api.resource import (
     Device,
     DeviceAttribute,
+    DeviceCapacity,
+    DeviceClaim,
     DeviceClass,
+    DeviceClassSpec,
+    DeviceConstraint,
+    DeviceRequest,
+    DeviceSubRequest,
     DeviceTaintRule,
+    ExactDeviceRequest,
     ResourceClaim,
     ResourceClaimSpec,
+    ResourceClaimStatus,
     ResourceClaimTemplate,
+    ResourceClaimTemplateSpec,
     ResourceSlice,
+    ResourceSliceSpec,
 )
 from dra_plan.manifests.paths import FieldPath
 from dra_plan.releases import Target
@@ -29,83 +42,94 @@ DROPPED = warning(
 )
 RULES = (DROPPED,)
 
-_Use = tuple[str, FieldPath]
-"""(gate, field)."""
-_SPEC: FieldPath = ("spec",)
+_GATED: Mapping[type, Mapping[str, str]] = {
+    ResourceSliceSpec: {
+        "per_device_node_selection": "DRAPartitionableDevices",
+        "shared_counters": "DRAPartitionableDevices",
+    },
+    Device: {
+        "consumes_counters": "DRAPartitionableDevices",
+        "node_name": "DRAPartitionableDevices",
+        "node_selector": "DRAPartitionableDevices",
+        "all_nodes": "DRAPartitionableDevices",
+        "taints": "DRADeviceTaints",
+        "binding_conditions": "DRADeviceBindingConditions",
+        "binding_failure_conditions": "DRADeviceBindingConditions",
+        "binds_to_node": "DRADeviceBindingConditions",
+        "allow_multiple_allocations": "DRAConsumableCapacity",
+        "node_allocatable_resource_mappings": "DRANodeAllocatableResources",
+    },
+    DeviceCapacity: {"request_policy": "DRAConsumableCapacity"},
+    DeviceAttribute: dict.fromkeys(
+        ("int_values", "bool_values", "string_values", "version_values"), "DRAListTypeAttributes"
+    ),
+    DeviceRequest: {"first_available": "DRAPrioritizedList"},
+    ExactDeviceRequest: {
+        "admin_access": "DRAAdminAccess",
+        "tolerations": "DRADeviceTaints",
+        "capacity": "DRAConsumableCapacity",
+    },
+    DeviceSubRequest: {"tolerations": "DRADeviceTaints", "capacity": "DRAConsumableCapacity"},
+    DeviceConstraint: {"distinct_attribute": "DRAConsumableCapacity"},
+    DeviceClassSpec: {"extended_resource_name": "DRAExtendedResource"},
+    ResourceClaimStatus: {"devices": "DRAResourceClaimDeviceStatus"},
+}
+"""Fields by type, and the gates without which they are dropped."""
+
+_PARTS: Mapping[type, tuple[str, ...]] = {
+    ResourceSlice: ("spec",),
+    ResourceSliceSpec: ("devices",),
+    Device: ("capacity", "attributes"),
+    ResourceClaim: ("spec", "status"),
+    ResourceClaimTemplate: ("spec",),
+    ResourceClaimTemplateSpec: ("spec",),
+    ResourceClaimSpec: ("devices",),
+    DeviceClaim: ("requests", "constraints"),
+    DeviceRequest: ("exactly", "first_available"),
+    DeviceClass: ("spec",),
+}
+"""Where further such fields are."""
 
 
-def check(obj: Object, target: Target) -> Iterator[Problem]:
-    """One problem for each gate that is off and whose fields the object uses, at the first such field."""
-    told: set[str] = set()
-    for gate, path in _uses(obj):
-        if gate not in told and not target.gates.get(gate, False):
-            told.add(gate)
-            yield DROPPED.at(path, f"Kubernetes {target.version} drops it: feature gate {gate} is off")
+def _fields(kind: Any) -> dict[str, tuple[str, Any]]:
+    made = kind()
+    return {field.name: (field.encode_name, getattr(made, field.name)) for field in fields(kind)}
 
 
-def _uses(obj: Object) -> Iterator[_Use]:
-    if isinstance(obj, ResourceSlice):
-        yield from _slice(obj)
-    elif isinstance(obj, ResourceClaim):
-        yield from _claim(_SPEC, obj.spec)
-    elif isinstance(obj, ResourceClaimTemplate):
-        yield from _claim((*_SPEC, "spec"), obj.spec.spec)
-    elif isinstance(obj, DeviceClass) and obj.spec.extended_resource_name:
-        yield "DRAExtendedResource", (*_SPEC, "extendedResourceName")
-    elif isinstance(obj, DeviceTaintRule):
-        yield "DRADeviceTaints", _SPEC
+_FIELDS = {kind: _fields(kind) for kind in (*_GATED, *_PARTS)}
+"""The fields of these types: as they are written, and what they are when they are not there."""
 
 
-def _slice(piece: ResourceSlice) -> Iterator[_Use]:
-    spec = piece.spec
-    if spec.per_device_node_selection is not None:
-        yield "DRAPartitionableDevices", (*_SPEC, "perDeviceNodeSelection")
-    if spec.shared_counters:
-        yield "DRAPartitionableDevices", (*_SPEC, "sharedCounters")
-    for index, device in enumerate(spec.devices):
-        yield from _device((*_SPEC, "devices", index), device)
+def stored(obj: Object, target: Target) -> tuple[Any, list[Problem]]:
+    """What the API server keeps of the object, and a problem for each gate that is off, at its first field."""
+    told: dict[str, FieldPath] = {}
+    if isinstance(obj, DeviceTaintRule) and not target.gates["DRADeviceTaints"]:
+        told["DRADeviceTaints"] = ("spec",)
+    kept = _kept(obj, (), target.gates, told)
+    problems = [
+        DROPPED.at(path, f"Kubernetes {target.version} drops it: feature gate {gate} is off")
+        for gate, path in told.items()
+    ]
+    return kept, problems
 
 
-def _device(path: FieldPath, device: Device) -> Iterator[_Use]:
-    if device.consumes_counters:
-        yield "DRAPartitionableDevices", (*path, "consumesCounters")
-    if device.taints:
-        yield "DRADeviceTaints", (*path, "taints")
-    if device.binding_conditions or device.binds_to_node is not None:
-        name = "bindingConditions" if device.binding_conditions else "bindsToNode"
-        yield "DRADeviceBindingConditions", (*path, name)
-    if device.allow_multiple_allocations is not None:
-        yield "DRAConsumableCapacity", (*path, "allowMultipleAllocations")
-    if device.node_allocatable_resource_mappings:
-        yield "DRANodeAllocatableResources", (*path, "nodeAllocatableResourceMappings")
-    for name, capacity in device.capacity.items():
-        if capacity.request_policy is not None:
-            yield "DRAConsumableCapacity", (*path, "capacity", name, "requestPolicy")
-    for name, attribute in device.attributes.items():
-        if is_list(attribute):
-            yield "DRAListTypeAttributes", (*path, "attributes", name)
-
-
-def is_list(attribute: DeviceAttribute) -> bool:
-    """Whether the attribute has a list value."""
-    lists = (attribute.int_values, attribute.bool_values, attribute.string_values, attribute.version_values)
-    return any(values is not None for values in lists)
-
-
-def _claim(path: FieldPath, spec: ResourceClaimSpec) -> Iterator[_Use]:
-    path = (*path, "devices")
-    for index, request in enumerate(spec.devices.requests):
-        at = (*path, "requests", index)
-        if request.first_available:
-            yield "DRAPrioritizedList", (*at, "firstAvailable")
-        if request.exactly is not None and request.exactly.admin_access is not None:
-            yield "DRAAdminAccess", (*at, "exactly", "adminAccess")
-        forms = [((*at, "firstAvailable", i), sub) for i, sub in enumerate(request.first_available)]
-        for where, wanted in [((*at, "exactly"), request.exactly), *forms]:
-            if wanted is not None and wanted.tolerations:
-                yield "DRADeviceTaints", (*where, "tolerations")
-            if wanted is not None and wanted.capacity is not None:
-                yield "DRAConsumableCapacity", (*where, "capacity")
-    for index, constraint in enumerate(spec.devices.constraints):
-        if constraint.distinct_attribute is not None:
-            yield "DRAConsumableCapacity", (*path, "constraints", index, "distinctAttribute")
+def _kept(value: Any, path: FieldPath, gates: Mapping[str, bool], told: dict[str, FieldPath]) -> Any:
+    """The value without what is dropped; the same value if nothing is."""
+    if isinstance(value, dict):
+        entries = {key: _kept(item, (*path, key), gates, told) for key, item in value.items()}
+        return entries if any(entries[key] is not value[key] for key in value) else value
+    if isinstance(value, list):
+        items = [_kept(item, (*path, index), gates, told) for index, item in enumerate(value)]
+        return items if any(new is not old for new, old in zip(items, value, strict=True)) else value
+    changes = {}
+    for name, gate in _GATED.get(type(value), {}).items():
+        written, default = _FIELDS[type(value)][name]
+        if not gates.get(gate, False) and getattr(value, name) != default:
+            told.setdefault(gate, (*path, written))
+            changes[name] = default
+    for name in _PARTS.get(type(value), ()):
+        old = changes.get(name, getattr(value, name))
+        new = _kept(old, (*path, _FIELDS[type(value)][name][0]), gates, told)
+        if new is not old:
+            changes[name] = new
+    return replace(value, **changes) if changes else value

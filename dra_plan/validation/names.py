@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dra_plan.manifests.paths import FieldPath
 
 from . import formats
-from .rule import Problem, refused
+from .rule import Problem, refused, warning
 from .schema import MISSING_FIELD
 from .words import shown
 
@@ -42,7 +42,14 @@ BAD_LABEL = refused(
     "Keys and values of taints, tolerations and condition types have the format of labels.",
     "Use letters, digits, '-', '_' and '.'.",
 )
-RULES = (BAD_NAME, BAD_QUALIFIED_NAME, NO_DOMAIN, NOT_UNIQUE, BAD_LABEL)
+UNREACHABLE_NAME = warning(
+    "DRA153",
+    "attribute or capacity name that the API server does not check",
+    "The API server looks only at names with at most one slash, and at no name in a capacity request. A domain or an "
+    "identifier that is wrong in them is met by nothing: devices, requests and selectors do not find each other.",
+    "Write an identifier, perhaps after DOMAIN and one slash.",
+)
+RULES = (BAD_NAME, BAD_QUALIFIED_NAME, NO_DOMAIN, NOT_UNIQUE, BAD_LABEL, UNREACHABLE_NAME)
 
 
 def dns_label(path: FieldPath, text: str, noun: str) -> Iterator[Problem]:
@@ -80,11 +87,12 @@ def required(path: FieldPath, text: str) -> Iterator[Problem]:
         yield MISSING_FIELD.at(path, "missing or empty")
 
 
-def qualified(path: FieldPath, text: str, noun: str) -> Iterator[Problem]:
-    """The name of an attribute or capacity."""
+def qualified(path: FieldPath, text: str, noun: str, *, checked: bool = True) -> Iterator[Problem]:
+    """The name of an attribute or capacity; `checked` if the API server looks at names in this place."""
     if not formats.is_qualified(text):
         message = f"{shown(text)} is no {noun} name: {formats.QUALIFIED}"
-        yield BAD_QUALIFIED_NAME.at(path, message, formats.as_qualified(text))
+        rule = BAD_QUALIFIED_NAME if checked and text.count("/") <= 1 else UNREACHABLE_NAME
+        yield rule.at(path, message, formats.as_qualified(text))
 
 
 def fully_qualified(path: FieldPath, text: str) -> Iterator[Problem]:

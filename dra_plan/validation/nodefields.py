@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dra_plan.api.core import NodeSelector
+from dra_plan.api.core import NodeSelector, NodeSelectorTerm
 from dra_plan.api.resource import Device, ResourceSliceSpec
 from dra_plan.api.selectors import term_problems
 from dra_plan.manifests.paths import FieldPath
 
 from . import names
-from .rule import Problem, refused
+from .rule import Problem, refused, warning
 from .words import count
 
 NODE_FIELDS = refused(
@@ -22,12 +22,20 @@ NODE_FIELDS = refused(
 )
 NODE_SELECTOR = refused(
     "DRA131",
-    "node selector that the API server or the allocator refuses",
-    "A slice's selector must have exactly one term; requirements must be readable. Selectors of several terms pass in "
-    "a device, but then the allocation of that device is an error that stops the pod on all nodes.",
+    "node selector that the API server refuses",
+    "A slice's selector must have exactly one term, and keys, operators and values must have their formats.",
     "Write one term; use more devices or slices for more.",
 )
-RULES = (NODE_FIELDS, NODE_SELECTOR)
+UNREADABLE_SELECTOR = warning(
+    "DRA154",
+    "node selector that only the scheduler stumbles over",
+    "The API server takes several terms in a device's selector, and any text for Gt and Lt. With several terms the "
+    "allocation of the device is an error, and with a text that is no integer the selector can't be read: either stops "
+    "the pod on all nodes.",
+    "Write one term, and integers for Gt and Lt.",
+    refused_by="Scheduler",
+)
+RULES = (NODE_FIELDS, NODE_SELECTOR, UNREADABLE_SELECTOR)
 
 
 def of_slice(spec: ResourceSliceSpec) -> Iterator[Problem]:
@@ -65,14 +73,24 @@ def _one_of(path: FieldPath, owner: ResourceSliceSpec | Device, more: dict[str, 
     if owner.node_name:
         yield from names.subdomain((*path, "nodeName"), owner.node_name, "node name")
     if owner.node_selector is not None:
-        yield from _selector((*path, "nodeSelector"), owner.node_selector)
+        yield from _selector((*path, "nodeSelector"), owner.node_selector, in_device=isinstance(owner, Device))
 
 
-def _selector(path: FieldPath, selector: NodeSelector) -> Iterator[Problem]:
+def _selector(path: FieldPath, selector: NodeSelector, *, in_device: bool) -> Iterator[Problem]:
     terms = selector.node_selector_terms
     path = (*path, "nodeSelectorTerms")
     if len(terms) != 1:
-        yield NODE_SELECTOR.at(path, f"{count(len(terms), 'term')}; exactly one is allowed")
+        rule = UNREADABLE_SELECTOR if terms and in_device else NODE_SELECTOR
+        yield rule.at(path, f"{count(len(terms), 'term')}; exactly one is allowed")
     for index, term in enumerate(terms):
         for problem in term_problems(term):
-            yield NODE_SELECTOR.at((*path, index, *problem.path), problem.message)
+            rule = UNREADABLE_SELECTOR if _is_amount(term, problem.path) else NODE_SELECTOR
+            yield rule.at((*path, index, *problem.path), problem.message)
+
+
+def _is_amount(term: NodeSelectorTerm, path: FieldPath) -> bool:
+    """Whether the path is of a value that Gt or Lt compares with."""
+    match path:
+        case ("matchExpressions", int(index), "values", int()):
+            return term.match_expressions[index].operator in ("Gt", "Lt")
+    return False

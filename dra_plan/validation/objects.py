@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
+from dra_plan.api.base import Object
 from dra_plan.api.resource import (
     DeviceClass,
     DeviceTaintRule,
@@ -55,7 +55,7 @@ def _problems(subject: Subject, target: Target) -> Iterator[Problem]:
         yield from names.subdomain(("metadata", "name"), subject.name.rstrip("-"), "object name")
     if subject.obj is not None:
         told = {problem.path for problem in subject.problems if problem.rule is schema.MISSING_FIELD}
-        for problem in _own(subject, target):
+        for problem in _own(subject, subject.obj, target):
             # What is not there at all is empty too.
             if problem.rule is not schema.MISSING_FIELD or subject.as_written(problem.path) not in told:
                 yield problem
@@ -82,8 +82,8 @@ def _served(kind: Kind, target: Target) -> tuple[str, ...]:
     return ("v1", "v1beta2", "v1beta1")
 
 
-def _own(subject: Subject, target: Target) -> Iterator[Problem]:
-    obj: Any = subject.obj
+def _own(subject: Subject, given: Object, target: Target) -> Iterator[Problem]:
+    obj, dropped = gates.stored(given, target)
     spec: FieldPath = ("spec",)
     if isinstance(obj, ResourceSlice):
         yield from slices.check(obj, target)
@@ -99,4 +99,4 @@ def _own(subject: Subject, target: Target) -> Iterator[Problem]:
         yield from taints.taint((*spec, "taint"), obj.spec.taint)
     if subject.kind is not None and subject.kind.pod_spec:
         yield from pods.check(subject.kind.pod_spec, pod_spec_of(obj))
-    yield from gates.check(obj, target)
+    yield from dropped

@@ -10,7 +10,7 @@ from dra_plan.api.resource import CapacityRequestPolicy, CapacityRequestPolicyRa
 from dra_plan.manifests.paths import FieldPath
 
 from .limits import VALID_VALUES, at_most
-from .rule import Problem, refused
+from .rule import Problem, refused, warning
 
 POLICY = refused(
     "DRA135",
@@ -19,7 +19,14 @@ POLICY = refused(
     "can't be kept.",
     "Make default, values and range agree with each other and with the capacity.",
 )
-RULES = (POLICY,)
+USELESS_POLICY = warning(
+    "DRA156",
+    "request policy that the API server takes and no request can use",
+    "A default above the capacity makes every request that names no amount fail on the device; a step that is not "
+    "more than 0 rounds nothing.",
+    "Make the default an amount that the device has, and the step more than 0.",
+)
+RULES = (POLICY, USELESS_POLICY)
 
 
 def check(path: FieldPath, capacity: DeviceCapacity, *, shared: bool) -> Iterator[Problem]:
@@ -31,19 +38,19 @@ def check(path: FieldPath, capacity: DeviceCapacity, *, shared: bool) -> Iterato
     if not shared:
         yield POLICY.at(path, "only devices with allowMultipleAllocations: true may have a request policy")
     total = parse(capacity.value)
-    both = policy.valid_values is not None and policy.valid_range is not None
+    both = policy.valid_values and policy.valid_range is not None
     if both:
         yield POLICY.at(path, "validValues and validRange exclude each other")
     if policy.default is None:
-        if policy.valid_values is not None or policy.valid_range is not None:
+        if policy.valid_values or policy.valid_range is not None:
             yield POLICY.at((*path, "default"), "missing; validValues and validRange need it")
         return
     default = parse(policy.default)
     if default > total:
-        yield POLICY.at((*path, "default"), f"{policy.default} is more than the capacity, {capacity.value}")
+        yield USELESS_POLICY.at((*path, "default"), f"{policy.default} is more than the capacity, {capacity.value}")
     if both:
         return
-    if policy.valid_values is not None:
+    if policy.valid_values:
         yield from _values((*path, "validValues"), policy, policy.valid_values, default, capacity.value)
     if policy.valid_range is not None:
         yield from _range((*path, "validRange"), policy.valid_range, policy.default, capacity.value)
@@ -110,7 +117,7 @@ def _step(
     """Steps are counted in whole numbers, fractions rounded up, as upstream does."""
     step = parse(wanted.step or "0")
     if step.sign <= 0:
-        yield POLICY.at(path, f"{wanted.step} is not more than 0")
+        yield USELESS_POLICY.at(path, f"{wanted.step} is not more than 0")
         return
     if least + step > total:
         yield POLICY.at(path, f"min {wanted.min} and one step {wanted.step} are more than the capacity")

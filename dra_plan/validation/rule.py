@@ -68,9 +68,9 @@ def error(code: str, title: str, why: str, fix: str) -> Rule:
     return Rule(code, Severity.ERROR, title, why, fix)
 
 
-def warning(code: str, title: str, why: str, fix: str) -> Rule:
-    """A rule whose breaking is probably a mistake."""
-    return Rule(code, Severity.WARNING, title, why, fix)
+def warning(code: str, title: str, why: str, fix: str, refused_by: Refuser | None = None) -> Rule:
+    """A rule whose breaking is probably a mistake; `refused_by` if someone stumbles over it sooner or later."""
+    return Rule(code, Severity.WARNING, title, why, fix, refused_by)
 
 
 def info(code: str, title: str, why: str, fix: str) -> Rule:

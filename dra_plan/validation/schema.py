@@ -84,8 +84,8 @@ NOT_SERVED = refused(
 )
 ZERO_BY_DEFAULT = info(
     "DRA012",
-    "required field left out, so it is 0",
-    "The schema asks for the field; the API server takes its absence for zero.",
+    "required field left out, so it is 0 or empty",
+    "The schema asks for the field; the API server takes its absence for zero, or for an object without fields.",
     "Write the value, so that nobody has to know this.",
 )
 UNDECODABLE = refused(
@@ -112,6 +112,11 @@ RULES = (
 
 _ZERO = frozenset({"generation", "value"})
 """Fields that the schema requires and that may well be zero."""
+_EMPTY = frozenset(
+    {"spec", "spec.devices", "spec.spec", "spec.spec.devices"}
+    | {f"{conditions}[*].message" for conditions in ("status.conditions", "status.devices[*].conditions")}
+)
+"""Fields that the schema requires and that may well be empty; what is required in them, other rules tell."""
 _MEND_SHOWN = 6
 
 
@@ -145,11 +150,20 @@ def problems(value: dict[str, Any], decoded: DecodedFields, kind: Kind, version:
             continue  # what components report, and nobody writes by hand
         if path[-2:] == ("requestPolicy", "default"):
             continue  # a rule of its own says when it is needed
-        if path[-1] in _ZERO:
+        if path[-1] == "deviceClassName" and _has_alternatives(value, path[:-1]):
+            continue  # v1beta1 has the fields of `exactly` beside firstAvailable, where they must be left out
+        if kind.group == "resource.k8s.io" and pattern(path) in _EMPTY:
+            yield Problem(ZERO_BY_DEFAULT, path, "missing, so it is empty", written=True)
+        elif path[-1] in _ZERO:
             yield Problem(ZERO_BY_DEFAULT, path, "missing, so it is 0", written=True)
         else:
             yield Problem(MISSING_FIELD, path, "missing", written=True)
     yield from _unknown(value, decoded.unknown, kind, version)
+
+
+def _has_alternatives(value: dict[str, Any], request: FieldPath) -> bool:
+    found = value_at(value, request)
+    return isinstance(found, dict) and bool(found.get("firstAvailable"))
 
 
 def _unknown(

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dra_plan.api.resource import Counter, CounterSet, Device, ResourceSlice
+from dra_plan.api.resource import Counter, CounterSet, Device, DeviceAttribute, ResourceSlice
 from dra_plan.manifests.paths import FieldPath
 from dra_plan.releases import Target
 
 from . import devices, names, nodefields
-from .gates import is_list
 from .limits import TOO_MANY, Limits, at_most, limits_of
 from .rule import Problem, info, refused
 
@@ -79,7 +78,12 @@ def _devices(piece: ResourceSlice, limits: Limits) -> Iterator[Problem]:
 
 
 def _is_costly(device: Device) -> bool:
-    return bool(device.taints or device.consumes_counters) or any(map(is_list, device.attributes.values()))
+    return bool(device.taints or device.consumes_counters) or any(map(_is_list, device.attributes.values()))
+
+
+def _is_list(attribute: DeviceAttribute) -> bool:
+    lists = (attribute.int_values, attribute.bool_values, attribute.string_values, attribute.version_values)
+    return any(values is not None for values in lists)
 
 
 def _consumption(path: FieldPath, device: Device, limits: Limits) -> Iterator[Problem]:

@@ -8,7 +8,6 @@ from dra_plan.api.resource import DeviceTaint, DeviceToleration
 from dra_plan.manifests.paths import FieldPath
 
 from . import names
-from .limits import TOLERATIONS, at_most
 from .rule import Problem, refused
 from .words import nearest, shown
 
@@ -21,13 +20,12 @@ TAINT = refused(
 TOLERATION = refused(
     "DRA138",
     "toleration that the API server refuses",
-    "Operators are Exists, which takes no value, and Equal; effects are NoSchedule and NoExecute, or none for both.",
+    "Operators are Exists, which takes no value, and Equal; effects are those of taints, or none for all of them.",
     "Correct operator, value or effect.",
 )
 RULES = (TAINT, TOLERATION)
 
 _EFFECTS = ("None", "NoSchedule", "NoExecute")
-_TOLERATED = ("", "NoSchedule", "NoExecute")
 
 
 def taint(path: FieldPath, tainted: DeviceTaint) -> Iterator[Problem]:
@@ -45,7 +43,6 @@ def taint(path: FieldPath, tainted: DeviceTaint) -> Iterator[Problem]:
 
 def tolerations(path: FieldPath, given: Sequence[DeviceToleration]) -> Iterator[Problem]:
     """The tolerations of a request."""
-    yield from at_most(path, given, TOLERATIONS, "toleration")
     for index, toleration in enumerate(given):
         yield from _toleration((*path, index), toleration)
 
@@ -61,6 +58,6 @@ def _toleration(path: FieldPath, toleration: DeviceToleration) -> Iterator[Probl
     else:
         message = f"{shown(toleration.operator)} is neither Exists nor Equal"
         yield TOLERATION.at((*path, "operator"), message, nearest(toleration.operator, ("Exists", "Equal")) or "")
-    if toleration.effect not in _TOLERATED:
-        message = f"{shown(toleration.effect)} is neither NoSchedule nor NoExecute"
-        yield TOLERATION.at((*path, "effect"), message, nearest(toleration.effect, _TOLERATED[1:]) or "")
+    if toleration.effect and toleration.effect not in _EFFECTS:
+        message = f"{shown(toleration.effect)} is none of {', '.join(_EFFECTS)}"
+        yield TOLERATION.at((*path, "effect"), message, nearest(toleration.effect, _EFFECTS) or "")

@@ -56,6 +56,12 @@ def _changed(value: Data, *path: str | int, to: Any) -> Data:
     return made
 
 
+def _selecting_nodes(*requirements: Data) -> Data:
+    """A slice whose only device is on the nodes that meet one of the requirements."""
+    terms = {"nodeSelectorTerms": [{"matchExpressions": [requirement]} for requirement in requirements]}
+    return piece("node-a-gpu", device(nodeSelector=terms), nodeName=None, perDeviceNodeSelection=True)
+
+
 def _selected(expression: str) -> list[Data]:
     """A claim with the selector on two devices, of which one has no index."""
     bare = device("gpu-1", attributes={"model": {"string": "t4"}, "driverVersion": {"version": "1.2.3"}})
@@ -393,6 +399,34 @@ CASES = [
         "DRA241",
         _cluster(claim(constraints=[{"matchAttribute": f"{DRIVER}/numaNode"}])),
         _cluster(claim(constraints=[{"matchAttribute": f"{DRIVER}/index"}])),
+    ),
+    Case(
+        "DRA153",
+        [
+            piece("node-a-gpu", device(attributes={"a/b/c": {"int": 1}})),
+            claim(request(capacity={"requests": {"gpu-memory": "1"}})),
+        ],
+        [piece("node-a-gpu", device(attributes={"a/c": {"int": 1}}))],
+    ),
+    Case(
+        "DRA154",
+        [_selecting_nodes({"key": "a", "operator": "Exists"}, {"key": "b", "operator": "Gt", "values": ["x"]})],
+        [_selecting_nodes({"key": "b", "operator": "Gt", "values": ["1"]})],
+    ),
+    Case(
+        "DRA155",
+        [piece("node-a-gpu", device(attributes={"driver": {"version": "1.0.18446744073709551616"}}))],
+        [piece("node-a-gpu", device(attributes={"driver": {"version": "1.0.18446744073709551615"}}))],
+    ),
+    Case(
+        "DRA156",
+        [
+            piece("node-a-gpu", shared(policy={"default": "17Gi"})),
+            piece(
+                "node-b-gpu", shared(policy={"default": "1Gi", "validRange": {"min": "1Gi", "step": "-1"}}), **NODE_B
+            ),
+        ],
+        [piece("node-a-gpu", shared(policy={"default": "16Gi", "validValues": []}))],
     ),
     Case(
         "DRA250",

@@ -57,6 +57,7 @@ def constraint(**fields: Any) -> Data:
     return claim(request("a"), request("b"), constraints=[fields])
 
 
+UNUSED_STEP = "DRA156 spec.devices[0].capacity.memory.requestPolicy.validRange.step"
 POLICY = "DRA135 spec.devices[0].capacity.memory.requestPolicy"
 SELECTOR = "DRA131 spec.nodeSelector.nodeSelectorTerms"
 A_REQUEST = "spec.devices.requests[0]"
@@ -96,7 +97,32 @@ ACCEPTED: list[Data] = [
     counters(count=1),
     taint_rule(),
     pod(entry={"name": "gpu", "resourceClaimName": "claim"}),
+    claim(request(tolerations=[{"operator": "Exists", "effect": "None"}])),
+    claim(request(tolerations=[{"key": f"k{n}", "operator": "Exists"} for n in range(17)])),
+    policy(default="1Gi", validValues=[]),
+    policy(default="1Gi", validValues=[], validRange={"min": "1Gi"}),
+    policy(validValues=[]),
 ]
+
+ONLY_UNWISE: list[tuple[Data, list[str]]] = [
+    (policy(default="17Gi"), ["DRA156 spec.devices[0].capacity.memory.requestPolicy.default"]),
+    (
+        policy(default="17Gi", validRange={"min": "1Gi"}),
+        ["DRA156 spec.devices[0].capacity.memory.requestPolicy.default"],
+    ),
+    (policy(default="1Gi", validRange={"min": "1Gi", "step": "-1"}), [UNUSED_STEP]),
+    (constraint(matchAttribute="a/b/c"), ["DRA153 spec.devices.constraints[0].matchAttribute"]),
+    (of_device(capacity={"a/b/c": {"value": "1"}}), ["DRA153 spec.devices[0].capacity[a/b/c]"]),
+    (
+        claim(request(capacity={"requests": {"test-capacity": "-1"}})),
+        [f"{code} spec.devices.requests[0].exactly.capacity.requests.test-capacity" for code in ("DRA146", "DRA153")],
+    ),
+    (
+        of_device(attributes={"v": {"version": "1.0.18446744073709551616"}}),
+        ["DRA155 spec.devices[0].attributes.v.version"],
+    ),
+]
+"""What the API server takes, with what is told of it."""
 
 REFUSED: list[tuple[Data, list[str]]] = [
     (piece("s", device("a" * 64)), ["DRA101 spec.devices[0].name"]),
@@ -180,14 +206,12 @@ REFUSED: list[tuple[Data, list[str]]] = [
         of_device(capacity={"memory": {"value": "1", "requestPolicy": {"default": "1"}}}),
         [POLICY],
     ),
-    (policy(default="17Gi"), [f"{POLICY}.default"]),
     (policy(validValues=["1Gi"]), [f"{POLICY}.default"]),
     (policy(default="1Gi", validValues=["1Gi", "1024Mi"]), [f"{POLICY}.validValues[1]"]),
     (policy(default="1Gi", validValues=["1Gi", "17Gi"]), [f"{POLICY}.validValues[1]"]),
     (policy(default="1Gi", validValues=[f"{n}Gi" for n in range(1, 12)]), ["DRA110" + POLICY[6:] + ".validValues"]),
     (policy(default="1Gi", validRange={"max": "2Gi"}), [f"{POLICY}.validRange.min"]),
     (policy(default="1Gi", validRange={"min": "2Gi"}), [f"{POLICY}.validRange.min"]),
-    (policy(default="1Gi", validRange={"min": "1Gi", "step": "0"}), [f"{POLICY}.validRange.step"]),
     (policy(default="2Gi", validRange={"min": "1Gi", "step": "2Gi"}), [f"{POLICY}.validRange.step"]),
     (claim(request("A")), [f"DRA101 {A_REQUEST}.name"]),
     (claim(request(deviceClassName="A")), [f"DRA101 {A_REQUEST}.exactly.deviceClassName"]),
@@ -206,7 +230,6 @@ REFUSED: list[tuple[Data, list[str]]] = [
         [f"DRA104 {A_REQUEST}.firstAvailable[1].name"],
     ),
     (claim({"name": "a", "firstAvailable": []}), [f"DRA141 {A_REQUEST}"]),
-    (constraint(matchAttribute="a/b/c"), ["DRA102 spec.devices.constraints[0].matchAttribute"]),
     (constraint(distinctAttribute="model"), ["DRA103 spec.devices.constraints[0].distinctAttribute"]),
     (
         constraint(matchAttribute=f"{DRIVER}/model", requests=["a/x"]),
@@ -225,10 +248,6 @@ REFUSED: list[tuple[Data, list[str]]] = [
         ["DRA111 spec.devices.config[0].opaque.parameters"],
     ),
     (claim(constraints=[{"matchAttribute": "a.b/c"}] * 33), ["DRA110 spec.devices.constraints"]),
-    (
-        claim(request(tolerations=[{"operator": "Exists", "effect": "None"}])),
-        [f"DRA138 {A_REQUEST}.exactly.tolerations[0].effect"],
-    ),
     (
         claim(request(tolerations=[{"key": "a b", "operator": "Exists"}])),
         [f"DRA105 {A_REQUEST}.exactly.tolerations[0].key"],
@@ -262,6 +281,35 @@ def test_accepted(obj: Data) -> None:
     assert found(obj) == []
 
 
+@pytest.mark.parametrize(("obj", "fields"), ONLY_UNWISE, ids=range(len(ONLY_UNWISE)))
+def test_accepted_with_a_warning(obj: Data, fields: list[str]) -> None:
+    assert found(obj) == fields
+    refusers = {finding.rule.refused_by for finding in dra_plan.validate(obj, select=["DRA1"]).findings}
+    assert "APIServer" not in refusers
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec"),
+    [
+        ("ResourceClaim", None),
+        ("ResourceClaim", {}),
+        ("ResourceClaimTemplate", None),
+        ("ResourceClaimTemplate", {"spec": {}}),
+        ("DeviceClass", None),
+    ],
+)
+def test_what_may_be_left_out(kind: str, spec: Data | None) -> None:
+    obj = {"apiVersion": "resource.k8s.io/v1", "kind": kind, "metadata": {"name": "a"}}
+    findings = dra_plan.validate({**obj, **({"spec": spec} if spec is not None else {})}).findings
+    assert [finding.code for finding in findings] == ["DRA012"]
+
+
+def test_alternatives_in_the_flat_form() -> None:
+    made = claim({"name": "a", "firstAvailable": [{"name": "b", "deviceClassName": "gpu"}]})
+    made["apiVersion"] = "resource.k8s.io/v1beta1"
+    assert [finding.code for finding in dra_plan.validate([device_class(), made]).findings] == ["DRA010"]
+
+
 @pytest.mark.parametrize(("obj", "fields"), REFUSED, ids=range(len(REFUSED)))
 def test_refused(obj: Data, fields: list[str]) -> None:
     assert found(obj) == fields
@@ -276,18 +324,45 @@ def test_what_an_older_release_allows_and_forbids() -> None:
     assert found(piece(sharedCounters=counted), **OLD) == ["DRA110 spec.sharedCounters"]
 
 
+SHARED = "spec.devices[0].allowMultipleAllocations"
+ALTERNATIVES = claim({"name": "a", "firstAvailable": [{"name": "b", "deviceClassName": "gpu"}]})
+REQUEST = "spec.devices.requests[0]"
+
+
 @pytest.mark.parametrize(
-    ("gate", "obj", "field"),
+    ("gate", "obj", "told"),
     [
-        ("DRAPartitionableDevices", counters(count=1), "spec.sharedCounters"),
-        ("DRADeviceTaints", of_device(taints=[{"key": "k", "effect": "None"}]), "spec.devices[0].taints"),
-        ("DRADeviceBindingConditions", of_device(bindsToNode=True), "spec.devices[0].bindsToNode"),
-        ("DRAConsumableCapacity", piece("s", shared()), "spec.devices[0].allowMultipleAllocations"),
-        ("DRAExtendedResource", device_class(extendedResourceName="a.b/c"), "spec.extendedResourceName"),
-        ("DRAPrioritizedList", claim({"name": "a", "firstAvailable": [{"name": "b", "deviceClassName": "gpu"}]}), None),
+        ("DRAPartitionableDevices", counters(count=1), ["DRA140 spec", "DRA152 spec.sharedCounters"]),
+        ("DRADeviceTaints", of_device(taints=[{"key": "k", "effect": "None"}]), ["DRA152 spec.devices[0].taints"]),
+        ("DRADeviceBindingConditions", of_device(bindsToNode=True), ["DRA152 spec.devices[0].bindsToNode"]),
+        ("DRAConsumableCapacity", piece("s", shared()), [f"DRA152 {SHARED}"]),
+        ("DRAExtendedResource", device_class(extendedResourceName="a.b/c"), ["DRA152 spec.extendedResourceName"]),
+        ("DRAPrioritizedList", ALTERNATIVES, [f"DRA141 {REQUEST}", f"DRA152 {REQUEST}.firstAvailable"]),
+        ("DRAAdminAccess", claim(request(adminAccess=True)), [f"DRA152 {REQUEST}.exactly.adminAccess"]),
     ],
 )
-def test_fields_that_a_gate_drops(gate: str, obj: Data, field: str | None) -> None:
-    field = field or "spec.devices.requests[0].firstAvailable"
+def test_fields_that_a_gate_drops(gate: str, obj: Data, told: list[str]) -> None:
     assert found(obj) == []
-    assert found(obj, feature_gates={gate: False}) == [f"DRA152 {field}"]
+    assert found(obj, feature_gates={gate: False}) == told
+
+
+@pytest.mark.parametrize(
+    ("gate", "obj"),
+    [
+        ("DRADeviceTaints", of_device(taints=[{"key": "k", "effect": "Foo"}])),
+        ("DRAConsumableCapacity", policy(default="1Gi", validValues=["2Gi", "1Gi"])),
+        ("DRADeviceBindingConditions", of_device(bindingConditions=["a", "b", "c", "d", "e"])),
+        ("DRAPartitionableDevices", piece(sharedCounters=[{"name": "c", "counters": {"a": {"value": "1"}}}])),
+        ("DRAPartitionableDevices", of_device(nodeName="node-a")),
+    ],
+)
+def test_what_a_gate_drops_is_not_judged(gate: str, obj: Data) -> None:
+    assert [told.partition(" ")[0] for told in found(obj, feature_gates={gate: False})] == ["DRA152"]
+    assert "DRA152" not in {told.partition(" ")[0] for told in found(obj)}
+
+
+def test_what_a_gate_drops_is_missed_where_it_is_needed() -> None:
+    lists = of_device(attributes={"links": {"ints": [1, 2]}})
+    path = "spec.devices[0].attributes.links"
+    assert found(lists) == [f"DRA134 {path}", f"DRA152 {path}.ints"]
+    assert found(lists, feature_gates={"DRAListTypeAttributes": True}) == []

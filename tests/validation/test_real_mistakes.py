@@ -34,7 +34,7 @@ def test_pods_in_another_namespace_than_their_template() -> None:
 def test_a_spec_of_a_template_in_a_claim() -> None:
     wrong = claim()
     wrong["spec"] = {"spec": wrong["spec"]}
-    assert {"DRA002", "DRA003"} <= found(device_class(), wrong)
+    assert {"DRA002", "DRA012"} <= found(device_class(), wrong)
 
 
 def test_a_class_for_partitions_on_a_cluster_without_any() -> None:
