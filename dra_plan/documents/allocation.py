@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
@@ -16,8 +16,10 @@ from .base import (
     ObjectName,
     PrintedDocument,
     PrintedWarning,
+    any_of,
     one_of,
 )
+from .reasons import REASONS, AnyReason
 
 SetOutcome = Annotated[Outcome, one_of("Fits", "DoesNotFit", "Error", "Undecided")]
 """A set is never NodeError: that is what single nodes are."""
@@ -44,7 +46,13 @@ class PlannedNode(DocumentPart, frozen=True, kw_only=True):
     ]
     message: Annotated[str, Meta(description="In the scheduler's words; empty if the set fits.")]
     claims: Annotated[list[PlannedClaim], Meta(description="What each claim would be given, if the set fits.")]
-    reasons: Annotated[list[dict[str, Any]], Meta(description="Why the set does not fit, as far as explained.")]
+    reasons: Annotated[
+        list[AnyReason],
+        Meta(
+            description="Why the set does not fit, as far as explained.",
+            extra_json_schema={"items": any_of(*REASONS)},
+        ),
+    ]
     steps: Annotated[Amount, Meta(description="Search steps taken.")]
 
 
@@ -76,6 +84,10 @@ class PlannedClaimSet(ClaimSetSummary, frozen=True, kw_only=True):
     """Claims that must be satisfied on one node together, on every node."""
 
     nodes: list[Annotated[PlannedNode, Meta(extra_json_schema=_MESSAGE_UNLESS_FITS)]]
+
+
+PARTS = REASONS
+"""The structs of values that their types do not name."""
 
 
 class AllocationDocument(PrintedDocument, frozen=True, kw_only=True):

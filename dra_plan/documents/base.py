@@ -30,9 +30,14 @@ def _written(name: str) -> str:
     return first + "".join(word.capitalize() for word in others)
 
 
-def one_of(*words: str) -> Meta:
-    """For a text that is one of these words."""
+def one_of(*words: str | None) -> Meta:
+    """For a text that is one of these words, or null."""
     return Meta(extra_json_schema={"enum": list(words)})
+
+
+def any_of(*parts: type[DocumentPart]) -> dict[str, Any]:
+    """The schema of a value that is one of several structs, which only their codes tell apart."""
+    return {"anyOf": [{"$ref": f"#/$defs/{part.__name__}"} for part in parts]}
 
 
 class DocumentPart(msgspec.Struct, frozen=True, kw_only=True, gc=False, rename=_written, omit_defaults=True):
@@ -106,6 +111,13 @@ class ObjectName(DocumentPart, frozen=True, kw_only=True):
     kind: Text
     namespace: str
     name: str
+
+
+class RequestName(DocumentPart, frozen=True, kw_only=True):
+    """A request of a claim: its name, or REQUEST/ALTERNATIVE."""
+
+    claim: ClaimName
+    request: str
 
 
 class PoolName(DocumentPart, frozen=True, kw_only=True):

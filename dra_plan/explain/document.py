@@ -1,18 +1,43 @@
-"""Groups of nodes as plain data: the parts of an Explanation.
-
-The shape is that of `output/schemas/Explanation.json`; every code is described in docs/reasons.md.
-"""
+"""What was found out, as the parts of an Explanation (`documents.explanation`) and of a plan's reasons."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from dra_plan.allocator import PoolDevice, SelectorError
+import msgspec
+from msgspec.structs import replace
+
+from dra_plan.allocator import DeviceID, PoolDevice, PoolID, SelectorError
 from dra_plan.allocator.counters import Counters
 from dra_plan.allocator.reasons import CapacityMissing, InUse, PolicyViolated
 from dra_plan.allocator.requests import Want
-from dra_plan.api.notice import Origin
-from dra_plan.api.resource import CapacityRequestPolicy, ResourceClaim
+from dra_plan.api.base import QuantityText
+from dra_plan.api.resource import CapacityRequestPolicy, CapacityRequestPolicyRange, ResourceClaim
+from dra_plan.documents.base import ClaimName, DeviceName, ObjectName, PoolName
+from dra_plan.documents.explanation import ChosenDevice, NodeStory, PassedAlternative, StoryRequest
+from dra_plan.documents.reasons import (
+    AttemptFault,
+    BlockingClaim,
+    BlockingConstraint,
+    BlockingCounter,
+    BlockingElement,
+    BlockingRequest,
+    ClaimHolder,
+    ComputedPart,
+    ComputedValue,
+    DecidingClause,
+    FoundName,
+    FoundValue,
+    KnownDefect,
+    NotTogether,
+    OwedToDefects,
+    PassedOver,
+    RemovedDevices,
+    TriedRewrite,
+    UnusablePool,
+)
+from dra_plan.documents.suggestions import CHANGES, TriedChanges
 
 from .blocking import BlockingSet
 from .choices import DeviceChoice
@@ -25,13 +50,10 @@ from .groups import NodeGroup
 from .holders import holders, wanted
 from .placement import Placement
 from .pools import SkippedPool
-from .reasons import TakenAlready, amount, code, group_key
+from .reasons import Refusal, TakenAlready, amount, group_key, refusal_fields
 from .selectors import DecisivePart, NamedValues
 from .suggest.capacities import asked_name
-from .suggest.change import about
 from .suggest.trials import Suggestion
-
-Data = dict[str, Any]
 
 EXAMPLES = 3
 """Devices that a removal names."""
@@ -40,100 +62,97 @@ VALUES = 6
 """Values that a finding lists."""
 
 
-def set_document(told: SetExplanation) -> Data:
-    """The part of an Explanation that concerns one claim set, without owner, claims and outcome."""
+def set_parts(told: SetExplanation) -> dict[str, Any]:
+    """The fields of an ExplainedClaimSet that a plan does not have."""
     return {
         "fault": fault(told.error) if told.error is not None else None,
-        "stories": [_group(group) for group in told.groups],
+        "stories": [_story(group) for group in told.groups],
         "suggestions": [suggestion(found) for found in told.suggestions],
         "tried": told.tried,
     }
 
 
-def _group(group: NodeGroup) -> Data:
+def _story(group: NodeGroup) -> NodeStory:
     offer = group.offer
-    return {
-        "nodes": [node.metadata.name for node in group.nodes],
-        "outcome": group.answer.outcome.value,
-        "message": group.answer.message,
-        "steps": group.answer.steps,
-        "defect": defect(group.defect) if group.defect is not None else None,
-        "fault": fault(group.error) if group.error is not None else None,
-        "claimsElsewhere": [name(claim) for claim in group.elsewhere],
-        "devices": offer.devices if offer is not None else None,
-        "pools": [pool(found) for found in offer.unusable] if offer is not None else [],
-        "requests": [_funnel(group, offer, position) for position in range(len(offer.funnels))]
-        if offer is not None
-        else [],
-        "blockingSet": blocking_set(offer, group.blocking) if offer is not None and group.blocking else None,
-        "choices": [choice(group.placement, made) for made in group.choices if group.placement is not None],
-    }
+    return NodeStory(
+        nodes=[node.metadata.name for node in group.nodes],
+        outcome=group.answer.outcome,
+        message=group.answer.message,
+        steps=group.answer.steps,
+        defect=defect(group.defect) if group.defect is not None else None,
+        fault=fault(group.error) if group.error is not None else None,
+        claims_elsewhere=[claim_name(claim) for claim in group.elsewhere],
+        devices=offer.devices if offer is not None else None,
+        pools=[pool(found) for found in offer.unusable] if offer is not None else [],
+        requests=[_story_request(group, offer, at) for at in range(len(offer.funnels))] if offer is not None else [],
+        blocking_set=blocking_set(offer, group.blocking) if offer is not None and group.blocking else None,
+        choices=[choice(group.placement, made) for made in group.choices if group.placement is not None],
+    )
 
 
-def name(claim: ResourceClaim) -> Data:
+def claim_name(claim: ResourceClaim) -> ClaimName:
     """Namespace and name."""
-    return {"namespace": claim.metadata.namespace, "name": claim.metadata.name}
+    return ClaimName(namespace=claim.metadata.namespace, name=claim.metadata.name)
 
 
-def key_name(key: str) -> Data:
-    """Namespace and name of NAMESPACE/NAME."""
-    namespace, _, plain = key.partition("/")
-    return {"namespace": namespace, "name": plain}
-
-
-def device_name(device: PoolDevice) -> Data:
+def device_name(device: DeviceID) -> DeviceName:
     """Driver, pool and name."""
-    return device.id._asdict()
+    return DeviceName(driver=device.driver, pool=device.pool, device=device.device)
 
 
-def _origin(origin: Origin | None) -> str:
-    return str(origin) if origin is not None else ""
+def _pool_name(pool: PoolID) -> PoolName:
+    return PoolName(driver=pool.driver, pool=pool.pool)
+
+
+def _examples(devices: Sequence[PoolDevice]) -> list[DeviceName]:
+    return [device_name(device.id) for device in devices[:EXAMPLES]]
+
+
+def request_name(want: Want) -> dict[str, Any]:
+    """The fields of a RequestName."""
+    return {"claim": claim_name(want.claim), "request": want.full_name}
 
 
 # -- requests ------------------------------------------------------------------------------------------------------
 
 
-def _funnel(group: NodeGroup, offer: NodeOffer, position: int) -> Data:
+def _story_request(group: NodeGroup, offer: NodeOffer, position: int) -> StoryRequest:
     funnel = offer.funnels[position]
-    return {
-        **request(funnel),
-        "removed": [
-            {
-                **removal(offer, funnel, found),
-                **_range("count", group.removed(position, found.key)),
-                "selectors": [finding(item) for item in group.decisive_parts.get((position, number), ())],
-            }
-            for number, found in enumerate(funnel.removals)
-        ],
-        "left": len(funnel.left),
-        **_range("left", group.left(position)),
-        **_range("devices", group.devices(position)),
-        "leftDevices": [device_name(device) for device in funnel.left[:EXAMPLES]],
-    }
+    removed = []
+    for number, found in enumerate(funnel.removals):
+        least, most = group.removed(position, found.key)
+        parts = [clause(part) for part in group.decisive_parts.get((position, number), ())]
+        removed.append(replace(removal(offer, funnel, found), count_from=least, count_to=most, selectors=parts))
+    left, devices = group.left(position), group.devices(position)
+    return StoryRequest(
+        **_request(funnel),
+        removed=removed,
+        left_from=left[0],
+        left_to=left[1],
+        devices_from=devices[0],
+        devices_to=devices[1],
+        left_devices=_examples(funnel.left),
+    )
 
 
-def _range(name: str, ends: tuple[int, int]) -> Data:
-    return {f"{name}From": ends[0], f"{name}To": ends[1]}
-
-
-def request(funnel: Funnel) -> Data:
-    """What a request wants, and the code of what stops it alone, if anything does."""
+def _request(funnel: Funnel) -> dict[str, Any]:
+    """What a request wants and gets, and the code of what stops it alone, if anything does."""
     want = funnel.want
     return {
-        **about(want),
-        "class": want.device_class.metadata.name if want.device_class is not None else "",
+        **request_name(want),
+        "class_": want.device_class.metadata.name if want.device_class is not None else "",
         "alternative": bool(want.parent),
         "mode": "All" if want.takes_all else "ExactCount",
         "need": funnel.need,
         "devices": funnel.devices,
         "problem": funnel.problem,
+        "left": len(funnel.left),
     }
 
 
-def removal(offer: NodeOffer, funnel: Funnel, found: Removal) -> Data:
+def removal(offer: NodeOffer, funnel: Funnel, found: Removal) -> RemovedDevices:
     """The devices that one reason takes away."""
-    made: Data = {"code": code(found.refusal).name, "step": found.step, "count": len(found.devices)}
-    made |= code(found.refusal).data(found.refusal)
+    made: dict[str, Any] = {}
     if isinstance(found.refusal, InUse):
         made["wanted"] = len(wanted(offer, funnel.want, found.devices))
     if isinstance(found.refusal, CapacityMissing):
@@ -143,143 +162,143 @@ def removal(offer: NodeOffer, funnel: Funnel, found: Removal) -> Data:
         asked = asked_name(funnel.want, found.refusal.name)
         if asked is not None:
             made["asked"] = str((funnel.want.capacity or {})[asked])
-    held = holders(offer, funnel.want, found)
-    if held:
-        made["holders"] = [holder(offer.placement, key) for key in held]
-    made["examples"] = [device_name(device) for device in found.devices[:EXAMPLES]]
-    return made
+    return RemovedDevices(
+        **refusal_fields(found.refusal),
+        step=found.step,
+        count=len(found.devices),
+        **made,
+        holders=[holder(offer.placement, key) for key in holders(offer, funnel.want, found)],
+        examples=_examples(found.devices),
+    )
 
 
-def _policies(found: Removal, capacity: str) -> list[Data]:
+def _policies(found: Removal, capacity: str) -> list[CapacityRequestPolicy]:
     """The different request policies of a capacity, each once."""
-    told: list[Data] = []
+    told: list[CapacityRequestPolicy] = []
     for device in found.devices:
         policy = device.device.capacity[capacity].request_policy
-        if policy is not None and (made := policy_document(policy)) not in told:
+        if policy is not None and (made := _policy(policy)) not in told:
             told.append(made)
     return told
 
 
-def policy_document(policy: CapacityRequestPolicy) -> Data:
-    """A request policy as its fields are written, without those that are absent."""
-    made: Data = {}
-    if policy.default is not None:
-        made["default"] = str(policy.default)
-    if policy.valid_values:
-        made["validValues"] = [str(value) for value in policy.valid_values]
-    if policy.valid_range is not None:
-        ends = (("min", policy.valid_range.min), ("max", policy.valid_range.max), ("step", policy.valid_range.step))
-        made["validRange"] = {name: str(value) for name, value in ends if value is not None}
-    return made
+def _policy(policy: CapacityRequestPolicy) -> CapacityRequestPolicy:
+    """A request policy with all amounts as texts, without an empty list."""
+    ends = policy.valid_range
+    return CapacityRequestPolicy(
+        default=_text(policy.default),
+        valid_values=[str(value) for value in policy.valid_values] if policy.valid_values else None,
+        valid_range=CapacityRequestPolicyRange(min=_text(ends.min), max=_text(ends.max), step=_text(ends.step))
+        if ends is not None
+        else None,
+    )
 
 
-def holder(placement: Placement, key: str) -> Data:
+def _text(amount: QuantityText | None) -> str | None:
+    return None if amount is None else str(amount)
+
+
+def holder(placement: Placement, key: str) -> ClaimHolder:
     """A claim and the pods that may use its devices."""
     claim = next((claim for claim in placement.allocated if claim.key == key), None)
     reserved = claim.status.reserved_for if claim is not None and claim.status is not None else []
-    made: Data = {**key_name(key), "pods": [user.name for user in reserved if user.resource == "pods"]}
-    return {**made, "own": True} if key in placement.own else made
+    namespace, _, name = key.partition("/")
+    pods = [user.name for user in reserved if user.resource == "pods"]
+    return ClaimHolder(namespace=namespace, name=name, pods=pods, own=key in placement.own)
 
 
-def finding(item: DecisivePart) -> Data:
+def clause(part: DecisivePart) -> DecidingClause:
     """A deciding part of a selector."""
-    made: Data = {"clause": item.clause, "count": item.count, "found": [_found(found) for found in item.found]}
-    if item.computed:
-        made["computed"] = [
-            {"part": part, "values": [{"value": value, "count": n} for value, n in values.most_common(VALUES)]}
-            for part, values in item.computed.items()
-        ]
-    if item.error is not None:
-        made["error"] = item.error
-    return made
-
-
-def _found(found: NamedValues) -> Data:
-    values = [
-        {"type": kind, "value": list(value) if isinstance(value, tuple) else value, "count": count}
-        for (kind, value), count in found.values.most_common(VALUES)
+    computed = [
+        ComputedPart(part=text, values=[ComputedValue(value=value, count=n) for value, n in values.most_common(VALUES)])
+        for text, values in (part.computed or {}).items()
     ]
-    made: Data = {
-        "kind": found.reference.kind,
-        "domain": found.reference.domain,
-        "name": found.reference.name,
-        "values": values,
-        "otherValues": max(0, len(found.values) - VALUES),
-        "missing": found.missing,
-        "problem": found.problem,
-    }
-    if found.hint is not None:
-        made["hint"] = found.hint
-    if found.known:
-        made["known"] = found.known
-    return made
+    found = [_found(found) for found in part.found]
+    return DecidingClause(clause=part.clause, count=part.count, found=found, computed=computed, error=part.error)
+
+
+def _found(found: NamedValues) -> FoundName:
+    return FoundName(
+        kind=found.reference.kind,
+        domain=found.reference.domain,
+        name=found.reference.name,
+        values=[
+            FoundValue(type=kind, value=list(value) if isinstance(value, tuple) else value, count=count)
+            for (kind, value), count in found.values.most_common(VALUES)
+        ],
+        other_values=max(0, len(found.values) - VALUES),
+        missing=found.missing,
+        problem=found.problem,
+        hint=found.hint,
+        known=found.known or [],
+    )
 
 
 # -- pools, blocking sets, defects, errors -------------------------------------------------------------------------
 
 
-def pool(found: SkippedPool) -> Data:
+def pool(found: SkippedPool) -> UnusablePool:
     """A pool that is not looked at."""
-    about_pool = found.pool
-    made: Data = {
-        "code": found.code,
-        "pool": about_pool.id._asdict(),
-        "generation": about_pool.generation,
-        "devices": found.devices,
-        "slices": list(found.slices),
-    }
-    if found.code == "pool-incomplete":
-        made |= {"seen": about_pool.seen, "expected": about_pool.expected}
-    elif found.code == "pool-invalid":
-        made["problem"] = str(about_pool.problem)
-    else:
-        made["supersededBy"] = about_pool.superseded_by
-    return made
+    skipped = found.pool
+    incomplete, invalid = found.code == "pool-incomplete", found.code == "pool-invalid"
+    return UnusablePool(
+        code=found.code,
+        pool=_pool_name(skipped.id),
+        generation=skipped.generation,
+        devices=found.devices,
+        slices=list(found.slices),
+        seen=skipped.seen if incomplete else None,
+        expected=skipped.expected if incomplete else None,
+        problem=str(skipped.problem) if invalid else "",
+        superseded_by=None if incomplete or invalid else skipped.superseded_by,
+    )
 
 
-def blocking_set(offer: NodeOffer, found: BlockingSet) -> Data:
+def blocking_set(offer: NodeOffer, found: BlockingSet) -> NotTogether:
     """Elements that can't be met together."""
-    return {"proven": found.proven, "elements": [_element(offer, element) for element in found.elements]}
+    return NotTogether(proven=found.proven, elements=[_element(offer, element) for element in found.elements])
 
 
-def _element(offer: NodeOffer, element: RequestElement | ConstraintElement | CounterElement | ClaimElement) -> Data:
+def _element(
+    offer: NodeOffer, element: RequestElement | ConstraintElement | CounterElement | ClaimElement
+) -> BlockingElement:
     placement = offer.placement
     if isinstance(element, ClaimElement):
-        return {"kind": "claim", "claim": holder(placement, element.claim)}
+        return BlockingClaim(claim=holder(placement, element.claim))
     if isinstance(element, CounterElement):
-        return {
-            "kind": "counter",
-            "pool": element.pool._asdict(),
-            "counterSet": element.counter_set,
-            "counter": element.counter,
-            **_counter_numbers(placement, element),
-        }
+        return _counter(placement, element)
     claim = placement.claims[element.claim]
     if isinstance(element, RequestElement):
-        passing = _passing(offer, element)
-        return {"kind": "request", "claim": name(claim), "request": element.request, **passing}
+        return _blocking_request(offer, element, claim_name(claim))
     constraint = claim.spec.devices.constraints[element.position]
-    made: Data = {"kind": "constraint", "claim": name(claim), "constraint": element.position}
-    if constraint.match_attribute is not None:
-        made["matchAttribute"] = constraint.match_attribute
-    if constraint.distinct_attribute is not None:
-        made["distinctAttribute"] = constraint.distinct_attribute
-    return {**made, "requests": list(constraint.requests)}
+    return BlockingConstraint(
+        claim=claim_name(claim),
+        constraint=element.position,
+        match_attribute=constraint.match_attribute,
+        distinct_attribute=constraint.distinct_attribute,
+        requests=list(constraint.requests),
+    )
 
 
-def _passing(offer: NodeOffer, element: RequestElement) -> Data:
+def _blocking_request(offer: NodeOffer, element: RequestElement, claim: ClaimName) -> BlockingRequest:
     """How many devices a request needs, and which pass every check while nothing is taken; not for alternatives."""
     place = (element.claim, element.request)
     funnels = [f for f in offer.funnels if (f.want.claim_index, f.want.request_name) == place]
     if len(funnels) != 1:
-        return {}
+        return BlockingRequest(claim=claim, request=element.request)
     [funnel] = funnels
-    devices = [device_name(device) for device in funnel.left[:EXAMPLES]]
-    return {"need": funnel.need, "left": len(funnel.left), "leftDevices": devices}
+    return BlockingRequest(
+        claim=claim,
+        request=element.request,
+        need=funnel.need,
+        left=len(funnel.left),
+        left_devices=_examples(funnel.left),
+    )
 
 
-def _counter_numbers(placement: Placement, element: CounterElement) -> Data:
-    """What is left of a counter, and its total."""
+def _counter(placement: Placement, element: CounterElement) -> BlockingCounter:
+    """A counter with what is left of it, and its total."""
+    made = BlockingCounter(pool=_pool_name(element.pool), counter_set=element.counter_set, counter=element.counter)
     counters = Counters(placement.view.state, placement.view.target)
     for about_pool in placement.view.gatherer.gather(placement.node):
         if about_pool.id == element.pool:
@@ -287,74 +306,76 @@ def _counter_numbers(placement: Placement, element: CounterElement) -> Data:
                 for counter_set in slice_.object.spec.shared_counters:
                     if counter_set.name == element.counter_set and element.counter in counter_set.counters:
                         left = counters.remaining(about_pool, slice_)[element.counter_set, element.counter]
-                        return {"left": amount(left), "total": str(counter_set.counters[element.counter].value)}
-    return {}
-
-
-def defect(found: DecisiveDefects) -> Data:
-    """Known defects to which the answer is owed."""
-    return {
-        "defects": [{"id": d.id, "issue": d.issue or None, "title": d.title} for d in found.defects],
-        "promised": found.promised,
-    }
-
-
-def fault(found: ErrorDetails) -> Data:
-    """What ended the attempt."""
-    made: Data = {"code": found.code, "message": found.message}
-    if found.object is not None:
-        kind, namespace, plain = found.object
-        made["object"] = {"kind": kind, "namespace": namespace, "name": plain}
-    if found.missing is not None:
-        kind, namespace, plain = found.missing
-        made["missing"] = {"kind": kind, "namespace": namespace, "name": plain}
-    if found.origin is not None:
-        made["source"] = _origin(found.origin)
-    if found.device is not None:
-        made["device"] = found.device._asdict()
-    if found.mended is not None:
-        made["rewrite"] = {"expression": found.mended.expression, "outcome": found.mended.outcome}
-    for label, value in (
-        ("request", found.request),
-        ("selector", found.selector),
-        ("expression", found.expression),
-        ("known", found.known or None),
-        ("hint", found.hint),
-        ("gate", found.gate),
-    ):
-        if value is not None:
-            made[label] = value
+                        total = counter_set.counters[element.counter].value
+                        return replace(made, left=amount(left), total=str(total))
     return made
 
 
-def suggestion(found: Suggestion) -> Data:
+def defect(found: DecisiveDefects) -> OwedToDefects:
+    """Known defects to which the answer is owed."""
+    return OwedToDefects(
+        defects=[KnownDefect(id=each.id, issue=each.issue or None, title=each.title) for each in found.defects],
+        promised=found.promised,
+    )
+
+
+def fault(found: ErrorDetails) -> AttemptFault:
+    """What ended the attempt."""
+    rewrite = found.mended
+    return AttemptFault(
+        code=found.code,
+        message=found.message,
+        object=_object(found.object),
+        missing=_object(found.missing),
+        source=str(found.origin) if found.origin is not None else None,
+        device=device_name(found.device) if found.device is not None else None,
+        rewrite=TriedRewrite(expression=rewrite.expression, outcome=rewrite.outcome) if rewrite is not None else None,
+        request=found.request,
+        selector=found.selector,
+        expression=found.expression,
+        known=found.known,
+        hint=found.hint,
+        gate=found.gate,
+    )
+
+
+def _object(key: tuple[str, str, str] | None) -> ObjectName | None:
+    return ObjectName(kind=key[0], namespace=key[1], name=key[2]) if key is not None else None
+
+
+def suggestion(found: Suggestion) -> TriedChanges:
     """Changes that were tried together, and the node on which the claims then fit."""
-    return {"changes": [{"code": change.code, **change.data} for change in found.changes], "node": found.node}
+    changes = [msgspec.convert({"code": change.code, **change.data}, CHANGES[change.code]) for change in found.changes]
+    return TriedChanges(changes=changes, node=found.node)
 
 
-def choice(placement: Placement, made: DeviceChoice) -> Data:
+def choice(placement: Placement, made: DeviceChoice) -> ChosenDevice:
     """A device that was chosen, and those before it."""
-    passed: dict[tuple[object, ...], Data] = {}
+    reasons: dict[tuple[object, ...], list[tuple[PoolDevice, Refusal | None]]] = {}
     for device, reason in made.passed_over:
         if isinstance(reason, InUse | TakenAlready) and not _would_do(made.want, device):
             continue
         key = group_key(reason) if reason is not None else ("led-nowhere",)
-        told = {"code": "led-nowhere"} if reason is None else {"code": code(reason).name, **code(reason).data(reason)}
-        entry = passed.setdefault(key, {**told, "count": 0, "examples": []})
-        entry["count"] += 1
-        if isinstance(reason, InUse) and reason.claim is not None:
-            held = entry.setdefault("holders", [])
-            if (by := holder(placement, reason.claim)) not in held:
-                held.append(by)
-        if len(entry["examples"]) < EXAMPLES:
-            entry["examples"].append(device_name(device))
-    return {
-        **about(made.want),
-        "slot": made.slot,
-        "device": made.device._asdict() if made.device is not None else None,
-        "passedOver": list(passed.values()),
-        "alternativesBefore": [_alternative(made.offer, told) for told in made.alternatives_before if made.offer],
-    }
+        reasons.setdefault(key, []).append((device, reason))
+    return ChosenDevice(
+        **request_name(made.want),
+        slot=made.slot,
+        device=device_name(made.device) if made.device is not None else None,
+        passed_over=[_passed_over(placement, passed) for passed in reasons.values()],
+        alternatives_before=[_alternative(made.offer, told) for told in made.alternatives_before if made.offer],
+    )
+
+
+def _passed_over(placement: Placement, passed: Sequence[tuple[PoolDevice, Refusal | None]]) -> PassedOver:
+    """Devices that were passed over for reasons of one kind, told of with the first."""
+    first = passed[0][1]
+    keys = dict.fromkeys(reason.claim for _, reason in passed if isinstance(reason, InUse) and reason.claim is not None)
+    return PassedOver(
+        **({"code": "led-nowhere"} if first is None else refusal_fields(first)),
+        count=len(passed),
+        examples=_examples([device for device, _ in passed]),
+        holders=[holder(placement, key) for key in keys],
+    )
 
 
 def _would_do(want: Want, device: PoolDevice) -> bool:
@@ -365,8 +386,7 @@ def _would_do(want: Want, device: PoolDevice) -> bool:
         return False
 
 
-def _alternative(offer: NodeOffer, funnel: Funnel) -> Data:
+def _alternative(offer: NodeOffer, funnel: Funnel) -> PassedAlternative:
     """An alternative that was not chosen; what is left of its devices was not enough together with the rest."""
-    removed = [{**removal(offer, funnel, found), "selectors": []} for found in funnel.removals]
-    left = [device_name(device) for device in funnel.left[:EXAMPLES]]
-    return {**request(funnel), "removed": removed, "left": len(funnel.left), "leftDevices": left}
+    removed = [replace(removal(offer, funnel, found), selectors=[]) for found in funnel.removals]
+    return PassedAlternative(**_request(funnel), removed=removed, left_devices=_examples(funnel.left))

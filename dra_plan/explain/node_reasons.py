@@ -5,21 +5,19 @@ Every code is described in docs/reasons.md.
 
 from __future__ import annotations
 
-from typing import Any
+from msgspec.structs import replace
 
 from dra_plan.allocator import Outcome
+from dra_plan.documents.reasons import NodeReason, Reason
 
 from . import document
 from .blocking import SAME_EVERYWHERE, BlockingSet
 from .explainer import SetExplanation
-from .funnel import Funnel, NodeOffer
+from .funnel import NodeOffer
 from .groups import NodeGroup
-from .suggest.change import about
-
-Data = dict[str, Any]
 
 
-def reasons_by_node(told: SetExplanation) -> dict[str, list[Data]]:
+def reasons_by_node(told: SetExplanation) -> dict[str, list[Reason]]:
     """The reasons of every node that was asked."""
     return {
         node.metadata.name: reasons(group, position)
@@ -28,37 +26,42 @@ def reasons_by_node(told: SetExplanation) -> dict[str, list[Data]]:
     }
 
 
-def reasons(group: NodeGroup, position: int) -> list[Data]:
+def reasons(group: NodeGroup, position: int) -> list[Reason]:
     """Why the claims do not fit on the node at this position of the group: the cause first."""
     if group.answer.outcome is Outcome.FITS and not group.elsewhere:
         return []
-    made: list[Data] = []
+    made: list[Reason] = []
     if group.defect is not None:
-        made.append({"code": "upstream-defect", **document.defect(group.defect)})
+        made.append(replace(document.defect(group.defect), code="upstream-defect"))
     if group.error is not None:
         made.append(document.fault(group.error))
-    made += [{"code": "claim-elsewhere", "claim": document.name(claim)} for claim in group.elsewhere]
+    made += [NodeReason(code="claim-elsewhere", claim=document.claim_name(claim)) for claim in group.elsewhere]
     if group.answer.outcome is Outcome.UNDECIDED:
-        made.append({"code": "undecided", "steps": group.answer.steps})
+        made.append(NodeReason(code="undecided", steps=group.answer.steps))
     offer = group.offers[position]
     if offer is not None and group.answer.outcome is not Outcome.ERROR:
         made += _view_reasons(group, offer)
     return made
 
 
-def _view_reasons(group: NodeGroup, offer: NodeOffer) -> list[Data]:
-    made: list[Data] = []
+def _view_reasons(group: NodeGroup, offer: NodeOffer) -> list[Reason]:
+    made: list[Reason] = []
     if offer.devices == 0:
-        made.append({"code": "no-devices"})
+        made.append(NodeReason(code="no-devices"))
     failing = [funnel for funnels in offer.failing() for funnel in funnels]
     for funnel in failing:
-        made.append({"code": funnel.problem, **about(funnel.want), **_numbers(funnel)})
+        about = document.request_name(funnel.want)
+        made.append(
+            NodeReason(
+                code=funnel.problem or "", **about, need=funnel.need, left=len(funnel.left), devices=funnel.devices
+            )
+        )
         for found in funnel.removals:
             told = document.removal(offer, funnel, found)
-            made.append({**about(funnel.want), **told, "device": document.device_name(found.devices[0])})
+            made.append(replace(told, **about, device=document.device_name(found.devices[0].id)))
     made += [document.pool(found) for found in offer.unusable]
     if not failing and group.answer.outcome is Outcome.DOES_NOT_FIT and not group.elsewhere:
-        made.append({"code": "not-together", **document.blocking_set(offer, _blocking(group, offer))})
+        made.append(replace(document.blocking_set(offer, _blocking(group, offer)), code="not-together"))
     return made
 
 
@@ -69,7 +72,3 @@ def _blocking(group: NodeGroup, offer: NodeOffer) -> BlockingSet:
         return found
     kept = tuple(element for element in found.elements if isinstance(element, SAME_EVERYWHERE))
     return BlockingSet(kept, proven=False)
-
-
-def _numbers(funnel: Funnel) -> Data:
-    return {"need": funnel.need, "left": len(funnel.left), "devices": funnel.devices}

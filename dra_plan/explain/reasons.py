@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, get_args
 from dra_plan.allocator import reasons as r
 from dra_plan.allocator.errors import ErrorCode
 from dra_plan.api import quantity
+from dra_plan.documents.reasons import TaintName
 
 
 class PoolUnusable(NamedTuple):
@@ -44,7 +45,7 @@ Data = dict[str, Any]
 
 
 class ReasonCode(NamedTuple):
-    """A code, the step of the funnel it belongs to, and how to get its data from a reason."""
+    """A code, the step of the funnel it belongs to, and how to get the fields of documents from a reason."""
 
     name: str
     step: str
@@ -70,7 +71,7 @@ def plain(value: object) -> object:
 def _selector(reason: r.SelectorRefused | SelectorFailed) -> Data:
     data: Data = {"selector": reason.position, "expression": reason.expression}
     if reason.class_name is not None:
-        data["class"] = reason.class_name
+        data["class_"] = reason.class_name
     if isinstance(reason, SelectorFailed):
         data["error"] = reason.message
     return data
@@ -117,7 +118,7 @@ _CODES: dict[type, ReasonCode] = {
         "counter-short",
         "counter",
         lambda x: {
-            "counterSet": x.counter_set,
+            "counter_set": x.counter_set,
             "counter": x.counter,
             "need": amount(x.need),
             "left": amount(x.left),
@@ -125,7 +126,7 @@ _CODES: dict[type, ReasonCode] = {
         lambda x: (x.counter_set, x.counter),
     ),
     r.NotTolerated: ReasonCode(
-        "not-tolerated", "taint", lambda x: {"taint": {"key": x.key, "value": x.value, "effect": x.effect}}, _all
+        "not-tolerated", "taint", lambda x: {"taint": TaintName(key=x.key, value=x.value, effect=x.effect)}, _all
     ),
     r.AttributeMissing: ReasonCode("attribute-missing", "constraint", _constraint, _all),
     r.AttributeDiffers: ReasonCode(
@@ -169,6 +170,12 @@ OTHER_CODES = (
 def code(reason: Refusal) -> ReasonCode:
     """The code of a device's reason."""
     return _CODES[type(reason)]
+
+
+def refusal_fields(reason: Refusal) -> Data:
+    """The code of a device's reason, and the fields of that code, as the structs of documents have them."""
+    found = code(reason)
+    return {"code": found.name, **found.data(reason)}
 
 
 def group_key(reason: Refusal) -> tuple[object, ...]:

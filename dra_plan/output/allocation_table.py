@@ -76,7 +76,7 @@ def _others(document: AllocationDocument, screen: Screen | None) -> Table:
 
 def _codes(node: PlannedNode) -> str:
     """The codes of the node's reasons, each once."""
-    return ", ".join(dict.fromkeys(reason["code"] for reason in node.reasons))
+    return ", ".join(dict.fromkeys(reason.code for reason in node.reasons))
 
 
 def wide(document: AllocationDocument, _screen: Screen | None) -> list[Table | str]:

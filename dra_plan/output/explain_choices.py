@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import Any
+
+from dra_plan.documents.explanation import ChosenDevice, PassedAlternative
 
 from . import explain_words as words
 from .explain_funnel import funnel_lines
 from .explain_layout import Lines, indented
 
-Data = dict[str, Any]
 
-
-def choice_lines(choices: list[Data]) -> Lines:
+def choice_lines(choices: list[ChosenDevice]) -> Lines:
     """Request by request, device by device."""
-    for _, slots in groupby(choices, key=lambda choice: (choice["claim"]["name"], choice["request"])):
+    for _, slots in groupby(choices, key=lambda choice: (choice.claim.name, choice.request)):
         yield from _of_request(list(slots))
 
 
-def _of_request(slots: list[Data]) -> Lines:
+def _of_request(slots: list[ChosenDevice]) -> Lines:
     what = words.capital(words.request(slots[0]))
     if len(slots) == 1:
         yield f"{what} gets {_device(slots[0])}."
     else:
         yield f"{what} gets {words.counted(len(slots), 'device')}:"
-    for alternative in slots[0]["alternativesBefore"]:
+    for alternative in slots[0].alternatives_before:
         yield from indented(_not(alternative))
     for slot in slots:
         if len(slots) > 1:
@@ -32,23 +31,22 @@ def _of_request(slots: list[Data]) -> Lines:
         yield from indented(_passed(slot), 4 if len(slots) > 1 else 2)
 
 
-def _device(slot: Data) -> str:
-    return words.device(slot["device"]) if slot["device"] else "nothing: there is none to take"
+def _device(slot: ChosenDevice) -> str:
+    return str(slot.device) if slot.device else "nothing: there is none to take"
 
 
-def _passed(slot: Data) -> Lines:
+def _passed(slot: ChosenDevice) -> Lines:
     """The devices before the one that was chosen, but for those of other classes."""
-    for passed in slot["passedOver"]:
-        if passed["code"] != "selector-false" or not passed.get("class"):
-            why = words.removed({"wanted": passed["count"], **passed})
-            yield f"passed over {words.counted(passed['count'], 'device')}: {why}"
+    for passed in slot.passed_over:
+        if passed.code != "selector-false" or not passed.class_:
+            yield f"passed over {words.counted(passed.count, 'device')}: {words.removed(passed)}"
 
 
-def _not(alternative: Data) -> Lines:
+def _not(alternative: PassedAlternative) -> Lines:
     """Why an earlier alternative was not chosen."""
-    what = f"alternative {alternative['request'].rpartition('/')[2]}"
-    if alternative["problem"] is None:
+    what = f"alternative {alternative.request.rpartition('/')[2]}"
+    if alternative.problem is None:
         yield f"passed over {what}: with it nothing was left for the rest"
         return
     yield f"passed over, as {words.problem(alternative, what)}:"
-    yield from indented(funnel_lines({**alternative, "leftFrom": 0, "leftTo": 0, "devicesFrom": 0, "devicesTo": 0}))
+    yield from indented(funnel_lines(alternative))

@@ -3,47 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+
+from dra_plan.documents.reasons import AttemptFault
 
 from . import explain_words as words
 from .explain_layout import Verbatim
 
-Data = dict[str, Any]
 
-
-def fault(of: Data) -> list[str]:
+def fault(of: AttemptFault) -> list[str]:
     """What ended the attempt: the cause, then the message in the scheduler's words."""
-    return [*_FAULTS.get(of["code"], _plain_fault)(of), f"The scheduler says: {of['message'].splitlines()[0]}"]
+    return [*_FAULTS.get(of.code, _plain_fault)(of), f"The scheduler says: {of.message.splitlines()[0]}"]
 
 
-def _where(of: Data) -> str:
-    if "object" not in of:
+def _where(of: AttemptFault) -> str:
+    if of.object is None:
         return "the input"
-    thing = of["object"]
-    name = f"{thing['namespace']}/{thing['name']}" if thing["namespace"] else thing["name"]
-    return f"{thing['kind']} {name}" + (f" ({of['source']})" if of.get("source") else "")
+    thing = of.object
+    name = f"{thing.namespace}/{thing.name}" if thing.namespace else thing.name
+    return f"{thing.kind} {name}" + (f" ({of.source})" if of.source else "")
 
 
-def _meant(of: Data) -> str:
-    if of.get("hint"):
-        return f" Did you mean {of['hint']}?"
-    return f" There are: {words.listed(of['known'], 8)}." if of.get("known") else ""
+def _meant(of: AttemptFault) -> str:
+    if of.hint:
+        return f" Did you mean {of.hint}?"
+    return f" There are: {words.listed(of.known, 8)}." if of.known else ""
 
 
-def _selector_fault(of: Data) -> list[str]:
-    number = f" #{of['selector']}" if of.get("selector") else ""
-    asked = f", request {of['request']}," if of.get("request") else ""
-    if of["code"] == "selector-compile":
+def _selector_fault(of: AttemptFault) -> list[str]:
+    number = f" #{of.selector}" if of.selector else ""
+    asked = f", request {of.request}," if of.request else ""
+    if of.code == "selector-compile":
         said = [f"The selector{number} of {_where(of)}{asked} does not compile:"]
     else:
-        said = [f"The selector{number} of {_where(of)}{asked} fails on device {words.device(of['device'])}:"]
-    said += _indented(of["expression"])
-    if of.get("rewrite"):
+        said = [f"The selector{number} of {_where(of)}{asked} fails on device {of.device}:"]
+    said += _indented(of.expression or "")
+    if of.rewrite:
         outcome = {"Fits": "the claims fit", "DoesNotFit": "there is no error, but the claims do not fit"}
-        then = outcome.get(of["rewrite"]["outcome"], f"the answer is {of['rewrite']['outcome']}")
-        said += [f"Written like this {then} (tried):", *_indented(of["rewrite"]["expression"])]
-    if of.get("gate"):
-        said.append(f"The device has a list attribute, and feature gate {of['gate']} is off.")
+        then = outcome.get(of.rewrite.outcome, f"the answer is {of.rewrite.outcome}")
+        said += [f"Written like this {then} (tried):", *_indented(of.rewrite.expression)]
+    if of.gate:
+        said.append(f"The device has a list attribute, and feature gate {of.gate} is off.")
     return said
 
 
@@ -51,28 +50,28 @@ def _indented(expression: str) -> list[str]:
     return [Verbatim(f"    {line}") for line in expression.strip().splitlines()]
 
 
-def _class_missing(of: Data) -> list[str]:
-    name = of["missing"]["name"]
-    return [f"{_where(of)}, request {of.get('request', '')}: device class {name} does not exist.{_meant(of)}"]
+def _class_missing(of: AttemptFault) -> list[str]:
+    name = of.missing.name if of.missing is not None else ""
+    return [f"{_where(of)}, request {of.request or ''}: device class {name} does not exist.{_meant(of)}"]
 
 
-def _feature_off(of: Data) -> list[str]:
-    return [f"{_where(of)}, request {of.get('request', '')}: needs feature gate {of.get('gate', '')}, which is off."]
+def _feature_off(of: AttemptFault) -> list[str]:
+    return [f"{_where(of)}, request {of.request or ''}: needs feature gate {of.gate or ''}, which is off."]
 
 
-def _plain_fault(of: Data) -> list[str]:
-    kind = _KINDS.get(of["code"], "error")
-    if "object" not in of:
+def _plain_fault(of: AttemptFault) -> list[str]:
+    kind = _KINDS.get(of.code, "error")
+    if of.object is None:
         return [f"{words.capital(kind)}.{_meant(of)}"]
-    asked = f", request {of['request']}" if of.get("request") else ""
+    asked = f", request {of.request}" if of.request else ""
     return [f"{_where(of)}{asked}: {kind}.{_meant(of)}"]
 
 
-def _set_error(of: Data) -> list[str]:
-    if "missing" not in of:
+def _set_error(of: AttemptFault) -> list[str]:
+    if of.missing is None:
         return [f"{_where(of)}: its claims can't be told."]
-    missing = of["missing"]
-    return [f"{_where(of)} needs {missing['kind']} {words.claim(missing)}, which is not in the input.{_meant(of)}"]
+    missing = of.missing
+    return [f"{_where(of)} needs {missing.kind} {words.claim(missing)}, which is not in the input.{_meant(of)}"]
 
 
 ABOUT_POOLS = ("all-and-broken-pool", "invalid-pool")
@@ -92,7 +91,7 @@ _KINDS = {
     "node-selector-invalid": "a node selector can't be read",
 }
 
-_FAULTS: dict[str, Callable[[Data], list[str]]] = {
+_FAULTS: dict[str, Callable[[AttemptFault], list[str]]] = {
     "selector-compile": _selector_fault,
     "selector-runtime": _selector_fault,
     "claim-set-error": _set_error,

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
 
-from dra_plan.documents.explanation import ExplainedClaimSet, ExplanationDocument
+from dra_plan.allocator import Outcome
+from dra_plan.documents.explanation import ExplainedClaimSet, ExplanationDocument, NodeStory, StoryRequest
 
 from . import explain_changes, explain_faults, explain_text, text
 from . import explain_words as words
 from .columns import Screen
 from .explain_choices import choice_lines
 from .explain_device import device_lines
-from .explain_funnel import alike, failing, finding_lines, spread
+from .explain_funnel import alike, devices_spread, failing, finding_lines, left_spread, removed_spread
 from .explain_layout import Verbatim
 from .notices import printable
-
-Data = dict[str, Any]
 
 
 def render(document: ExplanationDocument, _screen: Screen | None) -> str:
@@ -60,32 +58,32 @@ def _suggestion_lines(of: ExplainedClaimSet) -> Iterator[str]:
         yield from (f"   - {escaped(line.removeprefix('- '))}" for line in others)
 
 
-def _story_lines(story: Data) -> Iterator[str]:
+def _story_lines(story: NodeStory) -> Iterator[str]:
     yield f"**{escaped(explain_text.heading(story))}**"
     yield ""
-    if story["outcome"] == "Fits":
-        yield from _items(choice_lines(story["choices"]))
+    if story.outcome is Outcome.FITS:
+        yield from _items(choice_lines(story.choices))
         return
     yield from _items(explain_text.cause_lines(story))
     yield ""
-    if story["outcome"] == "Error" or story["devices"] == 0:
+    if story.outcome is Outcome.ERROR or story.devices == 0:
         return
     for request, others in alike(failing(story)):
         yield from _table(request, others)
     yield from _items(explain_text.blocking_lines(story))
 
 
-def _table(of: Data, others: list[Data]) -> Iterator[str]:
+def _table(of: StoryRequest, others: list[StoryRequest]) -> Iterator[str]:
     also = f" (and {words.requests(others)})" if others else ""
     yield f"{escaped(words.capital(words.problem(of)) + also)}:"
     yield ""
     yield "| devices | |"
     yield "|---:|---|"
-    yield f"| {of['devices']} | on the node{spread(of, 'devices')} |"
-    for removed in of["removed"]:
-        said = [words.removed(removed) + spread(removed, "count"), *finding_lines(removed)]
-        yield f"| -{removed['count']} | {'<br>'.join(escaped(line) for line in said)} |"
-    yield f"| {of['left']} | left{spread(of, 'left')} |"
+    yield f"| {of.devices} | on the node{devices_spread(of)} |"
+    for removed in of.removed:
+        said = [words.removed(removed) + removed_spread(removed), *finding_lines(removed)]
+        yield f"| -{removed.count} | {'<br>'.join(escaped(line) for line in said)} |"
+    yield f"| {of.left} | left{left_spread(of)} |"
     yield ""
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from dra_plan.allocator import Outcome
-from dra_plan.documents.explanation import ExplainedClaimSet, ExplanationDocument
+from dra_plan.documents.explanation import ExplainedClaimSet, ExplanationDocument, NodeStory
+from dra_plan.documents.reasons import BlockingRequest
 
 from . import explain_changes, explain_faults, explain_layout, text
 from . import explain_words as words
@@ -16,8 +16,6 @@ from .explain_device import device_lines
 from .explain_funnel import request_lines
 from .explain_layout import Lines, indented
 from .explain_words import counted, listed
-
-Data = dict[str, Any]
 
 MOST_STORIES = 12
 """Stories of one claim set that are told; the rest is counted."""
@@ -51,14 +49,14 @@ def set_lines(of: ExplainedClaimSet) -> Lines:
     yield from _suggestion_lines(of)
 
 
-def shown(of: ExplainedClaimSet) -> tuple[list[Data], str]:
+def shown(of: ExplainedClaimSet) -> tuple[list[NodeStory], str]:
     """The stories to tell, those of most nodes if there are too many, and a sentence about the others."""
     stories = of.stories
     if len(stories) <= MOST_STORIES:
         return stories, ""
-    chosen = sorted(range(len(stories)), key=lambda at: -len(stories[at]["nodes"]))[:MOST_STORIES]
+    chosen = sorted(range(len(stories)), key=lambda at: -len(stories[at].nodes))[:MOST_STORIES]
     rest = [story for at, story in enumerate(stories) if at not in chosen]
-    others = counted(sum(len(story["nodes"]) for story in rest), "more node")
+    others = counted(sum(len(story.nodes) for story in rest), "more node")
     told = counted(len(rest), "other story", "other stories")
     return [stories[at] for at in sorted(chosen)], f"{others} with {told}: -o json has them all, --node NODE tells one."
 
@@ -67,7 +65,7 @@ def headline(of: ExplainedClaimSet) -> str:
     """Who, and whether it fits."""
     name = text.claim_set_name(of)
     fitting = of.fitting_nodes
-    total = sum(len(story["nodes"]) for story in of.stories)
+    total = sum(len(story.nodes) for story in of.stories)
     if of.outcome is Outcome.FITS:
         return f"{name}: fits on {len(fitting)} of {counted(total, 'node')}."
     if of.outcome is Outcome.ERROR:
@@ -80,100 +78,100 @@ def headline(of: ExplainedClaimSet) -> str:
     return f"{name}: does not fit on any of {counted(total, 'node')}." if total > 1 else f"{name}: does not fit."
 
 
-def heading(story: Data) -> str:
+def heading(story: NodeStory) -> str:
     """The nodes and what becomes of the claims there."""
-    has_numbers = story["devices"] or story["choices"]
-    if story["outcome"] == "Error":
-        has_numbers = story["fault"] is not None and "device" in story["fault"]
-    told = f" Told for {story['nodes'][0]}:" if len(story["nodes"]) > 1 and has_numbers else ""
-    return f"{nodes(story)}: {_OUTCOMES[story['outcome']]}{told}"
+    has_numbers = story.devices or story.choices
+    if story.outcome is Outcome.ERROR:
+        has_numbers = story.fault is not None and story.fault.device is not None
+    told = f" Told for {story.nodes[0]}:" if len(story.nodes) > 1 and has_numbers else ""
+    return f"{nodes(story)}: {_OUTCOMES[story.outcome]}{told}"
 
 
-def nodes(story: Data) -> str:
+def nodes(story: NodeStory) -> str:
     """`node-1`, or `node-1 and 36 nodes like it`."""
-    first, *rest = story["nodes"]
+    first, *rest = story.nodes
     if not rest:
-        return str(first)
+        return first
     if len(rest) <= words.NAMES:
-        return listed(story["nodes"], words.NAMES + 1)
+        return listed(story.nodes, words.NAMES + 1)
     return f"{first} and {len(rest)} nodes like it"
 
 
 _OUTCOMES = {
-    "Fits": "fits.",
-    "DoesNotFit": "does not fit.",
-    "NodeError": "rejected with an error.",
-    "Error": "error.",
-    "Undecided": "undecided.",
+    Outcome.FITS: "fits.",
+    Outcome.DOES_NOT_FIT: "does not fit.",
+    Outcome.NODE_ERROR: "rejected with an error.",
+    Outcome.ERROR: "error.",
+    Outcome.UNDECIDED: "undecided.",
 }
 
 
-def story_lines(story: Data) -> Lines:
+def story_lines(story: NodeStory) -> Lines:
     """What is told of a story's nodes: the cause first."""
-    if story["outcome"] == "Fits":
-        yield from choice_lines(story["choices"])
+    if story.outcome is Outcome.FITS:
+        yield from choice_lines(story.choices)
         return
     yield from cause_lines(story)
-    if story["outcome"] != "Error" and story["devices"] != 0:
+    if story.outcome is not Outcome.ERROR and story.devices != 0:
         yield from request_lines(story)
         yield from blocking_lines(story)
 
 
-def cause_lines(story: Data) -> Lines:
+def cause_lines(story: NodeStory) -> Lines:
     """What stops the claims before requests and their devices are looked at: defects, errors, pools."""
-    if story["defect"] is not None:
-        yield from words.defect(story["defect"])
-    if story["fault"] is not None:
-        yield from explain_faults.fault(story["fault"])
-    if story["outcome"] == "Undecided":
-        yield f"No answer within {counted(story['steps'], 'search step')} (--max-steps)."
-    for claim in story["claimsElsewhere"]:
+    if story.defect is not None:
+        yield from words.defect(story.defect)
+    if story.fault is not None:
+        yield from explain_faults.fault(story.fault)
+    if story.outcome is Outcome.UNDECIDED:
+        yield f"No answer within {counted(story.steps, 'search step')} (--max-steps)."
+    for claim in story.claims_elsewhere:
         yield f"Claim {words.claim(claim)} is allocated already, and its devices can't be reached from here."
-    if story["outcome"] == "Error":
-        if story["fault"] is not None and story["fault"]["code"] in explain_faults.ABOUT_POOLS:
+    if story.outcome is Outcome.ERROR:
+        if story.fault is not None and story.fault.code in explain_faults.ABOUT_POOLS:
             yield from _pool_lines(story)
         yield from unpublished(story)
         return
     yield from _pool_lines(story)
-    if story["devices"] == 0:
+    if story.devices == 0:
         yield "No resource slice offers a device to this node."
 
 
-def _pool_lines(story: Data) -> Iterator[str]:
-    return (f"{words.capital(words.unusable_pool(pool))}." for pool in story["pools"])
+def _pool_lines(story: NodeStory) -> Iterator[str]:
+    return (f"{words.capital(words.unusable_pool(pool))}." for pool in story.pools)
 
 
-def unpublished(story: Data) -> Iterator[str]:
+def unpublished(story: NodeStory) -> Iterator[str]:
     """What a selector that fails reads, and no device has."""
     told = [
-        words.ended(words.capital(line, item["name"]))
-        for request in story["requests"]
-        for removed in request["removed"]
-        if removed["code"] == "selector-error"
-        for finding in removed["selectors"]
-        for item in finding["found"]
-        if item["problem"] is not None
+        words.ended(words.capital(line, item.name))
+        for request in story.requests
+        for removed in request.removed
+        if removed.code == "selector-error"
+        for finding in removed.selectors or ()
+        for item in finding.found
+        if item.problem is not None
         for line in words.found(item)
     ]
     yield from dict.fromkeys(told)
 
 
-def blocking_lines(story: Data) -> Lines:
+def blocking_lines(story: NodeStory) -> Lines:
     """The blocking set."""
-    blocking = story["blockingSet"]
+    blocking = story.blocking_set
     if blocking is None:
         return
-    if not blocking["elements"]:
+    if not blocking.elements:
         yield "Each request alone could be met, all together can't; which of them collide was not found out."
         return
-    one = sum(element["kind"] == "request" for element in blocking["elements"]) == 1
+    one = sum(isinstance(element, BlockingRequest) for element in blocking.elements) == 1
     yield (
         "Enough devices pass every check, but one by one only. These can't be met together:"
         if one
         else "Each request alone could be met, but not these together:"
     )
-    yield from (f"  - {element}" for element in words.elements(blocking["elements"]))
-    if blocking["proven"]:
+    yield from (f"  - {element}" for element in words.elements(blocking.elements))
+    if blocking.proven:
         yield "Without any one of them, the others could."
     else:
         yield "Not proven to be the fewest: the search for them was given up."

@@ -71,5 +71,5 @@ def outcomes(claim_set: ClaimSetEntry) -> dict[Outcome, list[str]]:
             found.setdefault(node.outcome, []).append(node.name)
     else:
         for story in claim_set.stories:
-            found.setdefault(Outcome(story["outcome"]), []).extend(story["nodes"])
+            found.setdefault(story.outcome, []).extend(story.nodes)
     return found

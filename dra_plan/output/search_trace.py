@@ -13,7 +13,8 @@ from dra_plan.allocator import DeviceID, Outcome, PoolDevice, Probe
 from dra_plan.allocator.reasons import DeviceReason, InUse, NothingMatches, RequestReason, SelectorRefused
 from dra_plan.allocator.requests import Want
 from dra_plan.documents.allocation import AllocationDocument
-from dra_plan.explain.reasons import code
+from dra_plan.documents.reasons import DeviceCheck
+from dra_plan.explain.reasons import code, refusal_fields
 
 from . import explain_words as words
 from .columns import Screen
@@ -154,8 +155,6 @@ class _Names:
 def _why_not(reason: DeviceReason) -> str:
     if isinstance(reason, InUse):
         return f"in use by claim {reason.claim}" if reason.claim is not None else "taken already"
-    told = code(reason)
-    data = {"code": told.name, **told.data(reason)}
     if isinstance(reason, SelectorRefused):
-        return f"{words.selector(data)} is false"
-    return words.removed(data)
+        return f"{words.selector(reason.position, reason.class_name)} is false"
+    return words.removed(DeviceCheck(step=code(reason).step, passed=False, **refusal_fields(reason)))

@@ -25,6 +25,7 @@ from dra_plan.planner.timeouts import TimeoutWatch
 from dra_plan.releases import Target
 
 if TYPE_CHECKING:
+    from dra_plan.documents.reasons import Reason
     from dra_plan.explain.explainer import SetExplanation
 
 CANNOT_ALLOCATE = "cannot allocate all claims"
@@ -263,7 +264,7 @@ def _planned_set(plan: ClaimSetPlan) -> PlannedClaimSet:
     return PlannedClaimSet(**set_summary(plan), nodes=nodes)
 
 
-def _reasons(plan: ClaimSetPlan) -> dict[str, list[dict[str, Any]]]:
+def _reasons(plan: ClaimSetPlan) -> dict[str, list[Reason]]:
     """The reasons of each node, where they were asked for."""
     if plan.explanation is None:
         return {}
@@ -275,7 +276,7 @@ def _reasons(plan: ClaimSetPlan) -> dict[str, list[dict[str, Any]]]:
     return node_reasons.reasons_by_node(plan.explanation)
 
 
-def _planned_node(node: NodeOutcome, claims: Sequence[ResourceClaim], reasons: list[dict[str, Any]]) -> PlannedNode:
+def _planned_node(node: NodeOutcome, claims: Sequence[ResourceClaim], reasons: list[Reason]) -> PlannedNode:
     message = node.message
     if node.outcome is Outcome.DOES_NOT_FIT and not message:
         message = CANNOT_ALLOCATE

@@ -10,7 +10,7 @@ from typing import Any
 from dra_plan.api.inventory import Inventory
 from dra_plan.claimsets.sets import ClaimSet
 from dra_plan.documents.base import answer_target, warnings
-from dra_plan.documents.explanation import ExplainedClaimSet, ExplanationDocument
+from dra_plan.documents.explanation import DeviceStory, ExplainedClaimSet, ExplanationDocument
 from dra_plan.errors import UsageError
 from dra_plan.planner.allocation import AllocationPlan, plan_inventory, set_summary
 from dra_plan.planner.cluster import Cluster, choose_nodes, with_nodes
@@ -22,7 +22,7 @@ class Explanation:
     """The answer of `explain`: a plan with explanations, and the stories of single devices."""
 
     plan: AllocationPlan
-    devices: tuple[dict[str, Any], ...] = ()
+    devices: tuple[DeviceStory, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The document that `dra-plan explain -o json` prints, as plain values."""
@@ -36,7 +36,7 @@ class Explanation:
         return ExplanationDocument(
             target=answer_target(self.plan.target),
             claim_sets=[
-                ExplainedClaimSet(**set_summary(plan), **document.set_document(plan.explanation))
+                ExplainedClaimSet(**set_summary(plan), **document.set_parts(plan.explanation))
                 for plan in self.plan.claim_sets
                 if plan.explanation is not None
             ],
@@ -65,7 +65,7 @@ def explain_inventory(
     return Explanation(plan, tuple(_device(cluster, plan, question.nodes, text) for text in devices))
 
 
-def _device(cluster: Cluster, plan: AllocationPlan, nodes: Sequence[str] | None, text: str) -> dict[str, Any]:
+def _device(cluster: Cluster, plan: AllocationPlan, nodes: Sequence[str] | None, text: str) -> DeviceStory:
     from dra_plan.explain import device
 
     asked = device.parse(text)

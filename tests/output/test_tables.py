@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from dra_plan.documents.reasons import NodeReason
 from dra_plan.output import allocation_table, pool_table
 from dra_plan.output.columns import Screen
 from dra_plan.output.formats import Formats, parse
@@ -127,7 +128,7 @@ def test_lists_wrap_between_words_before_a_name_is_broken(width: int) -> None:
 
 def test_reasons_have_a_column_where_there_are_some() -> None:
     nodes = [documents.refused(name) for name in ("a", "b", "c")]
-    nodes[1]["reasons"] = [{"code": "in-use"}, {"code": "tainted"}, {"code": "in-use"}]
+    nodes[1]["reasons"] = [NodeReason(code=code) for code in ("in-use", "tainted", "in-use")]
     text = parse("table", allocation_table.FORMATS)(
         documents.typed(documents.plan(documents.claim_set("Pod/x/y", "DoesNotFit", *nodes))), None
     )

@@ -37,12 +37,8 @@ def load(kind: str) -> Schema:
 
     from .accepted import DRAFT
 
-    if kind == "Explanation":  # the one that is still written by hand
-        from importlib import resources
-
-        return msgspec.json.decode((resources.files(__name__) / f"{kind}.json").read_bytes(), type=Schema)
     made = document_type(kind)
-    (_, parts) = msgspec.json.schema_components([made])
+    _, parts = msgspec.json.schema_components([made, *getattr(import_module(made.__module__), "PARTS", ())])
     definitions: Schema = {name: _part(part) for name, part in parts.items()}
     whole = definitions.pop(made.__name__)
     return {

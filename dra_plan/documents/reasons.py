@@ -1,0 +1,395 @@
+"""Why devices, requests and nodes do not serve: parts of an Explanation, and the `reasons` of `allocate --explain`.
+
+docs/reasons.md describes every code.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from msgspec import UNSET, Meta
+
+from dra_plan.api.resource import CapacityRequestPolicy
+
+from .base import (
+    Amount,
+    ClaimName,
+    DeviceName,
+    DocumentPart,
+    ObjectName,
+    PoolName,
+    Position,
+    RequestName,
+    any_of,
+    one_of,
+)
+
+DEVICE_CODES = (
+    "pool-unusable",
+    "in-use",
+    "binding-conditions-off",
+    "selector-error",
+    "selector-false",
+    "other-node",
+    "capacity-missing",
+    "capacity-policy",
+    "capacity-short",
+    "counters-off",
+    "counter-short",
+    "not-tolerated",
+    "attribute-missing",
+    "attribute-differs",
+    "attribute-repeats",
+)
+"""Codes of reasons that concern one device."""
+
+CHOICE_CODES = ("taken-already", "led-nowhere")
+"""Codes of reasons that only a search on its way knows: why a device was passed over for a later one."""
+
+CheckName = Annotated[
+    str, one_of("pool", "in-use", "feature", "selector", "node", "capacity", "counter", "taint", "constraint")
+]
+"""A step of the allocator's checks."""
+
+
+class ClaimHolder(DocumentPart, frozen=True, kw_only=True):
+    """A claim that has devices, and the pods that may use them."""
+
+    namespace: str
+    name: str
+    pods: list[str]
+    own: Annotated[bool, Meta(description="The claim belongs to the claim set that is told of.")] = False
+
+
+class TaintName(DocumentPart, frozen=True, kw_only=True):
+    """A taint."""
+
+    key: str
+    value: str
+    effect: str
+
+
+# -- selectors -----------------------------------------------------------------------------------------------------
+
+
+class FoundValue(DocumentPart, frozen=True, kw_only=True):
+    """A value that so many devices have under a name."""
+
+    type: str
+    value: Any
+    count: Amount
+
+
+class FoundName(DocumentPart, frozen=True, kw_only=True):
+    """What the devices have under a name that a selector reads."""
+
+    kind: Annotated[str, one_of("attribute", "capacity", "domain", "driver")]
+    domain: str
+    name: str
+    values: list[FoundValue]
+    other_values: Amount
+    missing: Amount
+    problem: Annotated[
+        str | None, one_of(None, "missing", "wrong-domain", "unknown-domain", "wrong-kind", "wrong-type")
+    ]
+    hint: Annotated[str | None, Meta(description="The name, domain, kind or type that is perhaps meant.")] = None
+    known: Annotated[list[str], Meta(description="Without a hint: what that domain has.")] = []
+
+
+class ComputedValue(DocumentPart, frozen=True, kw_only=True):
+    """A value that a part of a selector has on so many devices."""
+
+    value: str
+    count: Amount
+
+
+class ComputedPart(DocumentPart, frozen=True, kw_only=True):
+    """What a part of a selector gives."""
+
+    part: str
+    values: list[ComputedValue]
+
+
+class DecidingClause(DocumentPart, frozen=True, kw_only=True):
+    """The part of a selector that decides, and what the devices have under the names in it.
+
+    Counts are over all nodes of the story.
+    """
+
+    clause: str
+    count: Annotated[int, Meta(ge=1)]
+    found: list[FoundName]
+    computed: list[ComputedPart] = []
+    error: str | None = None
+
+
+# -- devices -------------------------------------------------------------------------------------------------------
+
+
+class RemovedDevices(DocumentPart, frozen=True, kw_only=True):
+    """Devices that one reason takes away; each code has fields of its own."""
+
+    claim: Annotated[ClaimName | None, Meta(description="In a plan's reasons: of the request.")] = None
+    request: Annotated[str, Meta(description="In a plan's reasons: the request, or REQUEST/ALTERNATIVE.")] = ""
+    code: Annotated[str, one_of(*DEVICE_CODES)]
+    step: CheckName
+    count: Annotated[int, Meta(ge=1)]
+    state: str = ""
+    selector: Position | None = None
+    expression: str = ""
+    class_: str = ""
+    error: str = ""
+    capacity: str = ""
+    amount: str = ""
+    counter_set: str = ""
+    counter: str = ""
+    need: str = ""
+    left: str = ""
+    taint: TaintName | None = None
+    constraint: Position | None = None
+    attribute: str = ""
+    offered: Any = UNSET
+    pinned: Any = UNSET
+    wanted: Annotated[Amount | None, Meta(description="in-use: those that the selectors pass.")] = None
+    published: Annotated[list[str] | None, Meta(description="capacity-missing: the capacities that are there.")] = None
+    policies: list[CapacityRequestPolicy] | None = None
+    asked: Annotated[str, Meta(description="capacity-policy: the amount before it is rounded.")] = ""
+    holders: list[ClaimHolder] = []
+    examples: list[DeviceName]
+    count_from: Annotated[Amount | None, Meta(description="The least count over the nodes of the story.")] = None
+    count_to: Amount | None = None
+    selectors: list[DecidingClause] | None = None
+    device: Annotated[DeviceName | None, Meta(description="In a plan's reasons: the first of the devices.")] = None
+
+
+class PassedOver(DocumentPart, frozen=True, kw_only=True):
+    """Devices that were not chosen, for one reason; each code has fields of its own."""
+
+    code: Annotated[str, one_of(*DEVICE_CODES, *CHOICE_CODES)]
+    state: str = ""
+    selector: Position | None = None
+    expression: str = ""
+    class_: str = ""
+    error: str = ""
+    capacity: str = ""
+    amount: str = ""
+    counter_set: str = ""
+    counter: str = ""
+    need: str = ""
+    left: str = ""
+    taint: TaintName | None = None
+    constraint: Position | None = None
+    attribute: str = ""
+    offered: Any = UNSET
+    pinned: Any = UNSET
+    count: Annotated[int, Meta(ge=1)]
+    examples: list[DeviceName]
+    holders: list[ClaimHolder] = []
+
+
+class SelectorDetail(DocumentPart, frozen=True, kw_only=True):
+    """What a selector gives on a device."""
+
+    class_: str | None
+    selector: Position
+    expression: str
+    result: bool | None
+    error: str = ""
+    selectors: list[DecidingClause] | None = None
+
+
+class CapacityDetail(DocumentPart, frozen=True, kw_only=True):
+    """What a request takes of a capacity."""
+
+    capacity: str
+    need: str
+    left: str
+    total: str
+
+
+class CounterDetail(DocumentPart, frozen=True, kw_only=True):
+    """What a device takes of a counter; null if the pool has no such counter."""
+
+    counter_set: str
+    counter: str
+    need: str
+    left: str | None
+
+
+class TaintDetail(TaintName, frozen=True, kw_only=True):
+    """A taint of a device, and what it is to a request."""
+
+    blocks: bool
+    tolerated: bool
+
+
+class ConstraintDetail(DocumentPart, frozen=True, kw_only=True):
+    """What a constraint compares; null if the device does not have it."""
+
+    constraint: Position
+    attribute: str
+    value: Any
+
+
+Detail = SelectorDetail | CapacityDetail | CounterDetail | TaintDetail | ConstraintDetail
+DETAILS = (SelectorDetail, CapacityDetail, CounterDetail, TaintDetail, ConstraintDetail)
+if TYPE_CHECKING:
+    AnyDetail = Detail
+else:
+    AnyDetail = Any  # a union that no field tells apart can't be decoded
+
+
+class DeviceCheck(DocumentPart, frozen=True, kw_only=True):
+    """A check of a device, passed, or failed with a code that has fields of its own."""
+
+    step: CheckName
+    passed: bool
+    code: Annotated[str, one_of(*DEVICE_CODES)] = ""
+    state: str = ""
+    selector: Position | None = None
+    expression: str = ""
+    class_: str = ""
+    error: str = ""
+    capacity: str = ""
+    amount: str = ""
+    counter_set: str = ""
+    counter: str = ""
+    need: str = ""
+    left: str = ""
+    taint: TaintName | None = None
+    constraint: Position | None = None
+    attribute: str = ""
+    offered: Any = UNSET
+    pinned: Any = UNSET
+    details: Annotated[list[AnyDetail], Meta(extra_json_schema={"items": any_of(*DETAILS)})] = []
+
+
+# -- pools, defects, errors ----------------------------------------------------------------------------------------
+
+
+class UnusablePool(DocumentPart, frozen=True, kw_only=True):
+    """A pool that is not looked at."""
+
+    code: Annotated[str, one_of("pool-incomplete", "pool-invalid", "pool-obsolete")]
+    pool: PoolName
+    generation: int
+    devices: Amount
+    slices: Annotated[list[str], Meta(description="The slices that cause it.")]
+    seen: Amount | None = None
+    expected: int | None = None
+    problem: str = ""
+    superseded_by: int | None = None
+
+
+class KnownDefect(DocumentPart, frozen=True, kw_only=True):
+    """A known defect of the release."""
+
+    id: str
+    issue: int | None
+    title: str
+
+
+class OwedToDefects(DocumentPart, frozen=True, kw_only=True):
+    """Known defects of the release to which the answer is owed, and the answer without them."""
+
+    code: Annotated[str, one_of("upstream-defect"), Meta(description="In a plan's reasons.")] = ""
+    defects: Annotated[list[KnownDefect], Meta(min_length=1)]
+    promised: Annotated[str, one_of("Fits", "DoesNotFit", "NodeError", "Error")]
+
+
+class TriedRewrite(DocumentPart, frozen=True, kw_only=True):
+    """A selector that avoids an error, and the answer with it."""
+
+    expression: str
+    outcome: str
+
+
+class AttemptFault(DocumentPart, frozen=True, kw_only=True):
+    """What ended the attempt."""
+
+    code: str
+    message: Annotated[str, Meta(description="In the scheduler's words.")]
+    object: ObjectName | None = None
+    missing: ObjectName | None = None
+    source: str | None = None
+    device: DeviceName | None = None
+    rewrite: TriedRewrite | None = None
+    request: str | None = None
+    selector: Position | None = None
+    expression: str | None = None
+    known: list[str] = []
+    hint: str | None = None
+    gate: str | None = None
+
+
+# -- what can't be met together ------------------------------------------------------------------------------------
+
+
+class BlockingRequest(RequestName, frozen=True, kw_only=True, tag_field="kind", tag="request"):
+    """A request; with the devices that pass every check while nothing is taken, where it has one way to be met."""
+
+    need: Amount | None = None
+    left: Amount | None = None
+    left_devices: list[DeviceName] | None = None
+
+
+class BlockingConstraint(DocumentPart, frozen=True, kw_only=True, tag_field="kind", tag="constraint"):
+    """A constraint of a claim, by its position."""
+
+    claim: ClaimName
+    constraint: Position
+    match_attribute: str | None = None
+    distinct_attribute: str | None = None
+    requests: list[str]
+
+
+class BlockingCounter(DocumentPart, frozen=True, kw_only=True, tag_field="kind", tag="counter"):
+    """A counter of a pool."""
+
+    pool: PoolName
+    counter_set: str
+    counter: str
+    left: str = ""
+    total: str = ""
+
+
+class BlockingClaim(DocumentPart, frozen=True, kw_only=True, tag_field="kind", tag="claim"):
+    """A claim that has devices already."""
+
+    claim: ClaimHolder
+
+
+BlockingElement = BlockingRequest | BlockingConstraint | BlockingCounter | BlockingClaim
+
+
+class NotTogether(DocumentPart, frozen=True, kw_only=True):
+    """Elements that can't be met together."""
+
+    code: Annotated[str, one_of("not-together"), Meta(description="In a plan's reasons.")] = ""
+    proven: Annotated[
+        bool, Meta(description="Dropping any one element was tried, and the rest fits, with defects repaired.")
+    ]
+    elements: list[BlockingElement]
+
+
+# -- the reasons of a plan -----------------------------------------------------------------------------------------
+
+
+class NodeReason(DocumentPart, frozen=True, kw_only=True):
+    """A reason that concerns a request, a claim or a node as a whole."""
+
+    code: str
+    claim: ClaimName | None = None
+    request: str = ""
+    need: Amount | None = None
+    left: Amount | None = None
+    devices: Amount | None = None
+    steps: Amount | None = None
+
+
+Reason = NodeReason | RemovedDevices | UnusablePool | OwedToDefects | NotTogether | AttemptFault
+REASONS = (NodeReason, RemovedDevices, UnusablePool, OwedToDefects, NotTogether, AttemptFault)
+if TYPE_CHECKING:
+    AnyReason = Reason
+else:
+    AnyReason = Any  # as above
