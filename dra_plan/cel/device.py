@@ -137,20 +137,18 @@ class Inspector:
 
     def __init__(self, *, lists: bool) -> None:
         self._lists = lists
-        self._known: dict[int, tuple[Device, str | None]] = {}
         self._lock = threading.Lock()
+        self.sound: dict[int, Device] = {}
+        """The devices that were looked at and have nothing wrong, by their id. They are held, so no other has it."""
 
     def inspect(self, device: Device) -> str | None:
-        """What is wrong with the device for every selector; None when nothing is."""
-        known = self._known.get(id(device))
-        if known is not None and known[0] is device:
-            return known[1]
+        """What is wrong with the device for every selector; None when nothing is, which is remembered."""
         problem = self.look(device)
-        with self._lock:
-            # The device is held, so its id is not given to another while it is remembered.
-            if len(self._known) >= _MOST_REMEMBERED:
-                self._known.clear()
-            self._known[id(device)] = device, problem
+        if problem is None:
+            with self._lock:
+                if len(self.sound) >= _MOST_REMEMBERED:
+                    self.sound.clear()
+                self.sound[id(device)] = device
         return problem
 
     def look(self, device: Device) -> str | None:

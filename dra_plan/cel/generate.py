@@ -48,13 +48,13 @@ class _NotGenerated(Exception):  # noqa: N818 - an outcome, not an error
     """Only the accounting evaluator takes the expression."""
 
 
-class _Bound(DevicePath, frozen=True):
+class _BoundDomain(DevicePath, frozen=True):
     """A domain that a cel.bind gives a name to. Looking it up is charged once, on its first use, from `debt`."""
 
     debt: str = ""
 
 
-_Scope = Mapping[str, _Bound]
+_Scope = Mapping[str, _BoundDomain]
 """The variables around an expression."""
 
 
@@ -169,7 +169,7 @@ class _Writer:
         if place is None or _root(expr.accu_init)[0] in scope:
             raise _NotGenerated
         debt = self._assigned(str(self._qualifiers(expr.accu_init, scope) + 1))
-        bound = _Bound(place.kind, place.domain, place.identifier, debt)
+        bound = _BoundDomain(place.kind, place.domain, place.identifier, debt)
         return self._expression(expr.result, {**scope, expr.accu_var: bound}, depth)
 
     # -- calls ---------------------------------------------------------------------------------------------------

@@ -43,13 +43,13 @@ class Planned(msgspec.Struct, frozen=True, eq=False):
     constant: Value = None
 
 
-Observer = Callable[[int, Value], None]
+ValueObserver = Callable[[int, Value], None]
 
 
 class Planner:
     """Plans one checked expression. `observer` is told the value of every step, by node id."""
 
-    def __init__(self, checked: Checked, *, exact_quantities: bool, observer: Observer | None = None) -> None:
+    def __init__(self, checked: Checked, *, exact_quantities: bool, observer: ValueObserver | None = None) -> None:
         self.checked = checked
         self.exact_quantities = exact_quantities
         self.observer = observer
@@ -216,7 +216,7 @@ class Planner:
         return Planned(build)
 
 
-def _observed(step: Planned, identifier: int, observer: Observer) -> Planned:
+def _observed(step: Planned, identifier: int, observer: ValueObserver) -> Planned:
     def evaluate(run: Run) -> Value:
         value = step.evaluate(run)
         observer(identifier, value)
@@ -420,7 +420,7 @@ def _set_membership(operand: Evaluate, values: list[Value]) -> Planned | None:
 class Evaluator:
     """A planned expression, ready to be evaluated any number of times; raises EvaluationError and Fatal."""
 
-    def __init__(self, checked: Checked, *, exact_quantities: bool, observer: Observer | None = None) -> None:
+    def __init__(self, checked: Checked, *, exact_quantities: bool, observer: ValueObserver | None = None) -> None:
         planner = Planner(checked, exact_quantities=exact_quantities, observer=observer)
         self._root = planner.plan(checked.root, {}).evaluate
         self._slots = planner.slot_count

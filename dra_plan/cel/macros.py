@@ -26,8 +26,8 @@ class MacroKey(Struct, frozen=True):
     member: bool
 
 
-Target: TypeAlias = Expr | None
-Expander: TypeAlias = Callable[[MacroBuilder, Target, Sequence[Expr]], Expr | None]
+MacroTarget: TypeAlias = Expr | None
+Expander: TypeAlias = Callable[[MacroBuilder, MacroTarget, Sequence[Expr]], Expr | None]
 """Returns the expansion, or None for a call that only looks like the macro (x.bind(a, b, c))."""
 
 _ACCUMULATORS = (ACCUMULATOR, "__result__")  # cel-go keeps both its old and its new name free
@@ -53,12 +53,12 @@ def _two_variables(args: Sequence[Expr]) -> tuple[str, str]:
     return _iteration_variable(args[0]), _iteration_variable(args[1])
 
 
-def _range(target: Target) -> Expr:
+def _range(target: MacroTarget) -> Expr:
     assert target is not None  # the macro's key asks for a target
     return target
 
 
-def _has(make: MacroBuilder, _target: Target, args: Sequence[Expr]) -> Expr:
+def _has(make: MacroBuilder, _target: MacroTarget, args: Sequence[Expr]) -> Expr:
     if not isinstance(args[0], Select):
         raise MacroError(args[0].offset, "invalid argument to has() macro")
     return make.has(args[0].operand, args[0].field)
@@ -99,7 +99,7 @@ def _exists_one(make: MacroBuilder, over: Expr, variables: tuple[str, str], pred
 
 
 def _quantifier(fold: Callable[[MacroBuilder, Expr, tuple[str, str], Expr], Expr], variables: int) -> Expander:
-    def expand(make: MacroBuilder, target: Target, args: Sequence[Expr]) -> Expr:
+    def expand(make: MacroBuilder, target: MacroTarget, args: Sequence[Expr]) -> Expr:
         names = (_iteration_variable(args[0]), "") if variables == 1 else _two_variables(args)
         return fold(make, _range(target), names, args[variables])
 
@@ -116,62 +116,62 @@ def _collect(
     return make.fold(over, variables, init=init, condition=always, step=step, result=make.accumulator())
 
 
-def _map(make: MacroBuilder, target: Target, args: Sequence[Expr]) -> Expr:
+def _map(make: MacroBuilder, target: MacroTarget, args: Sequence[Expr]) -> Expr:
     name = _iteration_variable(args[0], "argument is not an identifier")
     step = make.call("_+_", make.accumulator(), make.list(args[-1]))
     return _collect(make, _range(target), (name, ""), step, make.list(), args[1] if len(args) == 3 else None)
 
 
-def _filter(make: MacroBuilder, target: Target, args: Sequence[Expr]) -> Expr:
+def _filter(make: MacroBuilder, target: MacroTarget, args: Sequence[Expr]) -> Expr:
     name = _iteration_variable(args[0], "argument is not an identifier")
     step = make.call("_+_", make.accumulator(), make.list(args[0]))
     return _collect(make, _range(target), (name, ""), step, make.list(), args[1])
 
 
-def _transform_list(make: MacroBuilder, target: Target, args: Sequence[Expr]) -> Expr:
+def _transform_list(make: MacroBuilder, target: MacroTarget, args: Sequence[Expr]) -> Expr:
     names = _two_variables(args)
     step = make.call("_+_", make.accumulator(), make.list(args[-1]))
     return _collect(make, _range(target), names, step, make.list(), args[2] if len(args) == 4 else None)
 
 
-def _transform_map(make: MacroBuilder, target: Target, args: Sequence[Expr]) -> Expr:
+def _transform_map(make: MacroBuilder, target: MacroTarget, args: Sequence[Expr]) -> Expr:
     names = _two_variables(args)
     step = make.call("cel.@mapInsert", make.accumulator(), make.ident(names[0]), args[-1])
     return _collect(make, _range(target), names, step, make.map(), args[2] if len(args) == 4 else None)
 
 
-def _transform_map_entry(make: MacroBuilder, target: Target, args: Sequence[Expr]) -> Expr:
+def _transform_map_entry(make: MacroBuilder, target: MacroTarget, args: Sequence[Expr]) -> Expr:
     names = _two_variables(args)
     step = make.call("cel.@mapInsert", make.accumulator(), args[-1])
     return _collect(make, _range(target), names, step, make.map(), args[2] if len(args) == 4 else None)
 
 
-def _bind(make: MacroBuilder, target: Target, args: Sequence[Expr]) -> Expr | None:
+def _bind(make: MacroBuilder, target: MacroTarget, args: Sequence[Expr]) -> Expr | None:
     if not (isinstance(target, Ident) and target.name == "cel"):
         return None
     name = _variable(args[0], "cel.bind() variable names must be simple identifiers")
     return make.bind(name, args[1], args[2])
 
 
-def _opt_map(make: MacroBuilder, target: Target, args: Sequence[Expr]) -> Expr:
+def _opt_map(make: MacroBuilder, target: MacroTarget, args: Sequence[Expr]) -> Expr:
     name = _variable(args[0], "optMap() variable name must be a simple identifier")
     value = make.bind(name, make.call("value", target=make.copy(_range(target))), args[1])
     return _if_present(make, target, make.call("optional.of", value))
 
 
-def _opt_flat_map(make: MacroBuilder, target: Target, args: Sequence[Expr]) -> Expr:
+def _opt_flat_map(make: MacroBuilder, target: MacroTarget, args: Sequence[Expr]) -> Expr:
     name = _variable(args[0], "optFlatMap() variable name must be a simple identifier")
     return _if_present(make, target, make.bind(name, make.call("value", target=make.copy(_range(target))), args[1]))
 
 
-def _if_present(make: MacroBuilder, target: Target, value: Expr) -> Expr:
+def _if_present(make: MacroBuilder, target: MacroTarget, value: Expr) -> Expr:
     return make.call("_?_:_", make.call("hasValue", target=target), value, make.call("optional.none"))
 
 
 _SORTED = "@__sortBy_input__"
 
 
-def _sort_by(make: MacroBuilder, target: Target, args: Sequence[Expr]) -> Expr:
+def _sort_by(make: MacroBuilder, target: MacroTarget, args: Sequence[Expr]) -> Expr:
     if not isinstance(target, List | Select | Ident | Comprehension | Call):
         message = "sortBy can only be applied to a list, identifier, comprehension, call or select expression"
         raise MacroError(_range(target).offset, message)

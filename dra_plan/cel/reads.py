@@ -26,11 +26,11 @@ class DevicePath(msgspec.Struct, frozen=True):
     identifier: str | None = None
 
 
-Bindings: TypeAlias = Mapping[str, "DevicePath | None"]
+BoundPaths: TypeAlias = Mapping[str, "DevicePath | None"]
 """Variables of the comprehensions around an expression; None for those that hold anything else than a place."""
 
 
-def bound_place(expr: ast.Comprehension, checked: Checked, bindings: Bindings) -> DevicePath | None:
+def bound_place(expr: ast.Comprehension, checked: Checked, bindings: BoundPaths) -> DevicePath | None:
     """What a cel.bind gives a name to, when that is a domain of attributes or capacities; None for other folds."""
     if not is_bind(expr):
         return None
@@ -43,7 +43,7 @@ def is_bind(expr: ast.Comprehension) -> bool:
     return expr.iter_var == "#unused" and isinstance(expr.iter_range, ast.List) and not expr.iter_range.elements
 
 
-def place_of(expr: Expr, checked: Checked, bindings: Bindings) -> DevicePath | None:
+def place_of(expr: Expr, checked: Checked, bindings: BoundPaths) -> DevicePath | None:
     """The place that an expression stands for, without looking at the device."""
     if isinstance(expr, ast.Ident):
         if expr.name in bindings:
@@ -71,7 +71,7 @@ def _inside(place: DevicePath, key: str) -> DevicePath | None:
     return DevicePath(place.kind, place.domain, key) if place.identifier is None else None
 
 
-def tested_place(expr: Expr, checked: Checked, bindings: Bindings) -> DevicePath | None:
+def tested_place(expr: Expr, checked: Checked, bindings: BoundPaths) -> DevicePath | None:
     """The attribute or capacity whose presence `has(...)` or `"id" in ...` tests; None for other expressions."""
     found: DevicePath | None = None
     if isinstance(expr, ast.Select) and expr.test_only:
@@ -84,7 +84,7 @@ def tested_place(expr: Expr, checked: Checked, bindings: Bindings) -> DevicePath
     return found if found is not None and found.identifier is not None else None
 
 
-def _optional_place(expr: Expr, checked: Checked, bindings: Bindings) -> DevicePath | None:
+def _optional_place(expr: Expr, checked: Checked, bindings: BoundPaths) -> DevicePath | None:
     """The attribute or capacity of `domain.?id` and `domain[?"id"]`."""
     if isinstance(expr, ast.Call) and expr.function in ("_?._", "_[?_]"):
         key, outer = expr.args[1], place_of(expr.args[0], checked, bindings)
@@ -107,7 +107,7 @@ def reads_of(checked: Checked) -> frozenset[Read] | None:
     return frozenset(found)
 
 
-def _places(expr: Expr, checked: Checked, bindings: Bindings) -> Iterator[DevicePath | None]:
+def _places(expr: Expr, checked: Checked, bindings: BoundPaths) -> Iterator[DevicePath | None]:
     place = (
         tested_place(expr, checked, bindings)
         or _optional_place(expr, checked, bindings)
@@ -124,7 +124,7 @@ def _places(expr: Expr, checked: Checked, bindings: Bindings) -> Iterator[Device
         yield from _places(part, checked, bindings)
 
 
-def _fold_places(expr: ast.Comprehension, checked: Checked, bindings: Bindings) -> Iterator[DevicePath | None]:
+def _fold_places(expr: ast.Comprehension, checked: Checked, bindings: BoundPaths) -> Iterator[DevicePath | None]:
     domain = bound_place(expr, checked, bindings)
     if domain is None:
         yield from _places(expr.iter_range, checked, bindings)

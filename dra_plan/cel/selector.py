@@ -17,7 +17,7 @@ from dra_plan.cel.device import Inspector, as_device, device_value, named, read_
 from dra_plan.cel.environment import Environment, ExpressionRules, environment
 from dra_plan.cel.errors import CelDeviceError, CelRuntimeError
 from dra_plan.cel.estimate import estimate
-from dra_plan.cel.generate import generate
+from dra_plan.cel.generate import Generated, generate
 from dra_plan.cel.interpret import Evaluator
 from dra_plan.cel.reads import Read, reads_of
 from dra_plan.cel.values import EvaluationError, Fatal, Value, begin_work, type_name
@@ -51,13 +51,12 @@ class Selector:
         self._environment = scope
         self._lists = lists
         self._inspector = _inspector(lists)
+        self._sound = self._inspector.sound
         self._exact = _sees_changed_quantities(checked)
         self.reads: frozenset[Read] | None = reads_of(checked)
         """What the expression looks at (kind, domain, id); None when it may look at everything."""
         self._known: dict[tuple[object, ...], Evaluation | str] = {}
         self._keys = None if self.reads is None else sorted(self.reads)
-        self._generated = None if self._exact else generate(checked)
-        self._remembers = self._keys is not None and (self._generated is None or _is_slow(checked))
 
     @property
     def expression(self) -> str:
@@ -70,6 +69,15 @@ class Selector:
         return estimate(self._checked, self._environment)
 
     @functools.cached_property
+    def _generated(self) -> Generated | None:
+        return None if self._exact else with_room(lambda: generate(self._checked))
+
+    @functools.cached_property
+    def _direct(self) -> Generated | None:
+        """The generated function where it is asked before what is remembered: it is quicker than looking that up."""
+        return None if self._keys is not None and _is_slow(self._checked) else self._generated
+
+    @functools.cached_property
     def _evaluator(self) -> Evaluator:
         return Evaluator(self._checked, exact_quantities=self._exact)
 
@@ -78,15 +86,20 @@ class Selector:
 
         Raises CelRuntimeError with cel-go's text, also for an attribute that can't be converted, read or not.
         """
-        found = self._inspected(device)
-        quickly = None if self._remembers else self._quickly(found, driver)
+        found = device if self._sound.get(id(device)) is device else self._inspected(device)
+        quickly = None if self._direct is None else self._quickly(found, driver)
         return self._decided(found, driver) if quickly is None else Evaluation(*quickly)
 
     def matches(self, device: Device | Mapping[str, Any], driver: str) -> bool:
         """Whether the device matches; raises CelRuntimeError as `evaluate`."""
-        found = self._inspected(device)
-        quickly = None if self._remembers else self._quickly(found, driver)
-        return self._decided(found, driver).match if quickly is None else quickly[0]
+        found = device if self._sound.get(id(device)) is device else self._inspected(device)
+        direct = self._direct
+        if direct is not None:
+            try:
+                return direct(found.attributes, found.capacity, driver, bool(found.allow_multiple_allocations))[0]
+            except _UNDECIDED:
+                pass
+        return self._decided(found, driver).match
 
     def explain(self, device: Device | Mapping[str, Any], *, driver: str) -> EvaluatedPart:
         """The value or error of every sub-expression that was evaluated, as a tree."""
@@ -129,7 +142,7 @@ class Selector:
         key = self._key(device, driver)
         outcome = None if key is None else self._known.get(key)
         if outcome is None:
-            quickly = self._quickly(device, driver) if self._remembers else None  # otherwise it was asked before
+            quickly = self._quickly(device, driver) if self._direct is None else None  # otherwise it was asked before
             outcome = self._evaluated(device, driver) if quickly is None else Evaluation(*quickly)
             if key is not None:
                 if len(self._known) >= _MOST_REMEMBERED:
