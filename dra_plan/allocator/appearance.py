@@ -17,7 +17,7 @@ from dra_plan.api.resource import Device, DeviceAttribute
 from dra_plan.api.semver import SemverError
 from dra_plan.releases import Target
 
-from .constraints import UNKNOWN, Constraint, Value
+from .constraints import UNKNOWN, AttributeValue, Constraint
 from .counters import Counters
 from .errors import SelectorError
 from .identity import DeviceID
@@ -43,7 +43,7 @@ class _Row(NamedTuple):
     """Devices that differ in nothing but the values under constraints; `number` is None if nobody wants them."""
 
     number: int | None
-    values: tuple[Value | None, ...]
+    values: tuple[AttributeValue | None, ...]
     consumes: bool
 
 
@@ -130,7 +130,7 @@ class Observer:
                     key.append(_END_OF_SLICE)
         return Appearance(tuple(key), places)
 
-    def _value(self, constraint: int, value: Value | None, seen: dict[Hashable, int]) -> Hashable:
+    def _value(self, constraint: int, value: AttributeValue | None, seen: dict[Hashable, int]) -> Hashable:
         """Values only agree or differ, so they are numbered as they come; lists overlap, and stay as they are."""
         if value is None:
             return _NO_VALUE

@@ -14,10 +14,10 @@ from .ledger import Ledger
 from .pools import PoolDevice
 from .reasons import AttributeDiffers, AttributeMissing, AttributeRepeats, ConstraintReason
 
-Value = tuple[str, object]
+AttributeValue = tuple[str, object]
 """A comparable attribute value: its type, and the value (a frozenset in list mode; None for an unknown type)."""
 
-UNKNOWN: Value = ("unknown", None)
+UNKNOWN: AttributeValue = ("unknown", None)
 """A value of a type that this release does not know; it agrees with nothing, not even itself."""
 
 
@@ -38,7 +38,7 @@ class Constraint:
         """Whether a request, or an alternative with its `REQUEST/ALTERNATIVE` name, is constrained."""
         return not self.requests or request in self.requests or full_name in self.requests
 
-    def value(self, device: PoolDevice) -> Value | None:
+    def value(self, device: PoolDevice) -> AttributeValue | None:
         """What the device offers, or None when it lacks the attribute."""
         attribute = look_up(device, self.attribute)
         if attribute is None:
@@ -172,7 +172,7 @@ def look_up(device: PoolDevice, name: str) -> DeviceAttribute | None:
     return attributes.get(identifier) if slash and domain == device.id.driver else None
 
 
-def _as_scalar(attribute: DeviceAttribute) -> Value:
+def _as_scalar(attribute: DeviceAttribute) -> AttributeValue:
     """Versions compare as text: strict semantic versions have one spelling."""
     if attribute.string_value is not None:
         return ("string", attribute.string_value)
@@ -185,7 +185,7 @@ def _as_scalar(attribute: DeviceAttribute) -> Value:
     return UNKNOWN
 
 
-def _as_set(attribute: DeviceAttribute) -> Value:
+def _as_set(attribute: DeviceAttribute) -> AttributeValue:
     for kind, values in (
         ("int", attribute.int_values),
         ("bool", attribute.bool_values),
@@ -198,7 +198,7 @@ def _as_set(attribute: DeviceAttribute) -> Value:
     return UNKNOWN if kind == "unknown" else (kind, frozenset((value,)))
 
 
-def _agree(offered: Value, other: Value) -> bool:
+def _agree(offered: AttributeValue, other: AttributeValue) -> bool:
     """Same type and same value, or a value in common; types never mix, and unknown types agree with nothing."""
     if offered[0] != other[0] or offered is UNKNOWN:
         return False
