@@ -3,7 +3,8 @@
     python -m scripts.bench [NAME...]    all of them, or some: pods, explain, cel, ...
 
 The place of a benchmark is between `<!-- NAME -->` and `<!-- end -->`; what stands around it is written by hand, and to
-be read again when figures change. Benchmarks measure processor time, so other work on the machine does little harm.
+be read again when figures change. Benchmarks measure processor time; a busy machine still takes up to twice as much of
+it as one at rest.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ def main(names: list[str]) -> int:
         print(f"{name} ...", flush=True)
         file = f"benchmarks/{name}.py"
         done = subprocess.run([sys.executable, file], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
-        measured = f"`python {file}`, {datetime.date.today()}, CPython {python}, {cores} cores:"
+        load = f"{os.getloadavg()[0]:.0f} processes at work" if hasattr(os, "getloadavg") else "load unknown"
+        measured = f"`python {file}`, {datetime.date.today()}, CPython {python}, {cores} cores, {load}:"
         page = RESULTS.read_text(encoding="utf-8")
         RESULTS.write_text(with_figures(page, name, done.stdout, measured), encoding="utf-8")
     return 0
