@@ -63,7 +63,7 @@ class PrunedWalk(Walk):
         self._taken = 0
         self._mine = [0] * len(space.claims)
         self._barred = 0
-        """Devices that deeper slots of the current request need not try (R3)."""
+        """Devices that deeper slots of the current request need not try (R3b)."""
         self._kept = 0
         """How many shared devices had been kept for good when `_barred` was made."""
 
@@ -196,7 +196,7 @@ class PrunedWalk(Walk):
             if stayed_within:
                 alike = self._alike(number, horizon, position)
                 candidates &= ~alike
-                if not in_order:
+                if not in_order and "R3b" in self._facts.rules:
                     self._bar(alike)
         return NO
 
@@ -229,7 +229,7 @@ class PrunedWalk(Walk):
         return self._facts.left(device, self._ledger)
 
     def _bar(self, alike: int) -> None:
-        """Keeps devices from deeper slots until a share is kept for good, which can only make things easier (Q5)."""
+        """R3b: keeps devices from deeper slots until a share is kept for good, which can only help (Q5)."""
         kept = len(self._ledger.kept)
         self._barred = alike if kept != self._kept else self._barred | alike
         self._kept = kept

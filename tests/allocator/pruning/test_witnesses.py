@@ -15,7 +15,7 @@ from tests.allocator.described import objects
 from .witnesses import WITNESSES
 
 FITS = {"R6"}
-STEPS_WITH, STEPS_WITHOUT = 6_000, 10_000
+STEPS_WITH, STEPS_WITHOUT = 8_000, 10_000
 
 
 def answer(description: str, pruning: Pruning, max_steps: int) -> NodeOutcome:

@@ -45,10 +45,10 @@ def in_any_order() -> str:
 
 
 def many_alike(kinds: int = 4, each: int = 40, taken: int = 8) -> str:
-    """Some of very many devices, of a few kinds that later requests can tell apart (R3)."""
+    """Some of very many devices, of a few kinds that later requests can tell apart (R3, R3b)."""
     devices = [f"d{number:03} kind={10 + number % kinds} many=1" for number in range(kinds * each)]
     wanted = [f"want y{number} 1 kind={10 + number}" for number in range(kinds)]
-    return "\n".join([*devices, f"want x {taken} many=1", *wanted, packing("many=0")])
+    return "\n".join([*devices, f"want x {taken} many=1", "claim", *wanted, packing("many=0")])
 
 
 def shared_devices(count: int = 10) -> str:
@@ -80,6 +80,7 @@ WITNESSES: dict[PruningRule, str] = {
     # Two and two of three devices.
     "R2": THREE + long_part() + "want y 2 kind=1\nwant z 2 kind=1",
     "R3": many_alike(),
+    "R3b": many_alike(kinds=3, each=80, taken=28),
     # Three devices of one root, of which each has two.
     "R4": TWO_ROOTS + long_part(ELSEWHERE) + "claim\nwant y 1 kind=1\nwant z 2 kind=1\nmatch root",
     "R5": in_any_order(),
