@@ -111,22 +111,18 @@ def fleets(nodes: int) -> None:
 
 
 def hard() -> None:
+    from dra_plan import Cluster
     from dra_plan.explain import blocking
     from dra_plan.explain.suggest import trials
-    from dra_plan.manifests.decode import from_dicts
-    from dra_plan.planner.allocation import plan_inventory
-    from dra_plan.planner.explanation import explain_inventory
-    from dra_plan.planner.question import Question
     from tests.conformance import recorded
 
     print("\n| hard case | `allocate` | `explain` | blocking set | suggestions |\n|---|---:|---:|---|---:|")
     for case in recorded.cases("hard"):
-        inventory = from_dicts(case["objects"])
-        question = Question(feature_gates=recorded.gates(case), together=True)
+        cluster = Cluster.of(case["objects"], feature_gates=recorded.gates(case))
         start = time.process_time()
-        plan_inventory(inventory, question)
+        cluster.allocate(together=True)
         middle = time.process_time()
-        [claim_set] = explain_inventory(inventory, question).to_dict()["claimSets"]
+        [claim_set] = cluster.explain(together=True).to_dict()["claimSets"]
         end = time.process_time()
         sets = [story["blockingSet"] for story in claim_set["stories"] if story["blockingSet"]]
         blocks = ", ".join(f"{len(one['elements'])}, {'' if one['proven'] else 'not '}proven" for one in sets) or "none"

@@ -13,8 +13,8 @@ import sys
 import time
 from typing import Any
 
+from dra_plan import schedule
 from dra_plan.allocator import Allocator
-from dra_plan.planner.scheduling import schedule
 
 DRIVERS = {"accelerator.example.org": 2, "port.example.org": 1}
 SWITCHES = 4

@@ -8,40 +8,64 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dra_plan.allocator import Allocator, DeviceID, Pool, PoolID
+    from dra_plan.allocator import Allocator, DeviceID, NodeOutcome, Outcome, Pool, PoolID
+    from dra_plan.claimsets import ClaimSet
+    from dra_plan.cluster import Cluster
     from dra_plan.errors import DraPlanError, InputError, UsageError
+    from dra_plan.manifests.loaded import LoadedObjects
     from dra_plan.manifests.loaded import load_objects as load
-    from dra_plan.planner import AllocationPlan, PoolList, allocate, gather_pools
-    from dra_plan.planner.scheduling import SchedulePlan, schedule
-    from dra_plan.planner.validation import ValidationReport, validate
+    from dra_plan.planner.allocation import AllocationPlan
+    from dra_plan.planner.claim_set_plan import AllocatedClaim, ClaimSetPlan
+    from dra_plan.planner.explanation import Explanation
+    from dra_plan.planner.pool_list import PoolList
+    from dra_plan.planner.scheduling import SchedulePlan
+    from dra_plan.planner.validation import ValidationReport
+    from dra_plan.shorthands import allocate, explain, gather_pools, schedule, validate
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "AllocationPlan": "dra_plan.planner",
+    "AllocatedClaim": "dra_plan.planner.claim_set_plan",
+    "AllocationPlan": "dra_plan.planner.allocation",
     "Allocator": "dra_plan.allocator",
+    "ClaimSet": "dra_plan.claimsets",
+    "ClaimSetPlan": "dra_plan.planner.claim_set_plan",
+    "Cluster": "dra_plan.cluster",
     "DeviceID": "dra_plan.allocator",
     "DraPlanError": "dra_plan.errors",
+    "Explanation": "dra_plan.planner.explanation",
     "InputError": "dra_plan.errors",
+    "LoadedObjects": "dra_plan.manifests.loaded",
+    "NodeOutcome": "dra_plan.allocator",
+    "Outcome": "dra_plan.allocator",
     "Pool": "dra_plan.allocator",
     "PoolID": "dra_plan.allocator",
-    "PoolList": "dra_plan.planner",
+    "PoolList": "dra_plan.planner.pool_list",
     "SchedulePlan": "dra_plan.planner.scheduling",
     "UsageError": "dra_plan.errors",
     "ValidationReport": "dra_plan.planner.validation",
-    "allocate": "dra_plan.planner",
-    "gather_pools": "dra_plan.planner",
+    "allocate": "dra_plan.shorthands",
+    "explain": "dra_plan.shorthands",
+    "gather_pools": "dra_plan.shorthands",
     "load": "dra_plan.manifests.loaded:load_objects",
-    "schedule": "dra_plan.planner.scheduling",
-    "validate": "dra_plan.planner.validation",
+    "schedule": "dra_plan.shorthands",
+    "validate": "dra_plan.shorthands",
 }
 
 __all__ = [
+    "AllocatedClaim",
     "AllocationPlan",
     "Allocator",
+    "ClaimSet",
+    "ClaimSetPlan",
+    "Cluster",
     "DeviceID",
     "DraPlanError",
+    "Explanation",
     "InputError",
+    "LoadedObjects",
+    "NodeOutcome",
+    "Outcome",
     "Pool",
     "PoolID",
     "PoolList",
@@ -50,6 +74,7 @@ __all__ = [
     "ValidationReport",
     "__version__",
     "allocate",
+    "explain",
     "gather_pools",
     "load",
     "schedule",
@@ -64,3 +89,7 @@ def __getattr__(name: str) -> Any:
 
     module, _, attribute = _HOMES[name].partition(":")
     return getattr(import_module(module), attribute or name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -55,7 +55,7 @@ def allocate(
     workload and lone claim is planned on its own, against the cluster as it is.
     """
     from dra_plan.api.label_text import parse_selector
-    from dra_plan.cli.loading import load_inventory
+    from dra_plan.cli.loading import load_cluster
     from dra_plan.cli.printing import print_document, print_hint, print_warnings
     from dra_plan.cli.progress import progress_bar
     from dra_plan.errors import InputError, UsageError
@@ -71,25 +71,28 @@ def allocate(
         gate = options.gate(require_fit=require_fit, min_nodes=min_nodes, fail_on=fail_on)
         gates = options.parse_gates(feature_gates)
         wanted = parse_selector(selector)
-        inventory = load_inventory(paths, filenames, recursive=recursive)
-        from dra_plan.planner import Question, plan_inventory
-
+        cluster = load_cluster(
+            paths,
+            filenames,
+            recursive=recursive,
+            kubernetes_version=kubernetes_version,
+            feature_gates=gates,
+            quirks=quirks,
+        )
         with progress_bar(wanted=progress) as advance:
-            question = Question(
-                kubernetes_version=kubernetes_version,
-                feature_gates=gates,
-                quirks=quirks,
+            plan = cluster.allocate(
                 nodes=nodes,
                 namespace=namespace,
                 selector=wanted,
                 together=together,
                 infer_nodes=infer_nodes,
+                explain=explain,
                 max_steps=max_steps,
                 timeout=timeout,
+                jobs=jobs,
                 progress=advance,
                 probe=heard,
             )
-            plan = plan_inventory(inventory, question, explain=explain, jobs=jobs)
         document = plan.document
         if not document.claim_sets and not allow_empty:
             print_warnings(document.warnings)
@@ -100,7 +103,7 @@ def allocate(
                 " (--allow-empty makes that a success)"
             )
         reports.tell(
-            lambda: of_claim_sets(document, gate, inventory.origins, command="allocate", anchor=reports.anchor)
+            lambda: of_claim_sets(document, gate, cluster.inventory.origins, command="allocate", anchor=reports.anchor)
         )
         print_document(document, form if heard is None else with_trace(heard, form))
         status = of_document(document, gate)

@@ -53,9 +53,9 @@ def cel(
         raise UsageError("--device needs the manifests that have the device: name files or directories")
     inventory = None
     if sources:
-        from dra_plan.cli.loading import load_inventory
+        from dra_plan.cli.loading import load_cluster
 
-        inventory = load_inventory(paths, filenames, recursive=recursive)
+        inventory = load_cluster(paths, filenames, recursive=recursive).inventory
     report = report_selector(
         expression, inventory, device=chosen, kubernetes_version=kubernetes_version, feature_gates=gates
     )

@@ -51,7 +51,7 @@ def explain(
     not an earlier one.
     """
     from dra_plan.api.label_text import parse_selector
-    from dra_plan.cli.loading import keep_until_exit, load_inventory
+    from dra_plan.cli.loading import keep_until_exit, load_cluster
     from dra_plan.cli.printing import print_document
     from dra_plan.cli.progress import progress_bar
     from dra_plan.output.explain_formats import parse
@@ -62,15 +62,18 @@ def explain(
         gates = options.parse_gates(feature_gates)
         wanted = parse_selector(selector)
         paths, name = _split(paths or [])
-        inventory = load_inventory(paths, filenames, recursive=recursive)
-        from dra_plan.planner.explanation import explain_inventory
-        from dra_plan.planner.question import Question
-
+        cluster = load_cluster(
+            paths,
+            filenames,
+            recursive=recursive,
+            kubernetes_version=kubernetes_version,
+            feature_gates=gates,
+            quirks=quirks,
+        )
         with progress_bar(wanted=progress) as advance, _keeping_everything():
-            question = Question(
-                kubernetes_version=kubernetes_version,
-                feature_gates=gates,
-                quirks=quirks,
+            told = cluster.explain(
+                *((name,) if name is not None else ()),
+                devices=devices,
                 nodes=nodes,
                 namespace=namespace,
                 selector=wanted,
@@ -80,10 +83,11 @@ def explain(
                 timeout=timeout,
                 progress=advance,
             )
-            told = explain_inventory(inventory, question, name=name, devices=devices or ())
         keep_until_exit(told)
         document = told.document
-        reports.tell(lambda: of_claim_sets(document, gate, inventory.origins, command="explain", anchor=reports.anchor))
+        reports.tell(
+            lambda: of_claim_sets(document, gate, cluster.inventory.origins, command="explain", anchor=reports.anchor)
+        )
         print_document(document, form)
         return of_document(document, gate) if require_fit else Exit.OK
 

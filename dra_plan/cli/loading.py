@@ -1,28 +1,54 @@
-"""From the command line's paths to an inventory."""
+"""From the command line's paths to a cluster."""
 
 from __future__ import annotations
 
 import gc
 import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from dra_plan.api.inventory import Inventory
 
+if TYPE_CHECKING:
+    from dra_plan.cluster import Cluster
 
-def load_inventory(paths: list[str] | None, filenames: list[str] | None, *, recursive: bool) -> Inventory:
+
+def load_cluster(
+    paths: list[str] | None,
+    filenames: list[str] | None,
+    *,
+    recursive: bool,
+    kubernetes_version: str | None = None,
+    feature_gates: Mapping[str, bool] | None = None,
+    quirks: str = "upstream",
+) -> Cluster:
     """Everything under PATH... and -f; what was read and not used is reported on standard error.
 
-    UsageError without any path; InputError, with every fault, for what can't be read.
+    UsageError without any path, and as `Cluster.load`; InputError, with every fault, for what can't be read.
     """
-    from dra_plan.errors import UsageError
-    from dra_plan.manifests.load import load
+    from dra_plan import releases
+    from dra_plan.cluster import Cluster
 
-    sources = [*(paths or ()), *(filenames or ())]
-    if not sources:
+    cluster = Cluster.load(
+        sources(paths, filenames),
+        recursive=recursive,
+        kubernetes_version=kubernetes_version or releases.NEWEST,
+        feature_gates=feature_gates,
+        quirks=quirks,
+    )
+    keep_until_exit(cluster.inventory)
+    _report_skipped(cluster.inventory)
+    return cluster
+
+
+def sources(paths: list[str] | None, filenames: list[str] | None) -> list[str]:
+    """PATH... and -f, in this order. UsageError if there is none."""
+    from dra_plan.errors import UsageError
+
+    found = [*(paths or ()), *(filenames or ())]
+    if not found:
         raise UsageError("no manifests: name files or directories, or - for standard input (see --help)")
-    inventory = load(sources, recursive=recursive, stdin=sys.stdin.buffer)
-    keep_until_exit(inventory)
-    _report_skipped(inventory)
-    return inventory
+    return found
 
 
 def keep_until_exit(thing: object) -> None:

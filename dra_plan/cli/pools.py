@@ -22,23 +22,21 @@ def pools(
     PATH... hold nodes, resource slices and allocated claims: files, directories, or - for standard input. Pools are
     shown as the allocator gathers them: state, slices, devices left, counters left; -o wide lists every device.
     """
-    from dra_plan.cli.loading import load_inventory
+    from dra_plan.cli.loading import load_cluster
     from dra_plan.cli.printing import print_document
     from dra_plan.output.formats import parse
     from dra_plan.output.pool_table import FORMATS
 
     form = parse(output, FORMATS)
     gates = options.parse_gates(feature_gates)
-    inventory = load_inventory(paths, filenames, recursive=recursive)
-    from dra_plan.planner import list_pools
-
-    pool_list = list_pools(
-        inventory,
-        nodes=nodes,
-        infer_nodes=infer_nodes,
+    cluster = load_cluster(
+        paths,
+        filenames,
+        recursive=recursive,
         kubernetes_version=kubernetes_version,
         feature_gates=gates,
         quirks=quirks,
     )
+    pool_list = cluster.pools(nodes, infer_nodes=infer_nodes)
     print_document(pool_list.document, form)
     return Exit.OK

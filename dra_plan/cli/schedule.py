@@ -62,7 +62,7 @@ def schedule(
     choose which pending pods are scheduled.
     """
     from dra_plan.api.label_text import parse_selector
-    from dra_plan.cli.loading import load_inventory
+    from dra_plan.cli.loading import load_cluster
     from dra_plan.cli.printing import print_document, print_warnings
     from dra_plan.errors import InputError
     from dra_plan.output.formats import parse
@@ -74,25 +74,29 @@ def schedule(
         gates = options.parse_gates(feature_gates)
         wanted = parse_selector(selector)
         document, extenders = _configuration(config, allow=allow_extenders)
-        inventory = load_inventory(paths, filenames, recursive=recursive)
-        later = [load_inventory([path], None, recursive=recursive) for path in then or ()]
-        origins = {key: origin for state in (*reversed(later), inventory) for key, origin in state.origins.items()}
-        from dra_plan.planner.scheduling import schedule_inventory
-
-        plan = schedule_inventory(
-            inventory,
+        cluster = load_cluster(
+            paths,
+            filenames,
+            recursive=recursive,
             kubernetes_version=kubernetes_version,
             feature_gates=gates,
             quirks=quirks,
-            config=document,
-            extenders=extenders,
-            then=later,
-            infer_nodes=infer_nodes,
-            trace=trace or output == "wide",
-            max_steps=max_steps,
-            api_server=api_server,
+        )
+        later = [load_cluster([path], None, recursive=recursive) for path in then or ()]
+        origins = {
+            key: origin for state in (*reversed(later), cluster) for key, origin in state.inventory.origins.items()
+        }
+        plan = cluster.schedule(
             namespace=namespace,
             selector=wanted,
+            then=later,
+            config=document,
+            extenders=extenders,
+            api_server=api_server,
+            infer_nodes=infer_nodes,
+            requires_nodes=True,
+            trace=trace or output == "wide",
+            max_steps=max_steps,
         ).document
         missing = _nothing(plan, selecting=namespace is not None or wanted is not None)
         if missing and not allow_empty:

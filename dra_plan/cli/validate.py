@@ -61,17 +61,16 @@ def validate(
     and together: what they name in each other, what selectors do with the devices of the input, which requests
     nothing can meet. docs/rules.md lists the rules; `# dra-plan: ignore=CODE` in YAML spares a field from one.
     """
+    from dra_plan.cli.loading import sources
     from dra_plan.cli.printing import print_document
-    from dra_plan.errors import UsageError
     from dra_plan.output.findings import FORMATS
     from dra_plan.output.formats import parse
 
     with Reporting("validate", report, paths, filenames) as reports:
         form = parse(output, FORMATS)
         gates = options.parse_gates(feature_gates)
-        sources = [*(paths or ()), *(filenames or ())]
-        if not sources:
-            raise UsageError("no manifests: name files or directories, or - for standard input (see --help)")
+        given = sources(paths, filenames)
+        from dra_plan import releases
         from dra_plan.cli import settings
         from dra_plan.output.reports.findings import content
         from dra_plan.planner import validation
@@ -83,11 +82,9 @@ def validate(
         if fail_on is not None:
             threshold = settings.severity(fail_on, "--fail-on")
         judged = validation.report(
-            read(sources, recursive=recursive),
+            read(given, recursive=recursive),
+            releases.target(kubernetes_version or releases.NEWEST, gates, quirks),
             _selection(found, select, ignore),
-            kubernetes_version=kubernetes_version,
-            feature_gates=gates,
-            quirks=quirks,
             ignore_unknown=bool(found.ignore_unknown) if ignore_unknown is None else ignore_unknown,
         )
         document = judged.document

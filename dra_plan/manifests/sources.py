@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import errno
+import io
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -119,6 +120,23 @@ def _read(name: str, faults: list[Fault], stdin: BinaryIO | None) -> Source | No
         faults.append(Fault(name, f"larger than {MAX_BYTES} bytes"))
         return None
     return _as_text(name, data, faults)
+
+
+class RecordedInput(io.RawIOBase, BinaryIO):
+    """A stream that can be read only once, and again what was read of it."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream, self._read = stream, bytearray()
+
+    def read(self, size: int = -1) -> bytes:
+        """As for files."""
+        data = self._stream.read(size)
+        self._read += data
+        return data
+
+    def again(self) -> BinaryIO:
+        """What was read so far, from its beginning."""
+        return io.BytesIO(self._read)
 
 
 def _limited(file: BinaryIO) -> bytes:

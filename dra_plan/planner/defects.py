@@ -5,12 +5,11 @@ The allocator sights a defect wherever its code path is met. Whether that matter
 
 from __future__ import annotations
 
-from dra_plan.allocator import Allocator, NodeOutcome, Outcome
+from dra_plan.allocator import Allocator, NodeOutcome, Outcome, View
 from dra_plan.api.core import Node
 from dra_plan.api.notice import Notice
 from dra_plan.claimsets.sets import ClaimSet
-from dra_plan.planner import documents
-from dra_plan.planner.cluster import Cluster
+from dra_plan.planner import notices
 from dra_plan.releases import DEFECTS, Defect, Quirk
 
 STEPS_EACH, STEPS_IN_ALL = 1_500, 30_000
@@ -23,8 +22,8 @@ _FEW_STEPS = 200
 class Watch:
     """Watches the answers for one claim set."""
 
-    def __init__(self, cluster: Cluster, claim_set: ClaimSet, max_steps: int | None, deadline: float | None) -> None:
-        self._cluster, self._claim_set, self._max_steps, self._deadline = cluster, claim_set, max_steps, deadline
+    def __init__(self, view: View, claim_set: ClaimSet, max_steps: int | None, deadline: float | None) -> None:
+        self._view, self._claim_set, self._max_steps, self._deadline = view, claim_set, max_steps, deadline
         self._allocators: dict[tuple[Quirk, ...], Allocator] = {}
         self._proven: dict[tuple[Quirk, ...], tuple[NodeOutcome, NodeOutcome]] = {}
         self._left = STEPS_IN_ALL
@@ -34,7 +33,7 @@ class Watch:
 
         An answer that is not found without the defect within a few steps proves nothing.
         """
-        active = self._cluster.target.quirks.among(answer.sighted)
+        active = self._view.target.quirks.among(answer.sighted)
         if not active or all((name,) in self._proven for name in active):
             return
         alone = [(name,) for name in active]
@@ -49,7 +48,7 @@ class Watch:
             steps = STEPS_EACH if self._max_steps is None else min(STEPS_EACH, self._max_steps)
             self._allocators[names] = Allocator(
                 self._claim_set.claims,
-                self._cluster.view.repaired(*names),
+                self._view.repaired(*names),
                 max_steps=steps,
                 deadline=self._deadline,
             )
@@ -70,7 +69,7 @@ class Watch:
     def notices(self) -> list[Notice]:
         """One warning for each defect that changed an answer."""
         return [
-            Notice("upstream-defect", f"{describe(names)}: {_change(*answers)}", *documents.about(self._claim_set))
+            Notice("upstream-defect", f"{describe(names)}: {_change(*answers)}", *notices.about(self._claim_set))
             for names, answers in self._proven.items()
         ]
 

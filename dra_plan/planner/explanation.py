@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
+from dra_plan.allocator import View
+from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
 from dra_plan.claimsets.sets import ClaimSet
 from dra_plan.documents.base import answer_target, warnings
 from dra_plan.documents.explanation import DeviceStory, ExplainedClaimSet, ExplanationDocument
 from dra_plan.errors import UsageError
-from dra_plan.planner.allocation import AllocationPlan, plan_inventory, set_summary
-from dra_plan.planner.cluster import Cluster, choose_nodes, with_nodes
+from dra_plan.planner.allocation import AllocationPlan, plan_claim_sets
+from dra_plan.planner.answer import PrintedAnswer, counted
+from dra_plan.planner.claim_set_plan import ClaimSetPlan, set_summary
+from dra_plan.planner.nodes import choose_nodes, with_nodes
 from dra_plan.planner.question import Question
 
 
-@dataclass(frozen=True)
-class Explanation:
-    """The answer of `explain`: a plan with explanations, and the stories of single devices."""
+@dataclass(frozen=True, repr=False)
+class Explanation(PrintedAnswer[ExplanationDocument]):
+    """The answer of `explain`: plans with explanations, which `for` goes through, and what became of single devices."""
 
     plan: AllocationPlan
     devices: tuple[DeviceStory, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """The document that `dra-plan explain -o json` prints, as plain values."""
-        return self.document.to_dict()
+    def __iter__(self) -> Iterator[ClaimSetPlan]:
+        return iter(self.plan)
+
+    def __len__(self) -> int:
+        return len(self.plan)
+
+    def __repr__(self) -> str:
+        return f"<Explanation for {self.plan.target.version} of {counted(len(self), 'claim set')}>"
 
     @cached_property
     def document(self) -> ExplanationDocument:
@@ -45,68 +53,28 @@ class Explanation:
         )
 
 
-def explain_inventory(
-    inventory: Inventory, question: Question, *, name: str | None = None, devices: Sequence[str] = ()
+def explain_claim_sets(
+    inventory: Inventory, view: View, question: Question, *, devices: Iterable[str] = ()
 ) -> Explanation:
-    """Explains the claim sets of a loaded input.
+    """Explains the claim sets of an input, of which `view` is the view.
 
-    `name` chooses those of a pod, workload or claim: NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME. `devices` are
-    DRIVER/POOL/DEVICE. Raises UsageError if nothing has that name, or no slice that device; otherwise as
-    `plan_inventory`.
+    `devices` are DRIVER/POOL/DEVICE. Raises UsageError if no slice has such a device, otherwise as `plan_claim_sets`.
     """
-    chosen = _Named(name) if name is not None else None
-    plan = plan_inventory(inventory, question, explain=True, suggest=True, only=chosen)
-    if chosen is not None and not plan.claim_sets:
-        raise chosen.unknown()
-    if not devices:
-        return Explanation(plan)
+    plan = plan_claim_sets(inventory, view, question, explain=True, suggest=True)
     inventory, _ = with_nodes(inventory, infer=question.infer_nodes)
-    cluster = Cluster(inventory, plan.target)
-    return Explanation(plan, tuple(_device(cluster, plan, question.nodes, text) for text in devices))
+    nodes = choose_nodes(inventory.nodes, question.nodes)
+    sets = [planned.claim_set for planned in plan]
+    return Explanation(plan, tuple(_device(view, nodes, sets, text) for text in devices))
 
 
-def _device(cluster: Cluster, plan: AllocationPlan, nodes: Sequence[str] | None, text: str) -> DeviceStory:
+def _device(view: View, nodes: Sequence[Node], sets: Sequence[ClaimSet], text: str) -> DeviceStory:
     from dra_plan.explain import device
 
     asked = device.parse(text)
     if asked is None:
         raise UsageError(f"--device: {text!r} is not DRIVER/POOL/DEVICE")
-    if asked not in set(device.known_devices(cluster.view)):
-        near = device.hint(cluster.view, asked)
+    if asked not in set(device.known_devices(view)):
+        near = device.hint(view, asked)
         meant = f" (did you mean {near}?)" if near else ""
         raise UsageError(f"--device: no resource slice of the input has the device {text}{meant}")
-    sets = [planned.claim_set for planned in plan.claim_sets]
-    return device.explain_device(cluster.view, choose_nodes(cluster.inventory.nodes, nodes), sets, asked)
-
-
-class _Named:
-    """Chooses the claim sets of one name, and remembers the names it has seen."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._seen: list[str] = []
-
-    def __call__(self, claim_set: ClaimSet) -> bool:
-        names = [name for full in _names(claim_set) for name in _forms(full)]
-        self._seen += names
-        return self._name.lower() in (name.lower() for name in names)
-
-    def unknown(self) -> UsageError:
-        """The error for a name that nothing has."""
-        import difflib
-
-        near = difflib.get_close_matches(self._name, sorted(set(self._seen)), n=1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
-        return UsageError(f"no such file, and no pending pod, workload or claim is named {self._name!r}{hint}")
-
-
-def _names(claim_set: ClaimSet) -> list[tuple[str, str, str]]:
-    """(kind, namespace, name) of what the set can be called by: its owner, or else each of its claims."""
-    owner = claim_set.owner
-    claims = [("ResourceClaim", c.metadata.namespace, c.metadata.name) for c in claim_set.claims]
-    return [(owner.kind, owner.namespace, owner.name), *claims] if owner is not None else claims
-
-
-def _forms(full: tuple[str, str, str]) -> list[str]:
-    kind, namespace, name = full
-    return [name, f"{namespace}/{name}", f"{kind}/{name}", f"{kind}/{namespace}/{name}"]
+    return device.explain_device(view, nodes, sets, asked)

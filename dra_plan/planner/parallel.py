@@ -12,60 +12,56 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from dra_plan.allocator import View
 from dra_plan.api.core import Node
-from dra_plan.api.inventory import Inventory
 from dra_plan.claimsets.sets import ClaimSet
-from dra_plan.planner.allocation import PlannedSet, SetPlanner
-from dra_plan.planner.cluster import Cluster
-from dra_plan.releases import Target
+from dra_plan.planner.question import Question
+from dra_plan.planner.set_planner import PlannedSet, SetPlanner
 
 
-class _Question(NamedTuple):
-    """All that planning needs of a cluster, and how long it may take."""
-
-    inventory: Inventory
-    target: Target
-    nodes: Sequence[Node]
-    max_steps: int | None
-    seconds: float | None
-
-
-def plan_sets(
-    cluster: Cluster,
-    sets: Sequence[ClaimSet],
-    nodes: Sequence[Node],
-    jobs: int,
-    *,
-    max_steps: int | None = None,
-    deadline: float | None = None,
-) -> list[PlannedSet]:
-    """The plans of all claim sets, in order, made by `jobs` processes.
+def plan_sets(planner: SetPlanner, sets: Sequence[ClaimSet], jobs: int) -> list[PlannedSet]:
+    """The plans of all claim sets, in order, made by `jobs` processes as the planner makes them.
 
     Each gets its own copy of the cluster and an equal share of the claim sets. The answers are those of one process;
     only a deadline, which is wall clock, may come earlier or later.
     """
     from joblib import Parallel, delayed
 
-    whole = cluster.inventory
-    needed = Inventory(slices=whole.slices, classes=whole.classes, claims=whole.claims, taint_rules=whole.taint_rules)
-    seconds = None if deadline is None else deadline - time.monotonic()
+    seconds = None if planner.deadline is None else planner.deadline - time.monotonic()
+    whole = planner.view
+    bare = View(
+        whole.target,
+        classes=whole.classes,
+        slices=whole.slices,
+        claims=whole.claims,
+        given_rules=whole.given_rules,
+    )
     # Written once: every share would be written anew otherwise.
-    question = pickle.dumps(_Question(needed, cluster.target, nodes, max_steps, seconds), protocol=5)
+    work = pickle.dumps(_SharedWork(bare, planner.nodes, planner.max_steps, seconds), protocol=5)
     shares = [sets[first::jobs] for first in range(jobs)]
-    answers = Parallel(n_jobs=jobs, prefer="processes")(delayed(_plan_share)(question, share) for share in shares)
+    answers = Parallel(n_jobs=jobs, prefer="processes")(delayed(_plan_share)(work, share) for share in shares)
     planned: list[PlannedSet] = [answers[number % jobs][number // jobs] for number in range(len(sets))]
     return planned
 
 
-def _plan_share(question: bytes, sets: Sequence[ClaimSet]) -> list[PlannedSet]:
+class _SharedWork(NamedTuple):
+    """All that planning needs of a cluster, and how long it may take."""
+
+    view: View
+    nodes: Sequence[Node]
+    max_steps: int | None
+    seconds: float | None
+
+
+def _plan_share(work: bytes, sets: Sequence[ClaimSet]) -> list[PlannedSet]:
     """What one process does."""
     collects = gc.isenabled()
     gc.disable()  # reading a large cluster makes many objects and drops none
     try:
-        inventory, target, nodes, max_steps, seconds = pickle.loads(question)
+        view, nodes, max_steps, seconds = pickle.loads(work)
     finally:
         if collects:
             gc.enable()
     deadline = None if seconds is None else time.monotonic() + seconds
-    planner = SetPlanner(Cluster(inventory, target), nodes, max_steps, deadline)
+    planner = SetPlanner(view, nodes, Question(max_steps=max_steps), deadline)
     return [planner.plan(claim_set) for claim_set in sets]

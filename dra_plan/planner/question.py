@@ -1,14 +1,16 @@
-"""What is asked of the claim sets of an input: which of them, on which nodes, for which release, at what effort.
+"""What is asked of a cluster: which of its claims and pods, on which nodes, at what effort.
 
 How the answer is found, and what is made of it, does not belong here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from dra_plan.allocator import Probe
+from dra_plan.api.label_text import parse_selector
 from dra_plan.api.meta import LabelSelector
 
 Progress = Callable[[int, int], None]
@@ -17,13 +19,12 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """The question that `allocate` and `explain` answer. None stands for no choice, the newest release, no limit."""
+    """The question that a method of `Cluster` answers. None stands for no choice or no limit."""
 
-    kubernetes_version: str | None = None
-    feature_gates: Mapping[str, bool] | None = None
-    quirks: str = "upstream"
-    nodes: Sequence[str] | None = None
-    """The names of the nodes to look at."""
+    owners: Sequence[str] = ()
+    """Whose claim sets: of pods, workloads or claims, each NAME, NAMESPACE/NAME, KIND/NAME or KIND/NAMESPACE/NAME."""
+    nodes: Sequence[str] = ()
+    """The names of the nodes to look at; all of them without a name."""
     namespace: str | None = None
     selector: LabelSelector | None = None
     together: bool = False
@@ -37,3 +38,17 @@ class Question:
     progress: Progress | None = None
     probe: Probe | None = None
     """Hears the search, of which there may be one only: one claim set on one node."""
+
+    def deadline(self) -> float | None:
+        """The monotonic time at which searches end, if the run begins now."""
+        return None if self.timeout is None else time.monotonic() + self.timeout
+
+
+def names(given: str | Iterable[str] | None) -> tuple[str, ...]:
+    """The names of an argument that takes one or several."""
+    return (given,) if isinstance(given, str) else tuple(given or ())
+
+
+def label_selector(given: str | LabelSelector | None) -> LabelSelector | None:
+    """The selector of an argument that takes its text, too. Raises UsageError for a text that is none."""
+    return parse_selector(given) if isinstance(given, str) else given

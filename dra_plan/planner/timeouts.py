@@ -10,7 +10,7 @@ from dra_plan.allocator.pruning_rules import ESCALATE_AFTER
 from dra_plan.api.core import Node
 from dra_plan.api.notice import Notice
 from dra_plan.claimsets.sets import ClaimSet
-from dra_plan.planner import documents
+from dra_plan.planner import notices
 from dra_plan.releases import Target
 
 FILTER_SECONDS = 10
@@ -61,7 +61,7 @@ class TimeoutWatch:
             f"kube-scheduler {self._target.release} would probably pass its {FILTER_SECONDS} s for a node on {named}"
             f" ({_about(max(self._late.values()))} search steps), which ends {follows} without an answer{rest}"
         )
-        return [Notice("upstream-may-time-out", message, *documents.about(self._claim_set))]
+        return [Notice("upstream-may-time-out", message, *notices.about(self._claim_set))]
 
 
 def _was_long(answer: NodeOutcome) -> bool:

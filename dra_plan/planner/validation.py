@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
-from dra_plan import releases
 from dra_plan.documents.base import answer_target, warnings
 from dra_plan.documents.validation import FindingCounts, ValidationDocument
+from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.releases import Target
 from dra_plan.validation.finding import Finding
-from dra_plan.validation.reading import Reading, of_objects, read
+from dra_plan.validation.reading import Reading
 from dra_plan.validation.rule import Severity
 from dra_plan.validation.run import Judgement, judge
-from dra_plan.validation.selection import ALL, RuleSelection
-
-Given = str | os.PathLike[str] | Mapping[str, Any]
-"""A path, or an object as a plain dict."""
+from dra_plan.validation.selection import RuleSelection
 
 
-@dataclass(frozen=True)
-class ValidationReport:
-    """The answer of `validate`."""
+@dataclass(frozen=True, repr=False)
+class ValidationReport(PrintedAnswer[ValidationDocument]):
+    """The answer of `validate`: the findings, which `for` goes through."""
 
     target: Target
     judgement: Judgement
@@ -39,9 +34,15 @@ class ValidationReport:
         """How many findings are as bad as that or worse."""
         return sum(finding.severity >= severity for finding in self.findings)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The document that `dra-plan validate -o json` prints, as plain values."""
-        return self.document.to_dict()
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.findings)
+
+    def __len__(self) -> int:
+        return len(self.findings)
+
+    def __repr__(self) -> str:
+        found, objects = counted(len(self), "finding"), counted(self.judgement.objects, "object")
+        return f"<ValidationReport for {self.target.version}: {found} in {objects}>"
 
     @cached_property
     def document(self) -> ValidationDocument:
@@ -63,48 +64,8 @@ class ValidationReport:
         )
 
 
-def validate(
-    objects: Given | Iterable[Given],
-    *,
-    kubernetes_version: str | None = None,
-    feature_gates: Mapping[str, bool] | None = None,
-    quirks: str = "upstream",
-    select: Sequence[str] = (ALL,),
-    ignore: Sequence[str] = (),
-    ignore_unknown: bool = False,
-    recursive: bool = False,
-) -> ValidationReport:
-    """What is wrong with objects (plain dicts) or with the manifests of paths, or both together.
-
-    Raises InputError (`ManifestErrors`, with every fault) for what can't be read as documents, UsageError for an
-    unknown version, gate, quirks or code. What a document says is never an error: it becomes findings.
-    """
-    given = [objects] if isinstance(objects, str | os.PathLike | Mapping) else list(objects)
-    paths = [one for one in given if isinstance(one, str | os.PathLike)]
-    reading = Reading()
-    if paths:
-        reading = read(paths, recursive=recursive)
-    reading.subjects += of_objects([one for one in given if isinstance(one, Mapping)])
-    selection = RuleSelection(tuple(select), tuple(ignore))
-    return report(
-        reading,
-        selection,
-        kubernetes_version=kubernetes_version,
-        feature_gates=feature_gates,
-        quirks=quirks,
-        ignore_unknown=ignore_unknown,
-    )
-
-
 def report(
-    reading: Reading,
-    selection: RuleSelection,
-    *,
-    kubernetes_version: str | None,
-    feature_gates: Mapping[str, bool] | None,
-    quirks: str,
-    ignore_unknown: bool,
+    reading: Reading, target: Target, selection: RuleSelection, *, ignore_unknown: bool = False
 ) -> ValidationReport:
-    """The judgement of what was read. Raises UsageError for an unknown version, gate or mode of quirks."""
-    target = releases.target(kubernetes_version or releases.NEWEST, feature_gates, quirks)
+    """The judgement of what was read."""
     return ValidationReport(target, judge(reading, target, selection, ignore_unknown=ignore_unknown))

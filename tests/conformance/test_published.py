@@ -15,9 +15,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from dra_plan import releases
+from dra_plan.allocator import View
 from dra_plan.api.inventory import Inventory
 from dra_plan.manifests.load import load
-from dra_plan.planner.allocation import plan_inventory
+from dra_plan.planner.allocation import plan_claim_sets
 from dra_plan.planner.question import Question
 from tests.allocator.combinations import possible_sets
 
@@ -78,8 +80,9 @@ def test_plans_agree() -> None:
         for entry in entries:
             if (cluster, entry["file"], entry["name"]) in NOT_COMPARABLE:
                 continue
-            question = Question(feature_gates=gates(entry))
-            plan = plan_inventory(asked(Path(REAL) / cluster, entry["file"]), question).to_dict()
+            inventory = asked(Path(REAL) / cluster, entry["file"])
+            view = View.of(inventory, releases.target("1.36", gates(entry)))
+            plan = plan_claim_sets(inventory, view, Question()).to_dict()
             sets = [one for one in plan["claimSets"] if name_of(one) == (entry["kind"], entry["name"])]
             case = {"id": f"{cluster}/{entry['file']}", "expected": entry}
             differ += differences(case, {"claimSets": sets})

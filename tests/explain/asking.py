@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from dra_plan.manifests.decode import from_dicts
-from dra_plan.planner.explanation import Explanation, explain_inventory
-from dra_plan.planner.question import Question
+from dra_plan import Cluster, Explanation
 
 
 def explain(objects: list[dict[str, Any]], **asked: Any) -> Explanation:
-    choice = {option: asked.pop(option) for option in ("name", "devices") if option in asked}
-    return explain_inventory(from_dicts(objects), Question(**{"together": True, **asked}), **choice)
+    target = ("kubernetes_version", "feature_gates", "quirks")
+    cluster = Cluster.of(objects, **{option: asked.pop(option) for option in target if option in asked})
+    owners = [asked.pop("name")] if "name" in asked else []
+    return cluster.explain(*owners, **{"together": True, **asked})
 
 
 def only_set(objects: list[dict[str, Any]], **asked: Any) -> dict[str, Any]:

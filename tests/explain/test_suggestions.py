@@ -15,8 +15,6 @@ from dra_plan.explain.published import Publications
 from dra_plan.explain.selectors import decisive_parts
 from dra_plan.explain.suggest.selectors import other_values
 from dra_plan.manifests.decode import from_dicts
-from dra_plan.planner.explanation import explain_inventory
-from dra_plan.planner.question import Question
 
 from .apply import applied
 from .asking import explain, only_set
@@ -144,7 +142,7 @@ def test_a_constraint_is_dropped_with_what_else_is_needed() -> None:
 
 def test_after_the_deadline_nothing_more_is_asked() -> None:
     inventory = from_dicts(SITUATIONS["match-attribute-never-met"]())
-    [plan] = explain_inventory(inventory, Question()).plan.claim_sets
+    [plan] = explain(SITUATIONS["match-attribute-never-met"](), together=False)
     view = View.of(inventory, releases.target("1.36"))
     late = explainer.explain(view, inventory, plan.claim_set, inventory.nodes, plan.nodes, deadline=0.0)
     assert late.suggestions == []

@@ -10,9 +10,7 @@ from typing import Any
 
 import pytest
 
-from dra_plan import allocate
-from dra_plan.manifests.load import load
-from dra_plan.planner import Question, plan_inventory
+from dra_plan import Cluster, allocate
 from tests.allocator.model import random_case, to_objects
 from tests.conformance.recorded import cases, gates
 from tests.manifests.test_properties import FORMS
@@ -115,7 +113,7 @@ def test_every_form_gives_the_same_plan(form: str) -> None:
     for case in list(cases("cases"))[::61]:
         text = write(case["objects"])
         data = text.encode() if isinstance(text, str) else text
-        inventory = load(["-"], stdin=io.BytesIO(data))
-        found = plan_inventory(inventory, Question(feature_gates=gates(case), together=True)).to_dict()
+        cluster = Cluster.load(["-"], stdin=io.BytesIO(data), feature_gates=gates(case))
+        found = cluster.allocate(together=True).to_dict()
         expected = plan(case, case["objects"])
         assert found["claimSets"] == expected["claimSets"], case["id"]

@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
+from dra_plan import Cluster
 from dra_plan.cli.extenders import HttpExtender, make
-from dra_plan.manifests.decode import from_dicts
-from dra_plan.planner.scheduling import schedule_inventory
 from dra_plan.scheduler import config
 from dra_plan.scheduler.extenders import ExtenderError
 
@@ -54,7 +53,7 @@ def serving(answer: Answer) -> Iterator[tuple[str, list[tuple[str, dict[str, Any
 
 def run(address: str, objects: list[dict], **settings: Any) -> dict[str, Any]:
     chosen = document(extenders=[{"urlPrefix": address, "nodeCacheCapable": True, **settings}])
-    plan = schedule_inventory(from_dicts(objects), config=chosen, extenders=make(config.read(chosen)))
+    plan = Cluster.of(objects).schedule(config=chosen, extenders=make(config.read(chosen)))
     return plan.to_dict()
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dra_plan import schedule
+from dra_plan import Cluster, schedule
 
 RECORDED = Path(__file__).parents[1] / "conformance" / "schedule.jsonl.gz"
 REAL = os.environ.get("DRA_PLAN_REAL_MANIFESTS", "")
@@ -77,13 +77,9 @@ def test_tracing_changes_nothing(case: dict[str, Any]) -> None:
 @pytest.mark.long
 @pytest.mark.skipif(not REAL, reason="DRA_PLAN_REAL_MANIFESTS does not name a folder with expected-schedule.json")
 def test_published_manifests_agree() -> None:
-    from dra_plan.manifests.load import load
-    from dra_plan.planner.scheduling import schedule_inventory
-
     root = Path(REAL)
     expected = json.loads((root / "expected-schedule.json").read_text())
     for cluster, files in expected.items():
         shared = [str(path) for path in sorted((root / cluster).glob("*.yaml"))]
         for file, wanted in files.items():
-            inventory = load([*shared, str(root / cluster / file)])
-            check(wanted, schedule_inventory(inventory).to_dict())
+            check(wanted, Cluster.load([*shared, str(root / cluster / file)]).schedule().to_dict())

@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from dra_plan.planner.validation import ValidationReport, validate
+from dra_plan import ValidationReport, validate
 from dra_plan.validation.finding import Finding
 
 

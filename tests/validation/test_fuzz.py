@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dra_plan
+from dra_plan import releases
 from dra_plan.errors import DraPlanError
 from dra_plan.manifests.load import load
 from dra_plan.output.findings import FORMATS
@@ -35,14 +36,7 @@ def judge(text: str) -> ValidationReport | None:
             reading = read(["-"], stdin=io.BytesIO(text.encode()))
         except DraPlanError:
             return None
-        judged = report(
-            reading,
-            RuleSelection(),
-            kubernetes_version=None,
-            feature_gates=None,
-            quirks="upstream",
-            ignore_unknown=False,
-        )
+        judged = report(reading, releases.target(), RuleSelection())
         document = judged.document
         for form in (FORMATS.table, FORMATS.wide):
             assert form(document, None)

@@ -44,7 +44,7 @@ def test_what_does_not_is_let_be(case: Case, tmp_path: Path) -> None:
 def test_it_is_the_same_however_it_is_read(case: Case, form: str, tmp_path: Path) -> None:
     import json
 
-    from dra_plan.planner.validation import validate
+    from dra_plan import validate
 
     read = judged(tmp_path, as_yaml(case.bad), **_options(case)).findings
     if form == "json":

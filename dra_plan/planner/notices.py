@@ -1,10 +1,11 @@
-"""Notices about the target and about claim sets."""
+"""What is to be said beside an answer: about the target, about device taint rules, and whose claim set it is."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from dra_plan.api.core import Node
+from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
 from dra_plan.claimsets.sets import ClaimSet
 from dra_plan.releases import Target
@@ -18,7 +19,7 @@ def about(claim_set: ClaimSet) -> tuple[str, str]:
     return (f"ResourceClaim {claim_set.claims[0].key}" if claim_set.claims else ""), source
 
 
-def target_notices(target: Target, nodes: Sequence[Any]) -> list[Notice]:
+def of_target(target: Target, nodes: Sequence[Node]) -> list[Notice]:
     """What to know about the target itself: random order upstream, kubelets of another release."""
     found = list(target.notices)
     if not target.ordered:
@@ -30,11 +31,11 @@ def target_notices(target: Target, nodes: Sequence[Any]) -> list[Notice]:
                 " here, so each allocation is one of several possible",
             )
         )
-    found += _kubelet_notices(target, nodes)
+    found += _of_kubelets(target, nodes)
     return found
 
 
-def _kubelet_notices(target: Target, nodes: Sequence[Any]) -> list[Notice]:
+def _of_kubelets(target: Target, nodes: Sequence[Node]) -> list[Notice]:
     others: dict[str, list[str]] = {}
     for node in nodes:
         version = node.status.node_info.kubelet_version
@@ -54,3 +55,33 @@ def _kubelet_notices(target: Target, nodes: Sequence[Any]) -> list[Notice]:
 
 def _some(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+
+
+def of_taint_rules(inventory: Inventory, target: Target) -> list[Notice]:
+    """Defects that strike as soon as a device taint rule exists (E1, E3), and rules that the gates ignore."""
+    rules = inventory.taint_rules
+    if not rules:
+        return []
+    first = f"DeviceTaintRule {rules[0].metadata.name}"
+    if not target.features.device_taint_rules:
+        return [Notice("taint-rules-ignored", "device taint rules are ignored: DRADeviceTaintRules is off", first)]
+    found = []
+    if target.quirks.taint_rule_crashes:
+        found.append(
+            Notice(
+                "upstream-defect",
+                f"E3: kube-scheduler {target.release} crashes on the first device taint rule;"
+                " the rules are applied here as they are meant",
+                first,
+            )
+        )
+    found += [
+        Notice(
+            "upstream-defect",
+            "E1 (kubernetes#141620): a taint rule without device selector taints every device, where the API says none",
+            f"DeviceTaintRule {rule.metadata.name}",
+        )
+        for rule in rules
+        if rule.spec.device_selector is None and target.quirks.absent_device_selector_matches_all
+    ]
+    return found

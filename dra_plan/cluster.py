@@ -1,0 +1,323 @@
+"""`Cluster`: Kubernetes objects that are asked. It joins the planner, which answers, and the output, which prints."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from dra_plan import releases
+from dra_plan.allocator import Probe, View
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.meta import LabelSelector
+from dra_plan.documents.base import PrintedDocument
+from dra_plan.errors import UsageError
+from dra_plan.planner.answer import PrintedAnswer, counted
+from dra_plan.planner.question import Progress, Question, label_selector, names
+from dra_plan.releases import Target
+
+if TYPE_CHECKING:
+    from dra_plan.manifests.load import PathLike
+    from dra_plan.planner.allocation import AllocationPlan
+    from dra_plan.planner.explanation import Explanation
+    from dra_plan.planner.pool_list import PoolList
+    from dra_plan.planner.scheduling import SchedulePlan
+    from dra_plan.planner.validation import ValidationReport
+    from dra_plan.scheduler.extenders import Extender
+    from dra_plan.scheduler.registry import Registry
+    from dra_plan.validation.reading import Reading
+
+Objects = dict[str, Any] | Iterable[dict[str, Any]]
+"""Kubernetes objects as plain dicts, or one of them."""
+
+Names = str | Iterable[str] | None
+"""One name, or several; None or none at all for no choice."""
+
+
+def _as_text(document: PrintedDocument) -> str:
+    from dra_plan.output.default_format import text
+
+    return text(document)
+
+
+PrintedAnswer.as_text = staticmethod(_as_text)
+
+
+class Cluster:
+    """Kubernetes objects, and the release that they are asked under. Never changed: `at` gives another one.
+
+    What was found out for one answer (pools, compiled selectors) is kept for the next, and shared with the clusters
+    made from this one as far as it is the same for them. Arguments that take names take one name, too.
+    """
+
+    __slots__ = ("_asked", "_inventory", "_read", "_view")
+
+    def __init__(
+        self,
+        inventory: Inventory,
+        view: View,
+        asked: tuple[str, Mapping[str, bool] | None, str],
+        read: Callable[[], Reading],
+    ) -> None:
+        """For `load`, `of` and `at`: `asked` is what the view's target was made of, `read` reads for `validate`."""
+        self._inventory, self._view, self._asked, self._read = inventory, view, asked, read
+
+    @classmethod
+    def load(
+        cls,
+        paths: PathLike | Iterable[PathLike],
+        *,
+        recursive: bool = False,
+        stdin: BinaryIO | None = None,
+        kubernetes_version: str = releases.NEWEST,
+        feature_gates: Mapping[str, bool] | None = None,
+        quirks: str = "upstream",
+    ) -> Cluster:
+        """The objects of files, directories and `-` (standard input), with the places where they were read.
+
+        Raises InputError (`ManifestErrors`, with every fault) for what can't be read, decoded or told apart, UsageError
+        for an unknown version, gate or mode of quirks.
+        """
+        from dra_plan.manifests.load import load
+        from dra_plan.manifests.sources import RecordedInput
+
+        sources = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+        standard_input = RecordedInput(stdin or sys.stdin.buffer)
+        inventory = load(sources, recursive=recursive, stdin=standard_input)
+
+        def read() -> Reading:
+            from dra_plan.validation import reading
+
+            return reading.read(sources, recursive=recursive, stdin=standard_input.again())
+
+        return cls._of(inventory, read, (kubernetes_version, feature_gates, quirks))
+
+    @classmethod
+    def of(
+        cls,
+        objects: Objects,
+        *,
+        kubernetes_version: str = releases.NEWEST,
+        feature_gates: Mapping[str, bool] | None = None,
+        quirks: str = "upstream",
+    ) -> Cluster:
+        """Plain objects, which are left as they are; those of `dra_plan.load` that nobody looked at keep their places.
+
+        Changing a dict later changes no cluster (but see `validate`). Raises InputError for what can't be decoded,
+        UsageError as `load` does and for a string.
+        """
+        from dra_plan.manifests.loaded import LoadedObjects, inventory_of
+
+        if not isinstance(objects, LoadedObjects | dict | str | bytes | os.PathLike):
+            objects = list(objects)
+
+        def read() -> Reading:
+            from dra_plan.validation.reading import Reading, of_objects
+
+            return Reading(of_objects([objects] if isinstance(objects, dict) else objects))
+
+        return cls._of(inventory_of(objects), read, (kubernetes_version, feature_gates, quirks))
+
+    @classmethod
+    def _of(
+        cls, inventory: Inventory, read: Callable[[], Reading], asked: tuple[str, Mapping[str, bool] | None, str]
+    ) -> Cluster:
+        return cls(inventory, View.of(inventory, _target(*asked)), asked, functools.cache(read))
+
+    def at(
+        self,
+        kubernetes_version: str | None = None,
+        feature_gates: Mapping[str, bool] | None = None,
+        *,
+        quirks: str | None = None,
+    ) -> Cluster:
+        """The same objects under another release, with other gates or quirks; what isn't given stays as it is.
+
+        `feature_gates` are all that differ from the release's defaults. Raises UsageError for unknown ones.
+        """
+        version, gates, mode = self._asked
+        asked = (
+            version if kubernetes_version is None else kubernetes_version,
+            gates if feature_gates is None else feature_gates,
+            mode if quirks is None else quirks,
+        )
+        return Cluster(self._inventory, self._view.at(_target(*asked)), asked, self._read)
+
+    @property
+    def inventory(self) -> Inventory:
+        """The typed objects and where they were read, not to be changed."""
+        return self._inventory
+
+    @property
+    def target(self) -> Target:
+        """The release, gates and quirks that the answers are for."""
+        return self._view.target
+
+    def __repr__(self) -> str:
+        held = self._inventory
+        parts = [
+            counted(len(objects), noun)
+            for objects, noun in (
+                (held.nodes, "node"),
+                (held.slices, "slice"),
+                (held.claims, "claim"),
+                (held.pods, "pod"),
+                (held.workloads, "workload"),
+            )
+        ]
+        return f"<Cluster for {self.target.version}: {', '.join(parts)}>"
+
+    # Questions
+
+    def allocate(
+        self,
+        *owners: str,
+        nodes: Names = None,
+        namespace: str | None = None,
+        selector: str | LabelSelector | None = None,
+        together: bool = False,
+        infer_nodes: bool = False,
+        explain: bool = False,
+        max_steps: int | None = None,
+        timeout: float | None = None,
+        jobs: int = 1,
+        progress: Progress | None = None,
+        probe: Probe | None = None,
+    ) -> AllocationPlan:
+        """Where the claim sets fit and what they get, each on its own, against the cluster as it is.
+
+        `owners` are pods, workloads and claims (NAME, NAMESPACE/NAME, KIND/NAME or KIND/NAMESPACE/NAME); without them,
+        all that `namespace` and the labels of `selector` choose are planned. `together` joins all pending claims into
+        one set. `explain` fills the `reasons` of nodes that do not fit. `max_steps` bounds one search, `timeout` the
+        seconds of all; what is not answered by then is Undecided. `jobs` processes share the claim sets. Without Node
+        objects `infer_nodes` makes them from the slices. `progress` hears of every answer, `probe` every step of the
+        search, if it is one. Raises UsageError for an unknown owner or node, InputError for an input without nodes.
+        """
+        from dra_plan.planner.allocation import plan_claim_sets
+
+        question = Question(
+            owners=owners,
+            nodes=names(nodes),
+            namespace=namespace,
+            selector=label_selector(selector),
+            together=together,
+            infer_nodes=infer_nodes,
+            max_steps=max_steps,
+            timeout=timeout,
+            progress=progress,
+            probe=probe,
+        )
+        return plan_claim_sets(self._inventory, self._view, question, explain=explain, jobs=jobs)
+
+    def explain(
+        self,
+        *owners: str,
+        devices: Names = None,
+        nodes: Names = None,
+        namespace: str | None = None,
+        selector: str | LabelSelector | None = None,
+        together: bool = False,
+        infer_nodes: bool = False,
+        max_steps: int | None = None,
+        timeout: float | None = None,
+        progress: Progress | None = None,
+    ) -> Explanation:
+        """Why the claim sets fit or do not, and what would make them fit; `devices` are DRIVER/POOL/DEVICE.
+
+        The other arguments, and what is raised, are those of `allocate`; UsageError also for an unknown device.
+        """
+        from dra_plan.planner.explanation import explain_claim_sets
+
+        question = Question(
+            owners=owners,
+            nodes=names(nodes),
+            namespace=namespace,
+            selector=label_selector(selector),
+            together=together,
+            infer_nodes=infer_nodes,
+            max_steps=max_steps,
+            timeout=timeout,
+            progress=progress,
+        )
+        return explain_claim_sets(self._inventory, self._view, question, devices=names(devices))
+
+    def pools(self, nodes: Names = None, *, infer_nodes: bool = False) -> PoolList:
+        """The pools as the nodes see them, and what is left of them; of all nodes also those that no node sees.
+
+        Raises UsageError for an unknown node, InputError for an input without nodes.
+        """
+        from dra_plan.planner.pool_list import list_pools
+
+        return list_pools(self._inventory, self._view, Question(nodes=names(nodes), infer_nodes=infer_nodes))
+
+    def schedule(
+        self,
+        *,
+        namespace: str | None = None,
+        selector: str | LabelSelector | None = None,
+        then: Iterable[Cluster | Objects] = (),
+        config: Mapping[str, Any] | None = None,
+        extenders: Sequence[Extender] | None = None,
+        plugins: Registry | None = None,
+        api_server: str | None = None,
+        infer_nodes: bool = False,
+        requires_nodes: bool = False,
+        trace: bool = False,
+        max_steps: int | None = None,
+    ) -> SchedulePlan:
+        """What becomes of the pods when kube-scheduler takes them one after the other.
+
+        `namespace` and `selector` choose which pending pods are scheduled. `then` are later states of the cluster;
+        `config` is a decoded KubeSchedulerConfiguration, `extenders` stand for those that it names, `plugins` are
+        factories of own plugins; `api_server` is "recorded" or "real". An input without nodes is scheduled as a cluster
+        without nodes, or refused with `requires_nodes`. Raises UsageError for what can't be chosen, InputError for
+        later states that can't be decoded.
+        """
+        from dra_plan.manifests.loaded import inventory_of
+        from dra_plan.planner.scheduling import schedule_pods
+
+        states = _list_of(then, "then", "states of the cluster")
+        question = Question(
+            namespace=namespace, selector=label_selector(selector), infer_nodes=infer_nodes, max_steps=max_steps
+        )
+        return schedule_pods(
+            self._inventory,
+            self.target,
+            question,
+            config=config,
+            extenders=extenders,
+            then=[
+                state.inventory if isinstance(state, Cluster) else inventory_of(state, argument="then")
+                for state in states
+            ],
+            requires_nodes=requires_nodes,
+            trace=trace,
+            api_server=api_server,
+            plugins=plugins,
+        )
+
+    def validate(self, *, select: Names = None, ignore: Names = None, ignore_unknown: bool = False) -> ValidationReport:
+        """What is wrong with the objects, one by one and together; `select` and `ignore` are codes of rules.
+
+        Judged is what manifests say, so files are read, and dicts looked at, when this is asked first. Raises
+        UsageError for an unknown code, InputError for files that can't be read any more.
+        """
+        from dra_plan.planner.validation import report
+        from dra_plan.validation.selection import ALL, RuleSelection
+
+        selection = RuleSelection(names(select) or (ALL,), names(ignore))
+        return report(self._read(), self.target, selection, ignore_unknown=ignore_unknown)
+
+
+def _target(version: str, gates: Mapping[str, bool] | None, quirks: str) -> Target:
+    if gates is not None and not isinstance(gates, Mapping):
+        raise UsageError(f"feature_gates: wanted a dict of names and truth values, got {gates!r}")
+    return releases.target(version, gates, quirks)
+
+
+def _list_of(given: Any, argument: str, what: str) -> list[Any]:
+    if isinstance(given, str | bytes | os.PathLike | dict):
+        raise UsageError(f"{argument}: wanted a list of {what}, got {given!r}")
+    return list(given)

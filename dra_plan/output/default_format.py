@@ -1,0 +1,31 @@
+"""The text that a command prints without `-o`, for every kind of document: what `str()` of an answer gives."""
+
+from __future__ import annotations
+
+from dra_plan.documents.allocation import AllocationDocument
+from dra_plan.documents.base import PrintedDocument
+from dra_plan.documents.explanation import ExplanationDocument
+from dra_plan.documents.pools import PoolsDocument
+from dra_plan.documents.schedule import ScheduleDocument
+from dra_plan.documents.validation import ValidationDocument
+
+from . import allocation_table, explain_formats, findings, formats, pool_table, schedule
+
+
+def text(document: PrintedDocument) -> str:
+    """The document as text of any width, without colours. Raises TypeError for a kind that is no answer."""
+    made = ""
+    match document:
+        case AllocationDocument():
+            made = formats.parse("table", allocation_table.FORMATS)(document, None)
+        case ExplanationDocument():
+            made = explain_formats.parse("text")(document, None)
+        case PoolsDocument():
+            made = formats.parse("table", pool_table.FORMATS)(document, None)
+        case ScheduleDocument():
+            made = formats.parse("table", schedule.FORMATS)(document, None)
+        case ValidationDocument():
+            made = formats.parse("table", findings.FORMATS)(document, None)
+        case _:
+            raise TypeError(f"no text for a document of kind {document.kind}")
+    return made.rstrip("\n")

@@ -1,0 +1,38 @@
+"""What every answer can do: it is a document for programs, and a table for people.
+
+How documents are printed is not known here: `dra_plan.cluster` says it, which joins the planner and the output.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar, Generic, TypeVar
+
+from dra_plan.documents.base import PrintedDocument
+
+D_co = TypeVar("D_co", bound=PrintedDocument, covariant=True)
+
+
+class PrintedAnswer(ABC, Generic[D_co]):
+    """An answer. `str()` is what the command prints by default; `repr()` is short."""
+
+    as_text: ClassVar[Callable[[PrintedDocument], str]]
+    """From a document to its table."""
+
+    @property
+    @abstractmethod
+    def document(self) -> D_co:
+        """The document that the command prints, made once."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document as plain values: what `-o json` prints."""
+        return self.document.to_dict()
+
+    def __str__(self) -> str:
+        return type(self).as_text(self.document)
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 pod`, `2 pods`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,129 @@
+"""The answers for one claim set on all nodes, and what documents say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dra_plan.allocator import NodeOutcome, Outcome
+from dra_plan.api.resource import AllocationResult, ResourceClaim
+from dra_plan.claimsets.sets import ClaimSet
+from dra_plan.documents.allocation import PlannedClaim, PlannedClaimSet, PlannedNode
+from dra_plan.documents.base import ClaimName, ObjectName, claim_allocation
+
+if TYPE_CHECKING:
+    from dra_plan.documents.reasons import Reason
+    from dra_plan.explain.explainer import SetExplanation
+
+CANNOT_ALLOCATE = "cannot allocate all claims"
+"""Upstream's words for a node on which nothing was found."""
+
+
+class AllocatedClaim(NamedTuple):
+    """A pending claim, and what it gets."""
+
+    claim: ResourceClaim
+    allocation: AllocationResult
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ClaimSetPlan:
+    """The answers for one claim set, by node in input order: what `for` goes through."""
+
+    claim_set: ClaimSet
+    nodes: tuple[NodeOutcome, ...]
+    explanation: SetExplanation | None = None
+
+    def __iter__(self) -> Iterator[NodeOutcome]:
+        return iter(self.nodes)
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __repr__(self) -> str:
+        fits = f"on {len(self.fitting_nodes)} of {len(self.nodes)} nodes"
+        return f"<ClaimSetPlan of {self.name}: {self.outcome.value} {fits}>"
+
+    @property
+    def name(self) -> str:
+        """KIND NAMESPACE/NAME of the owner or, without one, of the claims."""
+        if self.claim_set.owner is not None:
+            return str(self.claim_set.owner)
+        return ", ".join(f"ResourceClaim {claim.key}" for claim in self.claim_set.claims) or "no claims"
+
+    @property
+    def outcome(self) -> Outcome:
+        """The set's outcome: an error on any node ends the scheduling attempt upstream, whatever fits elsewhere."""
+        found = {node.outcome for node in self.nodes}
+        if self.claim_set.error is not None:
+            return Outcome.ERROR
+        for outcome in (Outcome.ERROR, Outcome.FITS, Outcome.UNDECIDED):
+            if outcome in found:
+                return outcome
+        return Outcome.DOES_NOT_FIT
+
+    @property
+    def fitting_nodes(self) -> list[str]:
+        """The names of the nodes on which all claims fit."""
+        return [node.node for node in self.nodes if node.outcome is Outcome.FITS]
+
+    def claims_on(self, node: str) -> list[AllocatedClaim]:
+        """The pending claims with what they get on a node; none where the set does not fit. KeyError: no such node."""
+        for outcome in self.nodes:
+            if outcome.node == node:
+                return _allocated(self.claim_set.claims, outcome)
+        raise KeyError(node)
+
+
+def _allocated(claims: Sequence[ResourceClaim], outcome: NodeOutcome) -> list[AllocatedClaim]:
+    if outcome.outcome is not Outcome.FITS:
+        return []
+    return [AllocatedClaim(*pair) for pair in zip(claims, outcome.allocations, strict=True)]
+
+
+def set_summary(plan: ClaimSetPlan) -> dict[str, Any]:
+    """Whose claims these are, whether they fit and where: the fields that every document has of a claim set."""
+    owner = plan.claim_set.owner
+    return {
+        "owner": ObjectName(kind=owner.kind, namespace=owner.namespace, name=owner.name) if owner is not None else None,
+        "claims": [
+            ClaimName(namespace=claim.metadata.namespace, name=claim.metadata.name) for claim in plan.claim_set.claims
+        ],
+        "outcome": plan.outcome,
+        "fitting_nodes": plan.fitting_nodes,
+    }
+
+
+def planned_set(plan: ClaimSetPlan) -> PlannedClaimSet:
+    """The plan as documents have it."""
+    reasons = _reasons(plan)
+    nodes = [_planned_node(node, plan.claim_set.claims, reasons.get(node.node, [])) for node in plan.nodes]
+    return PlannedClaimSet(**set_summary(plan), nodes=nodes)
+
+
+def _reasons(plan: ClaimSetPlan) -> dict[str, list[Reason]]:
+    """The reasons of each node, where they were asked for."""
+    if plan.explanation is None:
+        return {}
+    from dra_plan.explain import document, node_reasons
+
+    if plan.explanation.error is not None:
+        fault = document.fault(plan.explanation.error)
+        return {node.node: [fault] for node in plan.nodes}
+    return node_reasons.reasons_by_node(plan.explanation)
+
+
+def _planned_node(node: NodeOutcome, claims: Sequence[ResourceClaim], reasons: list[Reason]) -> PlannedNode:
+    message = node.message
+    if node.outcome is Outcome.DOES_NOT_FIT and not message:
+        message = CANNOT_ALLOCATE
+    given = [
+        PlannedClaim(
+            namespace=claim.metadata.namespace, name=claim.metadata.name, allocation=claim_allocation(allocation)
+        )
+        for claim, allocation in _allocated(claims, node)
+    ]
+    return PlannedNode(
+        name=node.node, outcome=node.outcome, message=message, claims=given, reasons=reasons, steps=node.steps
+    )

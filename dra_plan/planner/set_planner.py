@@ -1,0 +1,81 @@
+"""One claim set on all nodes: what the allocator says, watched for release defects and long searches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from dra_plan.allocator import Allocator, NodeOutcome, Outcome, View
+from dra_plan.api.core import Node
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.notice import Notice
+from dra_plan.claimsets.sets import ClaimSet
+from dra_plan.planner import defects
+from dra_plan.planner.claim_set_plan import ClaimSetPlan
+from dra_plan.planner.question import Question
+from dra_plan.planner.timeouts import TimeoutWatch
+
+NOT_AVAILABLE = "resourceclaim not available on the node"
+"""Upstream's words for a node that an allocated claim excludes."""
+
+
+class PlannedSet(NamedTuple):
+    """The plan of a claim set, and what is to be said about it."""
+
+    plan: ClaimSetPlan
+    notices: tuple[Notice, ...] = ()
+
+
+class SetPlanner:
+    """Plans claim set after claim set, each on its own."""
+
+    def __init__(
+        self, view: View, nodes: Sequence[Node], question: Question, deadline: float | None, total: int = 0
+    ) -> None:
+        self.view, self.nodes, self.deadline = view, nodes, deadline
+        self.max_steps = question.max_steps
+        self._question, self._total, self._done = question, total, 0
+
+    def plan(self, claim_set: ClaimSet) -> PlannedSet:
+        """The answers for one claim set on all chosen nodes."""
+        if claim_set.error is not None:
+            names = [node.metadata.name for node in self.nodes]
+            refused = [NodeOutcome(name, Outcome.ERROR, message=str(claim_set.error)) for name in names]
+            return PlannedSet(ClaimSetPlan(claim_set, tuple(refused)))
+        allocator = Allocator(claim_set.claims, self.view, max_steps=self.max_steps, deadline=self.deadline)
+        watch = defects.Watch(self.view, claim_set, self.max_steps, self.deadline)
+        clock = TimeoutWatch(self.view.target, claim_set, allocator, self.deadline)
+        outcomes = []
+        for node in self.nodes:
+            outcome = allocator.allocate(node, self._question.probe)
+            watch.saw(node, outcome)
+            clock.saw(node, outcome)
+            outcomes.append(_with_allocated(outcome, claim_set, node))
+            self._done += 1
+            if self._question.progress is not None:
+                self._question.progress(self._done, self._total)
+        return PlannedSet(ClaimSetPlan(claim_set, tuple(outcomes)), (*watch.notices(), *clock.notices()))
+
+    def explained(self, plan: ClaimSetPlan, inventory: Inventory, *, suggest: bool) -> ClaimSetPlan:
+        """The plan with the reasons for its answers."""
+        from dra_plan.explain import explainer
+
+        told = explainer.explain(
+            self.view,
+            inventory,
+            plan.claim_set,
+            self.nodes,
+            plan.nodes,
+            max_steps=self.max_steps,
+            suggests=suggest,
+            deadline=self.deadline,
+        )
+        return replace(plan, explanation=told)
+
+
+def _with_allocated(outcome: NodeOutcome, claim_set: ClaimSet, node: Node) -> NodeOutcome:
+    """Allocated claims of the set exclude nodes that their node selector does not match."""
+    if outcome.outcome is not Outcome.FITS or not claim_set.out_of_reach(node):
+        return outcome
+    return NodeOutcome(outcome.node, Outcome.DOES_NOT_FIT, message=NOT_AVAILABLE, steps=outcome.steps)

@@ -1,0 +1,124 @@
+"""One question to plain objects, in one call: each function is short for a method of `Cluster`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from dra_plan import releases
+from dra_plan.cluster import Cluster, Names, Objects
+from dra_plan.planner.question import names
+
+if TYPE_CHECKING:
+    from dra_plan.planner.allocation import AllocationPlan
+    from dra_plan.planner.explanation import Explanation
+    from dra_plan.planner.pool_list import PoolList
+    from dra_plan.planner.scheduling import SchedulePlan
+    from dra_plan.planner.validation import ValidationReport
+    from dra_plan.scheduler.registry import Registry
+
+FileOrObject = str | os.PathLike[str] | Mapping[str, Any]
+"""A path, or an object as a plain dict."""
+
+
+def allocate(
+    objects: Objects,
+    *,
+    kubernetes_version: str = releases.NEWEST,
+    feature_gates: Mapping[str, bool] | None = None,
+    quirks: str = "upstream",
+    nodes: Names = None,
+    together: bool = False,
+    explain: bool = False,
+    max_steps: int | None = None,
+    jobs: int = 1,
+) -> AllocationPlan:
+    """Plans the claim sets of plain Kubernetes objects, which are left as they are: see `Cluster.allocate`.
+
+    Raises UsageError for an unknown version, gate or node, InputError for what can't be decoded.
+    """
+    cluster = Cluster.of(objects, kubernetes_version=kubernetes_version, feature_gates=feature_gates, quirks=quirks)
+    return cluster.allocate(nodes=nodes, together=together, explain=explain, max_steps=max_steps, jobs=jobs)
+
+
+def explain(
+    objects: Objects,
+    *owners: str,
+    kubernetes_version: str = releases.NEWEST,
+    feature_gates: Mapping[str, bool] | None = None,
+    quirks: str = "upstream",
+    nodes: Names = None,
+    devices: Names = None,
+    together: bool = False,
+    max_steps: int | None = None,
+) -> Explanation:
+    """Why the claim sets of plain objects fit or do not: see `Cluster.explain`. Raises as `allocate` does."""
+    cluster = Cluster.of(objects, kubernetes_version=kubernetes_version, feature_gates=feature_gates, quirks=quirks)
+    return cluster.explain(*owners, devices=devices, nodes=nodes, together=together, max_steps=max_steps)
+
+
+def gather_pools(
+    objects: Objects,
+    node: Names = None,
+    *,
+    kubernetes_version: str = releases.NEWEST,
+    feature_gates: Mapping[str, bool] | None = None,
+    quirks: str = "upstream",
+) -> PoolList:
+    """The pools of plain objects, of all nodes or of some: see `Cluster.pools`. Raises as `allocate` does."""
+    cluster = Cluster.of(objects, kubernetes_version=kubernetes_version, feature_gates=feature_gates, quirks=quirks)
+    return cluster.pools(node)
+
+
+def schedule(
+    objects: Objects,
+    *,
+    kubernetes_version: str = releases.NEWEST,
+    feature_gates: Mapping[str, bool] | None = None,
+    quirks: str = "upstream",
+    config: Mapping[str, Any] | None = None,
+    then: Iterable[Cluster | Objects] = (),
+    trace: bool = False,
+    max_steps: int | None = None,
+    api_server: str | None = None,
+    plugins: Registry | None = None,
+) -> SchedulePlan:
+    """Schedules the pods of plain Kubernetes objects, which are left as they are: see `Cluster.schedule`.
+
+    Raises UsageError for what can't be chosen, InputError for what can't be decoded.
+    """
+    cluster = Cluster.of(objects, kubernetes_version=kubernetes_version, feature_gates=feature_gates, quirks=quirks)
+    return cluster.schedule(
+        config=config, then=then, trace=trace, max_steps=max_steps, api_server=api_server, plugins=plugins
+    )
+
+
+def validate(
+    objects: FileOrObject | Iterable[FileOrObject],
+    *,
+    kubernetes_version: str = releases.NEWEST,
+    feature_gates: Mapping[str, bool] | None = None,
+    quirks: str = "upstream",
+    select: Names = None,
+    ignore: Names = None,
+    ignore_unknown: bool = False,
+    recursive: bool = False,
+) -> ValidationReport:
+    """What is wrong with objects (plain dicts) or with the manifests of paths, or both: see `Cluster.validate`.
+
+    Raises InputError (`ManifestErrors`, with every fault) for what can't be read as documents, UsageError for an
+    unknown version, gate, quirks or code. What a document says is never an error: it becomes findings.
+    """
+    from dra_plan.planner.validation import report
+    from dra_plan.validation.reading import Reading, of_objects, read
+    from dra_plan.validation.selection import ALL, RuleSelection
+
+    given = [objects] if isinstance(objects, str | os.PathLike | Mapping) else list(objects)
+    paths = [one for one in given if isinstance(one, str | os.PathLike)]
+    reading = Reading()
+    if paths:
+        reading = read(paths, recursive=recursive)
+    reading.subjects += of_objects([one for one in given if isinstance(one, Mapping)])
+    target = releases.target(kubernetes_version, feature_gates, quirks)
+    return report(reading, target, RuleSelection(names(select) or (ALL,), names(ignore)), ignore_unknown=ignore_unknown)
