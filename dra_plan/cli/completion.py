@@ -8,7 +8,9 @@ from typing import Annotated
 import typer
 
 from dra_plan.cli.exits import Exit
-from dra_plan.cli.main import COMPLETE_VARIABLE
+
+COMPLETE_VARIABLE = "_DRA_PLAN_COMPLETE"
+"""Set by the completion scripts when they ask the program for candidates."""
 
 
 class Shell(StrEnum):

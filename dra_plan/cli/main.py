@@ -8,9 +8,6 @@ import sys
 from dra_plan import __version__
 from dra_plan.cli.exits import Exit
 
-COMPLETE_VARIABLE = "_DRA_PLAN_COMPLETE"
-"""Set by the completion scripts when they ask the program for candidates."""
-
 
 def run() -> None:
     """Run the command line and leave the process with its exit status."""
@@ -35,6 +32,7 @@ def _open_missing_streams() -> None:
 
 def _run_app() -> Exit | None:
     from dra_plan.cli.app import app
+    from dra_plan.cli.completion import COMPLETE_VARIABLE
 
     if COMPLETE_VARIABLE in os.environ:
         from typer._completion_classes import completion_init
