@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dra_plan.api.quantity import QuantityError, parse
+from dra_plan.api.times import parse_timestamp
 
 from .kinds import Kind
 from .paths import FieldPath
@@ -58,8 +59,10 @@ def wrong_type(value: object, types: list[str]) -> tuple[str, str]:
     return f"expected {wanted}, got {describe(value)}", hint
 
 
-def wrong_value(value: Any, types: list[str]) -> tuple[str, str] | None:
-    """What to say of a value of a right type that no object can hold; None for all others."""
+def wrong_value(value: Any, types: list[str], form: str = "") -> tuple[str, str] | None:
+    """What to say of a value of a right type that no object can hold; None for all others. `form` is the schema's."""
+    if form == "date-time" and isinstance(value, str) and parse_timestamp(value) is None:
+        return f"{describe(value)} is not a time", "such as 2026-01-31T12:00:00Z"
     if types == QUANTITY:
         try:
             parse(value)
@@ -120,7 +123,7 @@ class _SchemaWalk:
         if not any(_is(value, name) for name in types):
             self._wrong(value, types, path)
             return value
-        problem = wrong_value(value, types)
+        problem = wrong_value(value, types, schema.get("format", ""))
         if problem is not None:
             self._found.wrong.append((path, *problem))
         if isinstance(value, dict):

@@ -161,4 +161,4 @@ def _binding(path: FieldPath, device: Device) -> Iterator[Problem]:
     if len(given) == 1:
         other = next(name for name in kinds if name not in given)
         many = count(len(kinds[given[0]]), "condition")
-        yield BINDING.at((*path, given[0]), f"{many} but no {other}: each needs the other")
+        yield BINDING.at((*path, other), f"none, but {many} in {given[0]}: each needs the other")

@@ -39,7 +39,8 @@ NOT_UNIQUE = refused(
 BAD_LABEL = refused(
     "DRA105",
     "key or value that is no label text",
-    "Keys and values of taints, tolerations and condition types have the format of labels.",
+    "Keys and values of labels, taints and tolerations, keys of annotations, finalizers and condition types have the "
+    "format of labels.",
     "Use letters, digits, '-', '_' and '.'.",
 )
 UNREACHABLE_NAME = warning(
@@ -114,9 +115,9 @@ def unique(entries: Iterable[tuple[FieldPath, str]], noun: str) -> Iterator[Prob
         seen.add(name)
 
 
-def label_name(path: FieldPath, text: str) -> Iterator[Problem]:
-    """The key of a label, taint or condition."""
-    if not formats.is_label_name(text):
+def label_name(path: FieldPath, text: str, read: str | None = None) -> Iterator[Problem]:
+    """The key of a label, taint or condition; `read` is what the API server makes of it before it looks."""
+    if not formats.is_label_name(text if read is None else read):
         yield BAD_LABEL.at(path, f"{shown(text)} is no {formats.LABEL_NAME}")
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dra_plan.api.core import NodeSelector, NodeSelectorTerm
+from dra_plan.api.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from dra_plan.api.resource import Device, ResourceSliceSpec
 from dra_plan.api.selectors import term_problems
 from dra_plan.manifests.paths import FieldPath
 
 from . import names
 from .rule import Problem, refused, warning
-from .words import count
+from .words import count, shown
 
 NODE_FIELDS = refused(
     "DRA130",
@@ -86,6 +86,17 @@ def _selector(path: FieldPath, selector: NodeSelector, *, in_device: bool) -> It
         for problem in term_problems(term):
             rule = UNREADABLE_SELECTOR if _is_amount(term, problem.path) else NODE_SELECTOR
             yield rule.at((*path, index, *problem.path), problem.message)
+        for number, requirement in enumerate(term.match_fields):
+            yield from _field((*path, index, "matchFields", number), requirement)
+
+
+def _field(path: FieldPath, requirement: NodeSelectorRequirement) -> Iterator[Problem]:
+    """Nodes have one field that can be selected by."""
+    if requirement.key != "metadata.name":
+        yield NODE_SELECTOR.at((*path, "key"), f"{shown(requirement.key)} is not metadata.name, the only field")
+        return
+    for index, value in enumerate(requirement.values):
+        yield from names.subdomain((*path, "values", index), value, "node name")
 
 
 def _is_amount(term: NodeSelectorTerm, path: FieldPath) -> bool:

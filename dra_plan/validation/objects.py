@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from dra_plan.api.base import Object
+from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.resource import (
     DeviceClass,
     DeviceTaintRule,
@@ -14,10 +15,10 @@ from dra_plan.api.resource import (
 )
 from dra_plan.manifests.kinds import Kind
 from dra_plan.manifests.objects import pod_spec_of
-from dra_plan.manifests.paths import FieldPath
+from dra_plan.manifests.paths import FieldPath, value_at
 from dra_plan.releases import Target
 
-from . import claims, classes, gates, names, pods, schema, slices, taints
+from . import claims, classes, gates, metadata, names, pods, schema, slices, taints
 from .rule import Problem
 from .subject import Subject
 
@@ -51,8 +52,6 @@ def _problems(subject: Subject, target: Target) -> Iterator[Problem]:
         yield from _version(subject, target)
     if not subject.name:
         yield schema.NO_NAME.at(("metadata", "name"), "missing")
-    elif subject.kind.group == _DRA:
-        yield from names.subdomain(("metadata", "name"), subject.name.rstrip("-"), "object name")
     if subject.obj is not None:
         told = {problem.path for problem in subject.problems if problem.rule is schema.MISSING_FIELD}
         for problem in _own(subject, subject.obj, target):
@@ -82,8 +81,18 @@ def _served(kind: Kind, target: Target) -> tuple[str, ...]:
     return ("v1", "v1beta2", "v1beta1")
 
 
+def _metadata(subject: Subject, given: ObjectMeta) -> Iterator[Problem]:
+    kind = subject.kind
+    if kind is not None and (kind.group == _DRA or kind.name == "Pod"):
+        yield from metadata.check_name(("metadata",), given, generated=kind.name != "DeviceClass")
+    if kind is not None and kind.namespaced and given.namespace:
+        yield from names.dns_label(("metadata", "namespace"), given.namespace, "namespace")
+    yield from metadata.check(given)
+
+
 def _own(subject: Subject, given: Object, target: Target) -> Iterator[Problem]:
     obj, dropped = gates.stored(given, target)
+    yield from _metadata(subject, obj.metadata)
     spec: FieldPath = ("spec",)
     if isinstance(obj, ResourceSlice):
         yield from slices.check(obj, target)
@@ -94,8 +103,11 @@ def _own(subject: Subject, given: Object, target: Target) -> Iterator[Problem]:
         if obj.status is not None:
             yield from claims.check_status(obj.status, obj.spec)
     elif isinstance(obj, ResourceClaimTemplate):
+        written = value_at(subject.value, ("spec", "metadata"))
+        yield from metadata.check_copied((*spec, "metadata"), obj.spec.metadata, written)
         yield from claims.check_spec((*spec, "spec"), obj.spec.spec, target)
     elif isinstance(obj, DeviceTaintRule):
+        yield from taints.selector((*spec, "deviceSelector"), obj.spec.device_selector)
         yield from taints.taint((*spec, "taint"), obj.spec.taint)
     if subject.kind is not None and subject.kind.pod_spec:
         yield from pods.check(subject.kind.pod_spec, pod_spec_of(obj))

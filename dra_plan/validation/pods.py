@@ -36,6 +36,9 @@ def check(path: FieldPath, spec: PodSpec) -> Iterator[Problem]:
         at = (*claims, index)
         yield from names.dns_label((*at, "name"), claim.name, "pod claim name")
         given = [claim.resource_claim_name, claim.resource_claim_template_name]
+        for name, value in zip(("resourceClaimName", "resourceClaimTemplateName"), given, strict=True):
+            if value is not None:
+                yield from names.subdomain((*at, name), value, "object name")
         if given == [None, None]:
             yield POD_CLAIM.at(at, "neither resourceClaimName nor resourceClaimTemplateName is set")
         elif None not in given:
@@ -45,11 +48,14 @@ def check(path: FieldPath, spec: PodSpec) -> Iterator[Problem]:
     for name, containers in (("containers", spec.containers), ("initContainers", spec.init_containers)):
         for index, container in enumerate(containers):
             used = (*path, name, index, "resources", "claims")
-            entries = [
-                ((*used, i), f"{entry.name}/{entry.request}") for i, entry in enumerate(container.resources.claims)
-            ]
-            yield from names.unique(((at, text.rstrip("/")) for at, text in entries), "claim")
+            seen: set[str] = set()
             for i, entry in enumerate(container.resources.claims):
+                whole = f"{entry.name}/{entry.request}".rstrip("/")
+                if entry.name in seen or whole in seen:
+                    yield names.NOT_UNIQUE.at((*used, i), f"claim {shown(whole)} is there already")
+                seen.add(whole)
+                if entry.request:
+                    yield from names.dns_label((*used, i, "request"), entry.request, "request name")
                 if entry.name not in known:
                     message = f"the pod has no claim {shown(entry.name)} in resourceClaims"
                     yield UNKNOWN_POD_CLAIM.at((*used, i, "name"), message, nearest(entry.name, known) or "")

@@ -76,6 +76,7 @@ def _subject(item: Item, namespace: str) -> Subject:
     problems = tuple(schema.header_problems(header))
     kind = None if problems else kinds.find(header.api_version, header.kind)
     if kind is None:
+        problems = problems or tuple(schema.no_such_kind(header.api_version, header.kind))
         return Subject(item.value, item.place, shown, problems=problems)
     version = kinds.split_version(header.api_version)[1]
     metadata = item.value.get("metadata")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from dra_plan.manifests import kinds
 from dra_plan.manifests.convert import lift_claim_sources
 from dra_plan.manifests.diagnose import DecodedFields, describe
 from dra_plan.manifests.kinds import Kind
@@ -117,6 +118,9 @@ _EMPTY = frozenset(
     | {f"{conditions}[*].message" for conditions in ("status.conditions", "status.devices[*].conditions")}
 )
 """Fields that the schema requires and that may well be empty; what is required in them, other rules tell."""
+_DRA = "resource.k8s.io"
+_UNREAD = frozenset({"ResourcePoolStatusRequest"})
+"""Kinds of the group that exist and that nothing here reads."""
 _MEND_SHOWN = 6
 
 
@@ -134,6 +138,17 @@ def unknown_version(api_version: str, kind: Kind) -> Problem:
     return UNKNOWN_VERSION.at(
         ("apiVersion",), f"there is no {api_version} of {kind.name}", f"apiVersion: {kind.api_version}"
     )
+
+
+def no_such_kind(api_version: str, kind: str) -> Iterator[Problem]:
+    """An apiVersion and kind that the API server can't know, whatever is installed in it."""
+    group = api_version.partition("/")[0]
+    homes = {known.name: known for known in kinds.every()}
+    ours = kind in homes and homes[kind].group == _DRA
+    if (group == _DRA and kind not in _UNREAD) or (api_version == "v1" and ours):
+        right = homes[kind].api_version if kind in homes else ""
+        suggestion = f"apiVersion: {right}" if right else ""
+        yield UNKNOWN_VERSION.at(("apiVersion",), f"there is no {kind} in {api_version}", suggestion)
 
 
 def undecodable(reason: str) -> Problem:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dra_plan.api.resource import DeviceTaint, DeviceToleration
+from dra_plan.api.resource import DeviceTaint, DeviceTaintSelector, DeviceToleration
 from dra_plan.manifests.paths import FieldPath
 
 from . import names
@@ -26,6 +26,16 @@ TOLERATION = refused(
 RULES = (TAINT, TOLERATION)
 
 _EFFECTS = ("None", "NoSchedule", "NoExecute")
+
+
+def selector(path: FieldPath, given: DeviceTaintSelector | None) -> Iterator[Problem]:
+    """Which devices a rule means: each name that is given has the format of such names."""
+    if given is not None and given.driver is not None:
+        yield from names.driver((*path, "driver"), given.driver)
+    if given is not None and given.pool is not None:
+        yield from names.pool((*path, "pool"), given.pool)
+    if given is not None and given.device is not None:
+        yield from names.dns_label((*path, "device"), given.device, "device name")
 
 
 def taint(path: FieldPath, tainted: DeviceTaint) -> Iterator[Problem]:

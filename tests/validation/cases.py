@@ -429,6 +429,11 @@ CASES = [
         [piece("node-a-gpu", shared(policy={"default": "16Gi", "validValues": []}))],
     ),
     Case(
+        "DRA157",
+        [_changed(claim(), "metadata", to={"name": "claim", "namespace": "team", "finalizers": ["gpu"]})],
+        [_changed(claim(), "metadata", to={"name": "claim", "namespace": "team", "finalizers": ["example.com/gpu"]})],
+    ),
+    Case(
         "DRA250",
         [_changed(taint_rule(), "spec", "deviceSelector", to={})],
         [taint_rule()],

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 
+from dra_plan.api.times import parse_timestamp
 from dra_plan.cel.library import times
 from dra_plan.cel.library.operators import check_timestamp
 from dra_plan.cel.library.overload import UNIT, CallEstimate, Function, Overload, Price, plain
@@ -221,7 +222,7 @@ def duration_to_string(span: Duration) -> str:
 
 def string_to_timestamp(text: str) -> Timestamp:
     """RFC 3339, as lenient as Go."""
-    nanos = times.parse_timestamp(text)
+    nanos = parse_timestamp(text)
     if nanos is None:
         raise _refused("google.protobuf.Timestamp")
     return check_timestamp(nanos)
