@@ -20,17 +20,8 @@ from .base import (
     RequestName,
     one_of,
 )
-from .reasons import (
-    DETAILS,
-    AttemptFault,
-    ClaimHolder,
-    DeviceCheck,
-    NotTogether,
-    OwedToDefects,
-    PassedOver,
-    RemovedDevices,
-    UnusablePool,
-)
+from .devices import DETAILS, ClaimHolder, DeviceCheck, PassedOver, RemovedDevices
+from .reasons import AttemptFault, NotTogether, OwedToDefects, UnusablePool
 from .suggestions import SHAPES, TriedChanges
 
 RequestProblem = Annotated[

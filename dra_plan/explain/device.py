@@ -13,8 +13,7 @@ from dra_plan.allocator.requests import SelectorCondition, Want
 from dra_plan.api.core import Node
 from dra_plan.claimsets import ClaimSet
 from dra_plan.documents.base import ObjectName
-from dra_plan.documents.explanation import DeviceStory, JudgedClaimSet, JudgedRequest
-from dra_plan.documents.reasons import (
+from dra_plan.documents.devices import (
     CapacityDetail,
     ConstraintDetail,
     CounterDetail,
@@ -23,6 +22,7 @@ from dra_plan.documents.reasons import (
     SelectorDetail,
     TaintDetail,
 )
+from dra_plan.documents.explanation import DeviceStory, JudgedClaimSet, JudgedRequest
 
 from .checks import Checks
 from .document import claim_name, clause, device_name, holder, request_name

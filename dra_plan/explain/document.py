@@ -15,6 +15,8 @@ from dra_plan.allocator.requests import Want
 from dra_plan.api.base import QuantityText
 from dra_plan.api.resource import CapacityRequestPolicy, CapacityRequestPolicyRange, ResourceClaim
 from dra_plan.documents.base import ClaimName, DeviceName, ObjectName, PoolName
+from dra_plan.documents.clauses import ComputedPart, ComputedValue, DecidingClause, FoundName, FoundValue
+from dra_plan.documents.devices import ClaimHolder, PassedOver, RemovedDevices
 from dra_plan.documents.explanation import ChosenDevice, NodeStory, PassedAlternative, StoryRequest
 from dra_plan.documents.reasons import (
     AttemptFault,
@@ -23,17 +25,9 @@ from dra_plan.documents.reasons import (
     BlockingCounter,
     BlockingElement,
     BlockingRequest,
-    ClaimHolder,
-    ComputedPart,
-    ComputedValue,
-    DecidingClause,
-    FoundName,
-    FoundValue,
     KnownDefect,
     NotTogether,
     OwedToDefects,
-    PassedOver,
-    RemovedDevices,
     TriedRewrite,
     UnusablePool,
 )

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, get_args
 from dra_plan.allocator import reasons as r
 from dra_plan.allocator.errors import ErrorCode
 from dra_plan.api import quantity
-from dra_plan.documents.reasons import TaintName
+from dra_plan.documents.devices import TaintName
 
 
 class PoolUnusable(NamedTuple):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dra_plan.documents.explanation import DeviceStory
-from dra_plan.documents.reasons import (
+from dra_plan.documents.devices import (
     CapacityDetail,
     ConstraintDetail,
     CounterDetail,
@@ -14,6 +13,7 @@ from dra_plan.documents.reasons import (
     SelectorDetail,
     TaintDetail,
 )
+from dra_plan.documents.explanation import DeviceStory
 
 from . import explain_words as words
 from . import text

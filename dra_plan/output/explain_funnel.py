@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from dra_plan.documents.base import ClaimName
+from dra_plan.documents.devices import RemovedDevices
 from dra_plan.documents.explanation import NodeStory, PassedAlternative, RequestDevices, StoryRequest
-from dra_plan.documents.reasons import RemovedDevices
 
 from . import explain_words as words
 from .explain_layout import Lines, indented

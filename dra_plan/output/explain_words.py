@@ -12,19 +12,15 @@ from msgspec.structs import replace
 
 from dra_plan.api.resource import CapacityRequestPolicy, DeviceTaint, DeviceToleration
 from dra_plan.documents.base import ClaimName, ObjectName, RequestName
+from dra_plan.documents.clauses import FoundName
+from dra_plan.documents.devices import ClaimHolder, DeviceCheck, PassedOver, RemovedDevices, TaintName
 from dra_plan.documents.explanation import RequestDevices
 from dra_plan.documents.reasons import (
     BlockingClaim,
     BlockingCounter,
     BlockingElement,
     BlockingRequest,
-    ClaimHolder,
-    DeviceCheck,
-    FoundName,
     OwedToDefects,
-    PassedOver,
-    RemovedDevices,
-    TaintName,
     UnusablePool,
 )
 from dra_plan.documents.suggestions import RequestChange

@@ -13,7 +13,7 @@ from dra_plan.allocator import DeviceID, Outcome, PoolDevice, Probe
 from dra_plan.allocator.reasons import DeviceReason, InUse, NothingMatches, RequestReason, SelectorRefused
 from dra_plan.allocator.requests import Want
 from dra_plan.documents.allocation import AllocationDocument
-from dra_plan.documents.reasons import DeviceCheck
+from dra_plan.documents.devices import DeviceCheck
 from dra_plan.explain.reasons import code, refusal_fields
 
 from . import explain_words as words

@@ -1,0 +1,197 @@
+"""Why a device does not serve a request: parts of an Explanation and of a plan's reasons.
+
+The three structs with a code each have the fields of that code (docs/reasons.md), at their place in the document.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from msgspec import UNSET, Meta
+
+from dra_plan.api.resource import CapacityRequestPolicy
+
+from .base import Amount, ClaimName, DeviceName, DocumentPart, Position, any_of, one_of
+from .clauses import DecidingClause
+
+DEVICE_CODES = (
+    "pool-unusable",
+    "in-use",
+    "binding-conditions-off",
+    "selector-error",
+    "selector-false",
+    "other-node",
+    "capacity-missing",
+    "capacity-policy",
+    "capacity-short",
+    "counters-off",
+    "counter-short",
+    "not-tolerated",
+    "attribute-missing",
+    "attribute-differs",
+    "attribute-repeats",
+)
+"""Codes of reasons that concern one device."""
+
+CHOICE_CODES = ("taken-already", "led-nowhere")
+"""Codes of reasons that only a search on its way knows: why a device was passed over for a later one."""
+
+CheckName = Annotated[
+    str, one_of("pool", "in-use", "feature", "selector", "node", "capacity", "counter", "taint", "constraint")
+]
+"""A step of the allocator's checks."""
+
+
+class ClaimHolder(DocumentPart, frozen=True, kw_only=True):
+    """A claim that has devices, and the pods that may use them."""
+
+    namespace: str
+    name: str
+    pods: list[str]
+    own: Annotated[bool, Meta(description="The claim belongs to the claim set that is told of.")] = False
+
+
+class TaintName(DocumentPart, frozen=True, kw_only=True):
+    """A taint."""
+
+    key: str
+    value: str
+    effect: str
+
+
+class RemovedDevices(DocumentPart, frozen=True, kw_only=True):
+    """Devices that one reason takes away; each code has fields of its own."""
+
+    claim: Annotated[ClaimName | None, Meta(description="In a plan's reasons: of the request.")] = None
+    request: Annotated[str, Meta(description="In a plan's reasons: the request, or REQUEST/ALTERNATIVE.")] = ""
+    code: Annotated[str, one_of(*DEVICE_CODES)]
+    step: CheckName
+    count: Annotated[int, Meta(ge=1)]
+    state: str = ""
+    selector: Position | None = None
+    expression: str = ""
+    class_: str = ""
+    error: str = ""
+    capacity: str = ""
+    amount: str = ""
+    counter_set: str = ""
+    counter: str = ""
+    need: str = ""
+    left: str = ""
+    taint: TaintName | None = None
+    constraint: Position | None = None
+    attribute: str = ""
+    offered: Any = UNSET
+    pinned: Any = UNSET
+    wanted: Annotated[Amount | None, Meta(description="in-use: those that the selectors pass.")] = None
+    published: Annotated[list[str] | None, Meta(description="capacity-missing: the capacities that are there.")] = None
+    policies: list[CapacityRequestPolicy] | None = None
+    asked: Annotated[str, Meta(description="capacity-policy: the amount before it is rounded.")] = ""
+    holders: list[ClaimHolder] = []
+    examples: list[DeviceName]
+    count_from: Annotated[Amount | None, Meta(description="The least count over the nodes of the story.")] = None
+    count_to: Amount | None = None
+    selectors: list[DecidingClause] | None = None
+    device: Annotated[DeviceName | None, Meta(description="In a plan's reasons: the first of the devices.")] = None
+
+
+class PassedOver(DocumentPart, frozen=True, kw_only=True):
+    """Devices that were not chosen, for one reason; each code has fields of its own."""
+
+    code: Annotated[str, one_of(*DEVICE_CODES, *CHOICE_CODES)]
+    state: str = ""
+    selector: Position | None = None
+    expression: str = ""
+    class_: str = ""
+    error: str = ""
+    capacity: str = ""
+    amount: str = ""
+    counter_set: str = ""
+    counter: str = ""
+    need: str = ""
+    left: str = ""
+    taint: TaintName | None = None
+    constraint: Position | None = None
+    attribute: str = ""
+    offered: Any = UNSET
+    pinned: Any = UNSET
+    count: Annotated[int, Meta(ge=1)]
+    examples: list[DeviceName]
+    holders: list[ClaimHolder] = []
+
+
+class SelectorDetail(DocumentPart, frozen=True, kw_only=True):
+    """What a selector gives on a device."""
+
+    class_: str | None
+    selector: Position
+    expression: str
+    result: bool | None
+    error: str = ""
+    selectors: list[DecidingClause] | None = None
+
+
+class CapacityDetail(DocumentPart, frozen=True, kw_only=True):
+    """What a request takes of a capacity."""
+
+    capacity: str
+    need: str
+    left: str
+    total: str
+
+
+class CounterDetail(DocumentPart, frozen=True, kw_only=True):
+    """What a device takes of a counter; null if the pool has no such counter."""
+
+    counter_set: str
+    counter: str
+    need: str
+    left: str | None
+
+
+class TaintDetail(TaintName, frozen=True, kw_only=True):
+    """A taint of a device, and what it is to a request."""
+
+    blocks: bool
+    tolerated: bool
+
+
+class ConstraintDetail(DocumentPart, frozen=True, kw_only=True):
+    """What a constraint compares; null if the device does not have it."""
+
+    constraint: Position
+    attribute: str
+    value: Any
+
+
+Detail = SelectorDetail | CapacityDetail | CounterDetail | TaintDetail | ConstraintDetail
+DETAILS = (SelectorDetail, CapacityDetail, CounterDetail, TaintDetail, ConstraintDetail)
+if TYPE_CHECKING:
+    AnyDetail = Detail
+else:
+    AnyDetail = Any  # a union that no field tells apart can't be decoded
+
+
+class DeviceCheck(DocumentPart, frozen=True, kw_only=True):
+    """A check of a device, passed, or failed with a code that has fields of its own."""
+
+    step: CheckName
+    passed: bool
+    code: Annotated[str, one_of(*DEVICE_CODES)] = ""
+    state: str = ""
+    selector: Position | None = None
+    expression: str = ""
+    class_: str = ""
+    error: str = ""
+    capacity: str = ""
+    amount: str = ""
+    counter_set: str = ""
+    counter: str = ""
+    need: str = ""
+    left: str = ""
+    taint: TaintName | None = None
+    constraint: Position | None = None
+    attribute: str = ""
+    offered: Any = UNSET
+    pinned: Any = UNSET
+    details: Annotated[list[AnyDetail], Meta(extra_json_schema={"items": any_of(*DETAILS)})] = []
