@@ -158,7 +158,7 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "drop-request": RequestDropped,
     "enable-gate": GateEnabled,
 }
-"""The struct of every code."""
+"""The struct of every code, from what changes least."""
 
 
 if TYPE_CHECKING:

@@ -143,12 +143,6 @@ _CODES: dict[type, ReasonCode] = {
     ),
 }
 
-CHOICE_CODES = ("taken-already", "led-nowhere")
-"""Codes of reasons that only a search on its way knows: why a device was passed over for a later one."""
-
-DEVICE_CODES = tuple(code.name for code in _CODES.values() if code.name not in CHOICE_CODES)
-"""Codes of reasons that concern one device."""
-
 OTHER_CODES = (
     "no-devices",
     "pool-incomplete",

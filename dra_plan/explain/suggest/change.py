@@ -10,33 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from dra_plan.allocator.requests import Want
+from dra_plan.documents.suggestions import CHANGES
 from dra_plan.explain import edits
 from dra_plan.explain.placement import Placement
 
 Data = dict[str, Any]
 
-RANKS = (
-    "guard-selector",
-    "fix-spelling",
-    "tolerate-taint",
-    "wait-for-slice",
-    "lower-count",
-    "lower-capacity",
-    "rename-capacity",
-    "drop-capacity",
-    "count-instead-of-all",
-    "change-value",
-    "loosen-selector",
-    "drop-selector",
-    "drop-constraint",
-    "change-class",
-    "add-alternative",
-    "loosen-class",
-    "label-node",
-    "release-claim",
-    "drop-request",
-    "enable-gate",
-)
+RANKS = tuple(CHANGES)
 """All codes, from what changes least: the order of suggestions."""
 
 
