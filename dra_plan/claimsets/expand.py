@@ -124,19 +124,14 @@ class _Builder:
 def _set_of(owner: Owner, claims: list[ResourceClaim], origin: Origin | None) -> ClaimSet:
     return ClaimSet(
         owner=owner,
-        claims=tuple(claim for claim in claims if not is_allocated(claim)),
-        allocated=tuple(claim for claim in claims if is_allocated(claim)),
+        claims=tuple(claim for claim in claims if claim.allocation is None),
+        allocated=tuple(claim for claim in claims if claim.allocation is not None),
         origin=origin,
     )
 
 
-def is_allocated(claim: ResourceClaim) -> bool:
-    """Whether the claim has its devices."""
-    return claim.status is not None and claim.status.allocation is not None
-
-
 def _is_pending(claim: ResourceClaim) -> bool:
-    return not is_allocated(claim) and not claim.metadata.deletion_timestamp
+    return claim.allocation is None and not claim.metadata.deletion_timestamp
 
 
 def _is_over(workload: AnyWorkload) -> bool:

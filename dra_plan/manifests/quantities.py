@@ -66,8 +66,8 @@ def _of_consumption(device: Device) -> Quantities:
 
 def _of_claim(claim: ResourceClaim) -> Quantities:
     found = _of_claim_spec(claim.spec)
-    if claim.status is not None and claim.status.allocation is not None:
-        for result in claim.status.allocation.devices.results:
+    if claim.allocation is not None:
+        for result in claim.allocation.devices.results:
             if result.consumed_capacity:
                 found += result.consumed_capacity.values()
     return found

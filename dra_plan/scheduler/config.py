@@ -202,3 +202,12 @@ def arrange(profile: Profile, plugins: Mapping[str, Plugin]) -> tuple[dict[str, 
 def arguments(profile: Profile) -> dict[str, Args]:
     """The arguments of plugins, by name."""
     return {entry.name: entry.args for entry in profile.plugin_config}
+
+
+def percentages(configuration: Configuration) -> dict[str, int]:
+    """By profile, of how many nodes in a hundred it is enough that they fit; 0 leaves it to the number of nodes."""
+    default = configuration.percentage_of_nodes_to_score or 0
+    return {
+        p.scheduler_name: default if p.percentage_of_nodes_to_score is None else p.percentage_of_nodes_to_score
+        for p in configuration.profiles
+    }

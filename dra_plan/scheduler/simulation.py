@@ -62,12 +62,11 @@ class Simulation:
         chosen: Callable[[Pod], bool] = lambda _pod: True,
     ) -> None:
         self._chosen = chosen
-        if api_server is None:
-            api_server = RECORDED if target.quirk_mode == "upstream" else REAL
-        if api_server not in API_SERVERS:
+        usual = RECORDED if target.quirk_mode == "upstream" else REAL
+        self.api_server = usual if api_server is None else api_server
+        if self.api_server not in API_SERVERS:
             raise UsageError(f"unknown API server {api_server!r}: use one of {', '.join(API_SERVERS)}")
-        self.api_server = api_server
-        real = api_server == REAL
+        real = self.api_server == REAL
         self.inventory = inventory
         self.target = target
         self.config = configuration.read(config)
@@ -90,14 +89,10 @@ class Simulation:
             raise UsageError("the configuration has extenders; they are contacted only with --allow-extenders")
         registry = _registry(self.config, plugins)
         self.frameworks = {p.scheduler_name: self._framework(p, registry) for p in self.config.profiles}
-        default = self.config.percentage_of_nodes_to_score or 0
-        percentages = {
-            p.scheduler_name: default if p.percentage_of_nodes_to_score is None else p.percentage_of_nodes_to_score
-            for p in self.config.profiles
-        }
         on_wake = self.tracer.wakes.append if self.tracer else lambda _wake: None
         queue = SchedulingQueue(self.clock, self.frameworks, on_wake)
         cycle = Cycle(self.handle, self.handle.extenders)
+        percentages = configuration.percentages(self.config)
         self.scheduler = Scheduler(self.handle, self.frameworks, queue, cycle, percentages, self.tracer)
 
     def _framework(self, profile: configuration.Profile, registry: Registry) -> Framework:
@@ -112,9 +107,7 @@ class Simulation:
                 args = {**args, "ignoredResources": [*args.get("ignoredResources", ()), *ignored]}
             made[name] = registry[name](args, self.handle)
         points, weights = configuration.arrange(profile, made)
-        framework = Framework(profile.scheduler_name, points, weights, self.handle, self.tracer)
-        self.handle.trial = framework
-        return framework
+        return Framework(profile.scheduler_name, points, weights, self.handle, self.tracer)
 
     def start(self) -> None:
         """Give every pod of the input to the scheduler, and schedule until nothing moves any more."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dra_plan.api.label_text import parse_selector
-from dra_plan.claimsets import expand, is_allocated
+from dra_plan.claimsets import expand
 from dra_plan.manifests.decode import from_dicts
 from tests.manifests.objects import claim, dra, pod, template, workload
 
@@ -445,10 +445,13 @@ def test_extended_resources(requests, named):
 # The whole
 
 
-def test_is_allocated():
-    plain, done = from_dicts([claim("x", GPU, status={}), claim("y", GPU, **ALLOCATED)]).claims
-    assert not is_allocated(plain)
-    assert is_allocated(done)
+def test_a_claim_has_an_allocation_or_none():
+    missing, plain, done = from_dicts(
+        [claim("w", GPU), claim("x", GPU, status={}), claim("y", GPU, **ALLOCATED)]
+    ).claims
+    assert missing.allocation is None
+    assert plain.allocation is None
+    assert done.allocation is not None
 
 
 def test_origins():

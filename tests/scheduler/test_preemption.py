@@ -183,3 +183,15 @@ def test_of_pods_that_have_not_started_the_last_one_is_spared():
 def test_of_pods_that_started_together_the_first_one_is_spared():
     objects = [node("a", cpu="2"), placed("x1", "a"), placed("x2", "a"), pod("late", priority=5)]
     assert evicted(plan(objects)) == [("x2", "a")]
+
+
+def test_room_is_made_by_the_filters_of_the_pods_own_profile():
+    lenient = {"schedulerName": "lenient", "plugins": {"multiPoint": {"disabled": [{"name": "NodeResourcesFit"}]}}}
+    profiles = [{"schedulerName": "default-scheduler"}, lenient]
+    config = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": profiles,
+    }
+    document = plan([node("a", cpu="1"), placed("old", "a", priority=1), pod("p", priority=10)], config=config)
+    assert evicted(document) == [("old", "a")]

@@ -88,6 +88,11 @@ class DynamicResources(
         """(claim, user) of reservations that a later write overwrote."""
         return self._binder.lost
 
+    def _kept(self, state: CycleState) -> PodState | None:
+        """What PreFilter left in the state, None if there is nothing to do."""
+        kept: PodState | None = state.get(self.name)
+        return None if kept is None or kept.empty else kept
+
     # Queue
 
     def pre_enqueue(self, pod: Pod) -> Status | None:
@@ -152,13 +157,17 @@ class DynamicResources(
         kept: PodState = state.read(self.name)
         if kept.empty:
             return None
-        table = self._memo.table(kept.key) if kept.key is not None else kept_table(state)
-        known = table.get(node.name)
+        answers = self._answers(kept)
+        known = answers.get(node.name)
         if known is not None and known[0] == node.version:
             return known[1].status
         answer = self._check.answer(kept, pod, node)
-        table[node.name] = (node.version, answer)
+        answers[node.name] = (node.version, answer)
         return answer.status
+
+    def _answers(self, kept: PodState) -> dict[str, tuple[int, NodeAnswer]]:
+        """By node, its version and what was found for pods like this one; for this cycle alone if no other is alike."""
+        return self._memo.table(kept.key) if kept.key is not None else kept.answers
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
         """The claims' specifications and where allocated ones can be used."""
@@ -207,20 +216,19 @@ class DynamicResources(
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
         """Earlier alternatives of firstAvailable requests score higher."""
-        kept: PodState | None = state.get(self.name)
-        ranks = self._target.rules.scores_devices and self._target.features.prioritized_list
-        if kept is None or kept.empty or not ranks:
+        kept = self._kept(state)
+        if kept is None or not (self._target.rules.scores_devices and self._target.features.prioritized_list):
             return 0
         total = sum(rank(claim, claim.allocation) for claim in kept.allocated)
-        results = self._results(state, kept, node.name)
+        results = self._results(kept, node.name)
         for claim, allocation in zip(kept.pending, results or (), strict=False):
             total += rank(claim, allocation)
         return total
 
     def score_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
         """As for Filter."""
-        kept: PodState | None = state.get(self.name)
-        return "none" if kept is None or kept.empty else kept.key
+        kept = self._kept(state)
+        return "none" if kept is None else kept.key
 
     def normalize(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], scores: list[int]) -> Status | None:
         """The best alternatives score 100."""
@@ -229,20 +237,19 @@ class DynamicResources(
 
     # Reserve
 
-    def _results(self, state: CycleState, kept: PodState, node: str) -> Allocations | None:
-        table = self._memo.table(kept.key) if kept.key is not None else kept_table(state)
-        known = table.get(node)
+    def _results(self, kept: PodState, node: str) -> Allocations | None:
+        known = self._answers(kept).get(node)
         return known[1].allocations if known is not None else None
 
     def reserve(self, state: CycleState, pod: Pod, node: str) -> Status | None:
         """Put the node's allocations in flight."""
-        kept: PodState | None = state.get(self.name)
-        if kept is None or kept.empty:
+        kept = self._kept(state)
+        if kept is None:
             return None
         pending = kept.pending
         if not pending and not kept.special_pending:
             return None
-        results = self._results(state, kept, node)
+        results = self._results(kept, node)
         if results is None:
             return error("claim allocation not found for node") if pending else None
         kept.chosen = results
@@ -264,8 +271,8 @@ class DynamicResources(
 
     def unreserve(self, state: CycleState, pod: Pod, node: str) -> None:
         """Drop what is in flight and the pod's reservations; allocations that were written stay."""
-        kept: PodState | None = state.get(self.name)
-        if kept is None or kept.empty:
+        kept = self._kept(state)
+        if kept is None:
             return
         for uid in kept.reserved:
             self._handle.cluster.remove_pending_allocation(uid)
@@ -276,22 +283,11 @@ class DynamicResources(
 
     def pre_bind_pre_flight(self, state: CycleState, pod: Pod, node: str) -> Status | None:
         """Nothing to do without claims."""
-        kept: PodState | None = state.get(self.name)
-        return SKIP if kept is None or kept.empty else None
+        return SKIP if self._kept(state) is None else None
 
     def pre_bind(self, state: CycleState, pod: Pod, node: str) -> Status | None:
         """Write allocations and reservations; wait for binding conditions."""
-        kept: PodState | None = state.get(self.name)
-        if kept is None or kept.empty:
+        kept = self._kept(state)
+        if kept is None:
             return None
         return self._binder.bind(kept, pod, node)
-
-
-def kept_table(state: CycleState) -> dict[str, tuple[int, NodeAnswer]]:
-    """Answers that hold for this cycle only."""
-    key = f"{pluginnames.DYNAMIC_RESOURCES}/nodes"
-    table: dict[str, tuple[int, NodeAnswer]] | None = state.get(key)
-    if table is None:
-        table = {}
-        state.write(key, table)
-    return table

@@ -26,7 +26,8 @@ class NodeAnswer(NamedTuple):
 class PodState:
     """The pod's claims as PreFilter read them; empty if PreFilter rejected the pod.
 
-    `special` is the claim for extended resources, `names` those that it may have to serve. `chosen` are the results
+    `special` is the claim for extended resources, `names` those that it may have to serve. `answers` are those of
+    nodes, by name and with the node's version, where `key` can't say for which pods they hold. `chosen` are the results
     for the reserved node, for the pending claims in order, the special one last, and `uses` says which containers use
     the special one's requests.
     """
@@ -36,6 +37,7 @@ class PodState:
     names: list[str] = field(default_factory=list)
     key: Hashable = None
     allocators: dict[tuple[str, ...], Allocator] = field(default_factory=dict)
+    answers: dict[str, tuple[int, NodeAnswer]] = field(default_factory=dict)
     chosen: Allocations | None = None
     uses: list[Use] = field(default_factory=list)
     reserved: list[str] = field(default_factory=list)
