@@ -1,6 +1,7 @@
 """Whether an expression may be a selector: parsing, types, validators and planning in the order Kubernetes has them."""
 
-from dra_plan.cel.ast import Checked, Expr
+from dra_plan.cel.ast import Expr
+from dra_plan.cel.checked import Checked
 from dra_plan.cel.deep import with_room
 from dra_plan.cel.environment import Environment
 from dra_plan.cel.errors import CelCompileError

@@ -11,7 +11,8 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from dra_plan.cel.ast import ACCUMULATOR, Call, Checked, Comprehension, Const, Expr, Ident, List, Map, Message, Select
+from dra_plan.cel.ast import ACCUMULATOR, Call, Comprehension, Const, Expr, Ident, List, Map, Message, Select
+from dra_plan.cel.checked import Checked
 from dra_plan.cel.deep import with_room
 from dra_plan.cel.device_type import Sized
 from dra_plan.cel.environment import Environment

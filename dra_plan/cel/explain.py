@@ -8,7 +8,8 @@ import msgspec
 
 from dra_plan.api.go_text import go_quote
 from dra_plan.cel import ast
-from dra_plan.cel.ast import Checked, Expr
+from dra_plan.cel.ast import Expr
+from dra_plan.cel.checked import Checked
 from dra_plan.cel.interpret import Evaluator
 from dra_plan.cel.library.cidr import cidr_to_string
 from dra_plan.cel.library.conversions import double_to_string, duration_to_string, timestamp_to_string

@@ -10,7 +10,8 @@ from typing import Any
 
 from msgspec import structs
 
-from dra_plan.cel.ast import Call, Checked, Comprehension, Const, Expr, Ident, List, Map
+from dra_plan.cel.ast import Call, Comprehension, Const, Expr, Ident, List, Map
+from dra_plan.cel.checked import Checked
 from dra_plan.cel.library import Overload
 from dra_plan.cel.library.overload import matching
 from dra_plan.cel.library.patterns import compile_regex

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from dra_plan.cel import ast
 from dra_plan.cel.ast import Expr
 from dra_plan.cel.cost import LIST_COST
+from dra_plan.cel.planned import StepPlanner
 from dra_plan.cel.qualify import UNSET, Evaluate, Run, iterate
 from dra_plan.cel.values import EvaluationError, Value, check_text, entries_of, go_type_name, map_key
 
-if TYPE_CHECKING:
-    from dra_plan.cel.interpret import Planner
 
-
-def plan_fold(planner: Planner, fold: ast.Comprehension, scope: Mapping[str, Evaluate]) -> Evaluate:
+def plan_fold(planner: StepPlanner, fold: ast.Comprehension, scope: Mapping[str, Evaluate]) -> Evaluate:
     """The fold as evaluator; the accumulator gets its first value when it is first read, as upstream."""
     over = planner.plan(fold.iter_range, scope).evaluate
     initial = planner.plan(fold.accu_init, scope)
@@ -83,7 +80,7 @@ def _lazy(slot: int, initial: Evaluate, *, fresh: bool) -> Evaluate:
     return read
 
 
-def _plan_growth(planner: Planner, fold: ast.Comprehension, scope: Mapping[str, Evaluate]) -> Evaluate | None:
+def _plan_growth(planner: StepPlanner, fold: ast.Comprehension, scope: Mapping[str, Evaluate]) -> Evaluate | None:
     """The step `accumulator + [x]`, possibly behind a condition, without copying the list; None for other steps.
 
     Nothing else can hold the list: the accumulator's name can't be written in an expression.
@@ -110,7 +107,7 @@ def _guarded(condition: Evaluate, grow: Evaluate, keep: Evaluate) -> Evaluate:
 
 
 def _plan_append(
-    planner: Planner, fold: ast.Comprehension, step: Expr, scope: Mapping[str, Evaluate]
+    planner: StepPlanner, fold: ast.Comprehension, step: Expr, scope: Mapping[str, Evaluate]
 ) -> Evaluate | None:
     if not (isinstance(step, ast.Call) and step.args and _is_accumulator(step.args[0], fold)):
         return None
@@ -142,7 +139,9 @@ def _plan_append(
     return evaluate
 
 
-def _plan_insert(planner: Planner, step: ast.Call, scope: Mapping[str, Evaluate], accumulator: Evaluate) -> Evaluate:
+def _plan_insert(
+    planner: StepPlanner, step: ast.Call, scope: Mapping[str, Evaluate], accumulator: Evaluate
+) -> Evaluate:
     """The step `accumulator with key: value`; as upstream it stops at the first operand that fails."""
     key_of, value_of = (planner.plan(argument, scope).evaluate for argument in step.args[1:])
 

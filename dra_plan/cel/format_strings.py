@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
-from dra_plan.cel.ast import Call, Checked, Const, Expr, List, Map
+from dra_plan.cel.ast import Call, Const, Expr, List, Map
+from dra_plan.cel.checked import Checked
 from dra_plan.cel.source import Issue
 from dra_plan.cel.walk import nodes
 

@@ -12,7 +12,8 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping
 
 from dra_plan.cel import ast, quick
-from dra_plan.cel.ast import Checked, Expr
+from dra_plan.cel.ast import Expr
+from dra_plan.cel.checked import Checked
 from dra_plan.cel.cost import LIMIT, equality, inequality
 from dra_plan.cel.library.overload import cost_of, one
 from dra_plan.cel.library.patterns import compile_regex

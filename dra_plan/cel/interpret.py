@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-import msgspec
-
 from dra_plan.cel import ast
-from dra_plan.cel.ast import Checked, Expr
+from dra_plan.cel.ast import Expr
+from dra_plan.cel.checked import Checked
 from dra_plan.cel.cost import LIMIT, LIST_COST, MAP_COST, MESSAGE_COST, equality, inequality
 from dra_plan.cel.folds import plan_fold
 from dra_plan.cel.library import Overload
@@ -20,6 +19,7 @@ from dra_plan.cel.library.operators import contained
 from dra_plan.cel.library.overload import Cost, cost_of, matching
 from dra_plan.cel.library.quantities import cell
 from dra_plan.cel.messages import build_message
+from dra_plan.cel.planned import Planned, ValueObserver
 from dra_plan.cel.qualify import Attribute, Chain, Conditional, Evaluate, Qualifier, Run
 from dra_plan.cel.values import (
     NONE,
@@ -32,18 +32,6 @@ from dra_plan.cel.values import (
     map_key,
     no_such_overload,
 )
-
-
-class Planned(msgspec.Struct, frozen=True, eq=False):
-    """A planned expression. `attribute` is set when it is one, `constant` holds the value when `is_constant`."""
-
-    evaluate: Evaluate
-    attribute: Attribute | None = None
-    is_constant: bool = False
-    constant: Value = None
-
-
-ValueObserver = Callable[[int, Value], None]
 
 
 class Planner:

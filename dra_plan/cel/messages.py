@@ -7,7 +7,6 @@ from types import MappingProxyType
 
 from msgspec import Struct
 
-from dra_plan.cel.library.operators import check_duration, check_timestamp
 from dra_plan.cel.types import (
     ANY,
     BOOL,
@@ -25,7 +24,7 @@ from dra_plan.cel.types import (
     map_of,
     wrapper_of,
 )
-from dra_plan.cel.values import EvaluationError, Uint, Value
+from dra_plan.cel.values import EvaluationError, Uint, Value, check_duration, check_timestamp
 
 
 class WellKnown(Struct, frozen=True):

@@ -11,7 +11,8 @@ from typing import TypeAlias
 import msgspec
 
 from dra_plan.cel import ast
-from dra_plan.cel.ast import Checked, Expr
+from dra_plan.cel.ast import Expr
+from dra_plan.cel.checked import Checked
 from dra_plan.cel.walk import children
 
 Read: TypeAlias = tuple[str, str, str]

@@ -10,8 +10,8 @@ import msgspec
 
 from dra_plan.api.resource import Device, DeviceAttribute
 from dra_plan.cel import ast
-from dra_plan.cel.ast import Checked
 from dra_plan.cel.check import check
+from dra_plan.cel.checked import Checked
 from dra_plan.cel.deep import with_room
 from dra_plan.cel.device import Inspector, as_device, device_value, named, read_value
 from dra_plan.cel.environment import Environment, ExpressionRules, environment

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from dra_plan.cel.ast import Call, Checked, Const, Expr, List, Map
+from dra_plan.cel.ast import Call, Const, Expr, List, Map
+from dra_plan.cel.checked import Checked
 from dra_plan.cel.folding import applied, literal_value
 from dra_plan.cel.format_strings import format_issues
 from dra_plan.cel.library.patterns import compile_regex

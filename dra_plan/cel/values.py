@@ -90,6 +90,10 @@ class Duration(msgspec.Struct, frozen=True, order=True, gc=False):
     nanos: int
 
 
+_MIN_TIME = -62135596800 * 10**9
+_MAX_TIME = 253402300800 * 10**9 - 1
+
+
 class Timestamp(msgspec.Struct, frozen=True, order=True, gc=False):
     """An instant: nanoseconds since 1970 in UTC, from year 1 to 9999."""
 
@@ -415,3 +419,17 @@ def check_text(length: int) -> None:
     """Raise Fatal when a string or list of this length would be too long to hold."""
     if length > MAX_TEXT:
         raise cost_exceeded()
+
+
+def check_duration(nanos: int) -> Duration:
+    """The duration of so many nanoseconds; raises EvaluationError beyond an int64."""
+    if MIN_INT64 <= nanos <= MAX_INT64:
+        return Duration(nanos)
+    raise EvaluationError("duration overflow")
+
+
+def check_timestamp(nanos: int) -> Timestamp:
+    """The instant; raises EvaluationError outside of the years 1 to 9999."""
+    if _MIN_TIME <= nanos <= _MAX_TIME:
+        return Timestamp(nanos)
+    raise EvaluationError("timestamp overflow")

@@ -52,7 +52,6 @@ class Cycle:
 
     def run(self, framework: Framework, state: CycleState, pod: Pod, percentage: int) -> CycleResult:
         """Find a node and take it; what was taken is given back if a later step fails."""
-        self._handle.trial = framework
         nodes = list(self._handle.cluster.nodes.values())
         if not nodes:
             return CycleResult(message=NO_NODES, rejected_by=frozenset({"*"}), nomination=NominatingInfo(""))

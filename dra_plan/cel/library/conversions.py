@@ -10,7 +10,6 @@ import re
 
 from dra_plan.api.times import parse_timestamp
 from dra_plan.cel.library import times
-from dra_plan.cel.library.operators import check_timestamp
 from dra_plan.cel.library.overload import UNIT, CallEstimate, Function, Overload, Price, plain
 from dra_plan.cel.library.prices import Operands, first, size
 from dra_plan.cel.ranges import MOST, STRING_FACTOR, Interval
@@ -39,6 +38,7 @@ from dra_plan.cel.values import (
     Uint,
     Value,
     check_int,
+    check_timestamp,
     check_uint,
     type_name,
 )

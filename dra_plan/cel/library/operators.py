@@ -30,15 +30,16 @@ from dra_plan.cel.types import (
     parameter,
 )
 from dra_plan.cel.values import (
-    MAX_INT64,
     MIN_INT64,
     Duration,
     EvaluationError,
     Timestamp,
     Uint,
     Value,
+    check_duration,
     check_int,
     check_text,
+    check_timestamp,
     check_uint,
     compare,
     equal,
@@ -48,23 +49,6 @@ from dra_plan.cel.values import (
     spend,
     spend_on,
 )
-
-_MIN_TIME = -62135596800 * 10**9
-_MAX_TIME = 253402300800 * 10**9 - 1
-
-
-def check_duration(nanos: int) -> Duration:
-    """The duration of so many nanoseconds; raises EvaluationError beyond an int64."""
-    if MIN_INT64 <= nanos <= MAX_INT64:
-        return Duration(nanos)
-    raise EvaluationError("duration overflow")
-
-
-def check_timestamp(nanos: int) -> Timestamp:
-    """The instant; raises EvaluationError outside of the years 1 to 9999."""
-    if _MIN_TIME <= nanos <= _MAX_TIME:
-        return Timestamp(nanos)
-    raise EvaluationError("timestamp overflow")
 
 
 def add(left: Value, right: Value) -> Value:

@@ -124,7 +124,7 @@ class FilterPhase(ProfilePlugins, TrialFilter):
         self, state: CycleState, pod: Pod, statuses: Mapping[str, Status]
     ) -> tuple[NominatingInfo | None, Status | None]:
         """The nomination, and the status whose text goes into the message."""
-        self.quiet = True
+        self.quiet, self.handle.trial = True, self
         try:
             return self._post_filter(state, pod, statuses)
         finally:

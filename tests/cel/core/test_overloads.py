@@ -3,8 +3,8 @@
 import pytest
 
 from dra_plan.cel import compile_selector
-from dra_plan.cel.ast import Checked
 from dra_plan.cel.check import check
+from dra_plan.cel.checked import Checked
 from dra_plan.cel.environment import environment
 from dra_plan.cel.library import authorizer
 from tests.cel.dynamic import test_library

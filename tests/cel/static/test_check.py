@@ -1,7 +1,7 @@
 import pytest
 
-from dra_plan.cel.ast import Checked
 from dra_plan.cel.check import check
+from dra_plan.cel.checked import Checked
 from dra_plan.cel.environment import environment
 from dra_plan.cel.errors import CelCompileError
 
