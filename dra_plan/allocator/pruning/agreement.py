@@ -6,7 +6,7 @@ from dra_plan.allocator.constraints import Constraint
 from dra_plan.allocator.ledger import Ledger
 
 from .facts import Facts
-from .hall import overdrawn
+from .hall import DeviceDemand, overdrawn
 from .offers import DeviceOffer, Outlook
 from .outlook import OutlookMaker
 from .values import Values
@@ -54,11 +54,15 @@ class Agreement:
         masks = [values.masks.get(token, 0) for token in tokens]
         if pinned is None and values.unknown:
             masks.append(values.unknown)
-        return [mask for mask in masks if self._is_possible(outlook, values.constraint, mask)]
+        under = [any(_is_under(offer, values.constraint) for offer in offers) for offers in outlook]
+        others = self._outlooks.demands(offers for offers, is_under in zip(outlook, under, strict=True) if not is_under)
+        asking = [offers for offers, is_under in zip(outlook, under, strict=True) if is_under]
+        return [mask for mask in masks if self._is_possible(asking, others, values.constraint, mask)]
 
-    def _is_possible(self, outlook: Outlook, constraint: Constraint, mask: int) -> bool:
-        restricted = self._restricted(outlook, constraint, mask)
-        return restricted is not None and not overdrawn(self._outlooks.demands(restricted))
+    def _is_possible(self, asking: Outlook, others: list[DeviceDemand], constraint: Constraint, mask: int) -> bool:
+        """Whether the requests under the constraint can have the masked devices, beside what the others demand."""
+        restricted = self._restricted(asking, constraint, mask)
+        return restricted is not None and not overdrawn([*self._outlooks.demands(restricted), *others])
 
     def _restricted(self, outlook: Outlook, constraint: Constraint, mask: int) -> Outlook | None:
         """The outlook with only the masked devices for what is under the constraint; None if a request has too few."""

@@ -6,7 +6,7 @@ number needed and the devices that can serve it now. Making it is rule R1; the o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from dra_plan.allocator.ledger import Ledger
 from dra_plan.allocator.requests import Want
@@ -102,20 +102,19 @@ class OutlookMaker:
             return 1 << 30
         return row.bit_count()
 
-    def demands(self, outlook: Outlook) -> list[DeviceDemand]:
-        """What the requests need of devices that only one request can have.
+    def demands(self, outlook: Iterable[Sequence[DeviceOffer]]) -> list[DeviceDemand]:
+        """What the requests need of devices that only one request can have."""
+        return [demand for offers in outlook if (demand := self.demand(offers)) is not None]
+
+    def demand(self, offers: Sequence[DeviceOffer]) -> DeviceDemand | None:
+        """What a request needs of such devices.
 
         A shared device serves every request; admin access takes nothing away from others; of alternatives, the
         smallest need and the devices of all.
         """
-        found = []
-        for offers in outlook:
-            if any(offer.option.want.admin for offer in offers):
-                continue
-            found.append(
-                (
-                    min(offer.need - self.supply(offer.row & self._facts.shared) for offer in offers),
-                    union(offers) & ~self._facts.shared,
-                )
-            )
-        return found
+        if any(offer.option.want.admin for offer in offers):
+            return None
+        shared = self._facts.shared
+        if not shared:
+            return min([offer.need for offer in offers]), union(offers)
+        return min(offer.need - self.supply(offer.row & shared) for offer in offers), union(offers) & ~shared
