@@ -112,8 +112,8 @@ def fleets(nodes: int) -> None:
 
 def hard() -> None:
     from dra_plan import Cluster
-    from dra_plan.explain import blocking
-    from dra_plan.explain.suggest import trials
+    from dra_plan.explanation import blocking
+    from dra_plan.explanation.suggest import trials
     from tests.conformance import recorded
 
     print("\n| hard case | `allocate` | `explain` | blocking set | suggestions |\n|---|---:|---:|---|---:|")

@@ -14,7 +14,7 @@ from dra_plan.allocator.reasons import DeviceReason, InUse, NothingMatches, Requ
 from dra_plan.allocator.requests import Want
 from dra_plan.documents.allocation import AllocationDocument
 from dra_plan.documents.devices import DeviceCheck
-from dra_plan.explain.reasons import code, refusal_fields
+from dra_plan.explanation.reasons import code, refusal_fields
 
 from . import explain_words as words
 from .columns import Screen

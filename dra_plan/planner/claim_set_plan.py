@@ -14,7 +14,7 @@ from dra_plan.documents.base import ClaimName, ObjectName, claim_allocation
 
 if TYPE_CHECKING:
     from dra_plan.documents.reasons import Reason
-    from dra_plan.explain.explainer import SetExplanation
+    from dra_plan.explanation.explainer import SetExplanation
 
 CANNOT_ALLOCATE = "cannot allocate all claims"
 """Upstream's words for a node on which nothing was found."""
@@ -106,7 +106,7 @@ def _reasons(plan: ClaimSetPlan) -> dict[str, list[Reason]]:
     """The reasons of each node, where they were asked for."""
     if plan.explanation is None:
         return {}
-    from dra_plan.explain import document, node_reasons
+    from dra_plan.explanation import document, node_reasons
 
     if plan.explanation.error is not None:
         fault = document.fault(plan.explanation.error)

@@ -39,7 +39,7 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
     @cached_property
     def document(self) -> ExplanationDocument:
         """The document that `dra-plan explain` prints, made once."""
-        from dra_plan.explain import document
+        from dra_plan.explanation import document
 
         return ExplanationDocument(
             target=answer_target(self.plan.target),
@@ -68,7 +68,7 @@ def explain_claim_sets(
 
 
 def _device(view: View, nodes: Sequence[Node], sets: Sequence[ClaimSet], text: str) -> DeviceStory:
-    from dra_plan.explain import device
+    from dra_plan.explanation import device
 
     asked = device.parse(text)
     if asked is None:

@@ -59,7 +59,7 @@ class SetPlanner:
 
     def explained(self, plan: ClaimSetPlan, inventory: Inventory, *, suggest: bool) -> ClaimSetPlan:
         """The plan with the reasons for its answers."""
-        from dra_plan.explain import explainer
+        from dra_plan.explanation import explainer
 
         told = explainer.explain(
             self.view,

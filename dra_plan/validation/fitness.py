@@ -10,7 +10,7 @@ from dra_plan.allocator.constraints import Constraint, look_up, make
 from dra_plan.allocator.reasons import CapacityMissing
 from dra_plan.allocator.requests import Want
 from dra_plan.allocator.taints import first_untolerated
-from dra_plan.explain.published import attribute_value, qualified
+from dra_plan.explanation.published import attribute_value, qualified
 from dra_plan.manifests.paths import FieldPath
 
 from .input import Input, PlacedClaim, PlacedRequest

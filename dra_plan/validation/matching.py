@@ -9,8 +9,8 @@ from dra_plan.allocator.requests import SelectorCondition, class_conditions
 from dra_plan.api.resource import DeviceClass
 from dra_plan.cel.parts import Reference, clauses, mentions, references
 from dra_plan.cel.rewrite import access, comparison
-from dra_plan.explain.mending import mended
-from dra_plan.explain.published import Publications, look_up
+from dra_plan.explanation.mending import mended
+from dra_plan.explanation.published import Publications, look_up
 from dra_plan.manifests.paths import FieldPath
 
 from .input import Input

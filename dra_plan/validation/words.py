@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from dra_plan.explain import near
+from dra_plan.explanation import near
 
 MOST_NAMED = 3
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from dra_plan.documents.devices import CHOICE_CODES, DEVICE_CODES
 from dra_plan.documents.suggestions import CHANGES
-from dra_plan.explain.reasons import _CODES, OTHER_CODES
-from dra_plan.explain.suggest.change import RANKS
+from dra_plan.explanation.reasons import _CODES, OTHER_CODES
+from dra_plan.explanation.suggest.change import RANKS
 from dra_plan.output import explain_words, schemas
 
 from .apply import _APPLY as APPLIED

@@ -12,9 +12,9 @@ from dra_plan import releases
 from dra_plan.allocator import Allocator, Probe, View
 from dra_plan.claimsets import expand
 from dra_plan.documents.devices import DEVICE_CODES
-from dra_plan.explain import checks
-from dra_plan.explain.placement import Placements
-from dra_plan.explain.reasons import OTHER_CODES
+from dra_plan.explanation import checks
+from dra_plan.explanation.placement import Placements
+from dra_plan.explanation.reasons import OTHER_CODES
 from dra_plan.manifests.decode import from_dicts
 from dra_plan.output import schemas
 from dra_plan.output.explain_formats import parse

@@ -9,11 +9,11 @@ import pytest
 
 from dra_plan import allocate, releases
 from dra_plan.allocator import View
-from dra_plan.explain import explainer
-from dra_plan.explain.blocking import BlockingSet
-from dra_plan.explain.published import Publications
-from dra_plan.explain.selectors import decisive_parts
-from dra_plan.explain.suggest.selectors import other_values
+from dra_plan.explanation import explainer
+from dra_plan.explanation.blocking import BlockingSet
+from dra_plan.explanation.published import Publications
+from dra_plan.explanation.selectors import decisive_parts
+from dra_plan.explanation.suggest.selectors import other_values
 from dra_plan.manifests.decode import from_dicts
 
 from .apply import applied

@@ -8,8 +8,8 @@ from dra_plan.allocator import PoolDevice, SelectorError
 from dra_plan.allocator.requests import Want
 from dra_plan.api.resource import DeviceClass
 from dra_plan.cel.parts import strings
-from dra_plan.explain import edits
-from dra_plan.explain.funnel import Funnel, NodeOffer
+from dra_plan.explanation import edits
+from dra_plan.explanation.funnel import Funnel, NodeOffer
 
 from .change import Change, about, edit_want
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dra_plan.allocator.pools import targets
 from dra_plan.api.core import NodeSelector, NodeSelectorTerm
 from dra_plan.api.resource import ResourceSliceSpec
-from dra_plan.explain.placement import Placement
+from dra_plan.explanation.placement import Placement
 
 MOST = 4
 """Sets of labels to try."""

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from dra_plan.allocator import Outcome
 from dra_plan.api.core import Node
-from dra_plan.explain.funnel import NodeOffer
-from dra_plan.explain.groups import NodeGroup
-from dra_plan.explain.node_selectors import decisive_parts_of
-from dra_plan.explain.placement import Budget, Placement, Placements
+from dra_plan.explanation.funnel import NodeOffer
+from dra_plan.explanation.groups import NodeGroup
+from dra_plan.explanation.node_selectors import decisive_parts_of
+from dra_plan.explanation.placement import Budget, Placement, Placements
 
 from . import candidates, trials
 from .change import Change

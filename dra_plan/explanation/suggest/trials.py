@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from dra_plan.allocator import AllocationError, Outcome
-from dra_plan.explain import funnel
-from dra_plan.explain.node_selectors import decisive_parts_of
-from dra_plan.explain.placement import Budget, Placement
+from dra_plan.explanation import funnel
+from dra_plan.explanation.node_selectors import decisive_parts_of
+from dra_plan.explanation.placement import Budget, Placement
 
 from . import candidates
 from .change import Change

@@ -11,8 +11,8 @@ from typing import Any
 
 from dra_plan.allocator.requests import Want
 from dra_plan.documents.suggestions import CHANGES
-from dra_plan.explain import edits
-from dra_plan.explain.placement import Placement
+from dra_plan.explanation import edits
+from dra_plan.explanation.placement import Placement
 
 Data = dict[str, Any]
 

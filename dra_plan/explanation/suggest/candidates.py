@@ -19,15 +19,15 @@ from dra_plan.allocator.reasons import (
 )
 from dra_plan.allocator.requests import Want
 from dra_plan.api.resource import DeviceToleration
-from dra_plan.explain import edits
-from dra_plan.explain.blocking import BlockingSet
-from dra_plan.explain.elements import ClaimElement, ConstraintElement, CounterElement, RequestElement
-from dra_plan.explain.errors import ErrorDetails
-from dra_plan.explain.funnel import Funnel, NodeOffer, Removal
-from dra_plan.explain.holders import counter_holders, holders
-from dra_plan.explain.placement import Placement
-from dra_plan.explain.reasons import SelectorFailed
-from dra_plan.explain.selectors import DecisivePart
+from dra_plan.explanation import edits
+from dra_plan.explanation.blocking import BlockingSet
+from dra_plan.explanation.elements import ClaimElement, ConstraintElement, CounterElement, RequestElement
+from dra_plan.explanation.errors import ErrorDetails
+from dra_plan.explanation.funnel import Funnel, NodeOffer, Removal
+from dra_plan.explanation.holders import counter_holders, holders
+from dra_plan.explanation.placement import Placement
+from dra_plan.explanation.reasons import SelectorFailed
+from dra_plan.explanation.selectors import DecisivePart
 
 from . import capacities, classes, selectors
 from .change import Change, Data, about, edit_want

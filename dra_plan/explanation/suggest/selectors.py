@@ -11,11 +11,11 @@ from dra_plan.allocator.requests import Want
 from dra_plan.api import quantity
 from dra_plan.cel.parts import clauses
 from dra_plan.cel.rewrite import Comparison, comparison, renamed, with_amount, with_clause, with_domain, without_clause
-from dra_plan.explain import edits
-from dra_plan.explain.near import nearest
-from dra_plan.explain.placement import Placement
-from dra_plan.explain.reasons import SelectorFailed
-from dra_plan.explain.selectors import DecisivePart, NamedValues
+from dra_plan.explanation import edits
+from dra_plan.explanation.near import nearest
+from dra_plan.explanation.placement import Placement
+from dra_plan.explanation.reasons import SelectorFailed
+from dra_plan.explanation.selectors import DecisivePart, NamedValues
 
 from .change import Change, Data, about
 

@@ -8,10 +8,10 @@ from dra_plan.allocator.reasons import CapacityMissing, CapacityShort, PolicyVio
 from dra_plan.allocator.requests import Want
 from dra_plan.api import quantity
 from dra_plan.api.resource import CapacityRequestPolicy
-from dra_plan.explain import edits
-from dra_plan.explain.funnel import Removal
-from dra_plan.explain.near import nearest
-from dra_plan.explain.reasons import amount
+from dra_plan.explanation import edits
+from dra_plan.explanation.funnel import Removal
+from dra_plan.explanation.near import nearest
+from dra_plan.explanation.reasons import amount
 
 from .change import Change, Data, about, edit_want
 
