@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md, the glossary and the decisions: what they name is there."""
+"""CONTRIBUTING.md, the glossary, the decisions and the architecture: what they name is there."""
 
 from __future__ import annotations
 
@@ -9,7 +9,12 @@ import pytest
 
 from tests.cli.running import ROOT
 
-PAGES = [ROOT / "CONTRIBUTING.md", ROOT / "docs" / "glossary.md", *sorted((ROOT / "docs" / "decisions").glob("*.md"))]
+PAGES = [
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "docs" / "glossary.md",
+    ROOT / "docs" / "architecture.md",
+    *sorted((ROOT / "docs" / "decisions").glob("*.md")),
+]
 GLOSSARY = re.findall(r"^\| (.+?) \| (.+?) \| (.+?) \|$", PAGES[1].read_text(encoding="utf-8"), re.MULTILINE)
 PATH = re.compile(r"`((?:dra_plan|tests|scripts|benchmarks|fixtures|docs|examples|completions)/[\w./*-]+)`")
 WORDS = [(word, meaning, where) for word, meaning, where in GLOSSARY if word != "word" and "---" not in word]
@@ -51,3 +56,12 @@ def test_every_decision_is_listed() -> None:
     for name in listed:
         first = (folder / name).read_text(encoding="utf-8").splitlines()[0]
         assert first.startswith(f"# {int(name[:4])}. ")
+
+
+def test_the_files_of_the_architecture_are_there() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = re.findall(r"`([\w/]+(?:\.py|/))`", page)
+    assert [path for path in named if not (ROOT / "dra_plan" / path).exists() and path != "dra_plan/"] == []
+    assert len(named) > 80
+    packages = {path.parent.name for path in ROOT.glob("dra_plan/*/__init__.py")}
+    assert packages <= set(re.findall(r"`(\w+)`", page)), "every package is in the table"
