@@ -37,7 +37,7 @@ class Outcome(enum.Enum):
     UNDECIDED = "Undecided"
 
 
-@dataclass(slots=True, frozen=True)
+@dataclass(slots=True, frozen=True, repr=False)
 class NodeOutcome:
     """The answer for one node: the allocations in claim order if it fits, upstream's error text if there is one.
 
@@ -51,6 +51,9 @@ class NodeOutcome:
     steps: int = 0
     sighted: frozenset[Quirk] = field(default_factory=frozenset)
     error: AllocationError | NodeAllocationError | None = None
+
+    def __repr__(self) -> str:
+        return f"<NodeOutcome on {self.node}: {self.outcome.value}>"
 
 
 class Allocator:

@@ -24,7 +24,7 @@ class Owner(NamedTuple):
         return f"{self.kind} {self.namespace}/{self.name}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ClaimSet:
     """Claims that must be satisfied on one node together.
 
@@ -37,6 +37,10 @@ class ClaimSet:
     allocated: tuple[ResourceClaim, ...] = ()
     error: PodClaimError | None = None
     origin: Origin | None = None
+
+    def __repr__(self) -> str:
+        keys = ", ".join(claim.key for claim in (*self.claims, *self.allocated))
+        return f"<ClaimSet of {self.owner or 'nobody'}: {self.error or keys or 'no claims'}>"
 
     def out_of_reach(self, node: Node) -> list[ResourceClaim]:
         """The allocated claims whose devices can't be reached from the node: their node selector does not match it."""

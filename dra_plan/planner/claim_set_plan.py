@@ -26,6 +26,10 @@ class AllocatedClaim(NamedTuple):
     claim: ResourceClaim
     allocation: AllocationResult
 
+    def __repr__(self) -> str:
+        devices = [f"{result.pool}/{result.device}" for result in self.allocation.devices.results]
+        return f"<AllocatedClaim {self.claim.key}: {', '.join(devices)}>"
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ClaimSetPlan:
