@@ -16,6 +16,7 @@ from dra_plan.cel.checked import Checked
 from dra_plan.cel.deep import with_room
 from dra_plan.cel.device_type import Sized
 from dra_plan.cel.environment import Environment
+from dra_plan.cel.library.operators import INDEX_LIST, INDEX_MAP
 from dra_plan.cel.library.overload import CallEstimate, Overload, PricedOperand
 from dra_plan.cel.ranges import FREE, MOST, ONE, UNKNOWN, Entries, Interval, fixed
 from dra_plan.cel.types import Type
@@ -181,10 +182,10 @@ class _Estimator:
 
     def _indexed(self, expr: Call, overload: Overload, size: Interval | None) -> Interval | None:
         """Note the path of an element; return the size of the result, known before or now."""
-        if overload.id not in ("index_list", "index_map"):
+        if overload not in (INDEX_LIST, INDEX_MAP):
             return size
         container = expr.args[0]
-        self._paths[expr.id] = (*self._path(container), "@items" if overload.id == "index_list" else "@values")
+        self._paths[expr.id] = (*self._path(container), "@items" if overload is INDEX_LIST else "@values")
         entries = self._entry_sizes(container)
         return None if entries is None else entries.value
 
@@ -196,7 +197,7 @@ class _Estimator:
             return CallEstimate(Interval(costs[0].least, costs[0].plus(costs[1]).most))
         if expr.function == "_?_:_":
             return self._conditional(expr, operands, costs)
-        if overload.id in ("add_string", "add_bytes", "add_list"):
+        if expr.function == "_+_" and overload.result.kind in ("string", "bytes", "list"):
             first = self._entry_sizes(expr.args[0])
             self._set_entries(expr, None if first is None else first.union(self._entry_sizes(expr.args[1])))
         found = overload.price.estimate(operands)

@@ -15,6 +15,7 @@ from dra_plan.cel import ast, quick
 from dra_plan.cel.ast import Expr
 from dra_plan.cel.checked import Checked
 from dra_plan.cel.cost import LIMIT, equality, inequality
+from dra_plan.cel.library.operators import IN_LIST
 from dra_plan.cel.library.overload import cost_of, one
 from dra_plan.cel.library.patterns import compile_regex
 from dra_plan.cel.reads import DevicePath, bound_place, is_bind, place_of, tested_place
@@ -209,8 +210,7 @@ class _Writer:
     def _in_list(self, expr: ast.Call, operands: tuple[Expr, ...], scope: _Scope, depth: int) -> str:
         """`item in [constants]`, a look into a set, which costs nothing."""
         item, values = operands[0], self._checked.constants.get(operands[1].id)
-        overloads = self._checked.overloads[expr.id]
-        if not values or type(values) is not list or len(overloads) != 1 or overloads[0].id != "in_list":
+        if not values or type(values) is not list or self._checked.overloads[expr.id] != (IN_LIST,):
             raise _NotGenerated
         if not all(type(value) in (bool, int, Uint, float, str) for value in values):
             raise _NotGenerated

@@ -15,7 +15,7 @@ from dra_plan.cel.checked import Checked
 from dra_plan.cel.cost import LIMIT, LIST_COST, MAP_COST, MESSAGE_COST, equality, inequality
 from dra_plan.cel.folds import plan_fold
 from dra_plan.cel.library import Overload
-from dra_plan.cel.library.operators import contained
+from dra_plan.cel.library.operators import IN_LIST, contained
 from dra_plan.cel.library.overload import Cost, cost_of, matching
 from dra_plan.cel.library.quantities import cell
 from dra_plan.cel.messages import build_message
@@ -122,7 +122,7 @@ class Planner:
 
     def _function(self, expr: ast.Call, steps: list[Planned]) -> Planned:
         overloads = self.checked.overloads[expr.id]
-        if len(overloads) == 1 and overloads[0].id == "in_list" and steps[1].is_constant:
+        if overloads == (IN_LIST,) and steps[1].is_constant:
             member = _set_membership(steps[0].evaluate, steps[1].constant)
             if member is not None:
                 return member

@@ -294,6 +294,11 @@ def _numeric(function: Function, prefix: str, **types: Type) -> tuple[Overload, 
     return _arithmetic(function, *((f"{prefix}_{name}", (of, of), of) for name, of in types.items()))
 
 
+# Those that the evaluators and the estimate know by themselves.
+INDEX_LIST = plain("index_list", (_LIST, INT), _A)
+INDEX_MAP = plain("index_map", (_MAP, _A), _B)
+IN_LIST = plain("in_list", (_A, _LIST), BOOL, contained, Price(_searched_list, _in_list), guarded=False, singleton=True)
+
 OPERATORS = Library(
     name="operators",
     since=(1, 0),
@@ -336,11 +341,9 @@ OPERATORS = Library(
         "_/_": _numeric(divide, "divide", double=DOUBLE, int64=INT, uint64=UINT),
         "_%_": _numeric(modulo, "modulo", int64=INT, uint64=UINT),
         "-_": _arithmetic(negate, ("negate_double", (DOUBLE,), DOUBLE), ("negate_int64", (INT,), INT)),
-        "_[_]": (plain("index_list", (_LIST, INT), _A), plain("index_map", (_MAP, _A), _B)),
+        "_[_]": (INDEX_LIST, INDEX_MAP),
         "@in": (
-            plain(
-                "in_list", (_A, _LIST), BOOL, contained, Price(_searched_list, _in_list), guarded=False, singleton=True
-            ),
+            IN_LIST,
             plain("in_map", (_A, _MAP), BOOL, contained, guarded=False, singleton=True),
         ),
     },
