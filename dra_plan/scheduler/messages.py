@@ -9,8 +9,6 @@ from .status import Status
 
 NO_NODES = "no nodes available to schedule pods"
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
-EVENT_NOTE_LIMIT = 1024
-"""Longer messages are cut in the event; the condition has them whole."""
 
 
 def fit_error(total: int, statuses: Mapping[str, Status], *, pre_filter: str = "", post_filter: str = "") -> str:
@@ -28,10 +26,3 @@ def fit_error(total: int, statuses: Mapping[str, Status], *, pre_filter: str = "
     if post_filter:
         text += f" {post_filter}"
     return text
-
-
-def event_note(message: str) -> str:
-    """The message as the event carries it."""
-    if len(message) <= EVENT_NOTE_LIMIT:
-        return message
-    return message[: EVENT_NOTE_LIMIT - len(" ...")] + " ..."
