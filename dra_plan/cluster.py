@@ -12,10 +12,10 @@ from dra_plan import releases
 from dra_plan.allocator import Probe, View
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import LabelSelector
+from dra_plan.arguments import Names, Objects, label_selector, list_of, names, target_of
 from dra_plan.documents.base import PrintedDocument
-from dra_plan.errors import UsageError
 from dra_plan.planner.answer import PrintedAnswer, counted
-from dra_plan.planner.question import Progress, Question, label_selector, names
+from dra_plan.planner.question import Progress, Question
 from dra_plan.releases import Target
 
 if TYPE_CHECKING:
@@ -28,12 +28,6 @@ if TYPE_CHECKING:
     from dra_plan.scheduler.extenders import Extender
     from dra_plan.scheduler.registry import Registry
     from dra_plan.validation.reading import Reading
-
-Objects = dict[str, Any] | Iterable[dict[str, Any]]
-"""Kubernetes objects as plain dicts, or one of them."""
-
-Names = str | Iterable[str] | None
-"""One name, or several; None or none at all for no choice."""
 
 
 def _as_text(document: PrintedDocument) -> str:
@@ -124,7 +118,7 @@ class Cluster:
     def _of(
         cls, inventory: Inventory, read: Callable[[], Reading], asked: tuple[str, Mapping[str, bool] | None, str]
     ) -> Cluster:
-        return cls(inventory, View.of(inventory, _target(*asked)), asked, functools.cache(read))
+        return cls(inventory, View.of(inventory, target_of(*asked)), asked, functools.cache(read))
 
     def at(
         self,
@@ -143,7 +137,7 @@ class Cluster:
             gates if feature_gates is None else feature_gates,
             mode if quirks is None else quirks,
         )
-        return Cluster(self._inventory, self._view.at(_target(*asked)), asked, self._read)
+        return Cluster(self._inventory, self._view.at(target_of(*asked)), asked, self._read)
 
     @property
     def inventory(self) -> Inventory:
@@ -278,7 +272,7 @@ class Cluster:
         from dra_plan.manifests.loaded import inventory_of
         from dra_plan.planner.scheduling import schedule_pods
 
-        states = _list_of(then, "then", "states of the cluster")
+        states = list_of(then, "then", "states of the cluster")
         question = Question(
             namespace=namespace, selector=label_selector(selector), infer_nodes=infer_nodes, max_steps=max_steps
         )
@@ -309,15 +303,3 @@ class Cluster:
 
         selection = RuleSelection(names(select) or (ALL,), names(ignore))
         return report(self._read(), self.target, selection, ignore_unknown=ignore_unknown)
-
-
-def _target(version: str, gates: Mapping[str, bool] | None, quirks: str) -> Target:
-    if gates is not None and not isinstance(gates, Mapping):
-        raise UsageError(f"feature_gates: wanted a dict of names and truth values, got {gates!r}")
-    return releases.target(version, gates, quirks)
-
-
-def _list_of(given: Any, argument: str, what: str) -> list[Any]:
-    if isinstance(given, str | bytes | os.PathLike | dict):
-        raise UsageError(f"{argument}: wanted a list of {what}, got {given!r}")
-    return list(given)

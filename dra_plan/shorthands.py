@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dra_plan import releases
-from dra_plan.cluster import Cluster, Names, Objects
-from dra_plan.planner.question import names
+from dra_plan.arguments import Names, Objects, names, target_of
+from dra_plan.cluster import Cluster
 
 if TYPE_CHECKING:
     from dra_plan.planner.allocation import AllocationPlan
@@ -120,5 +120,5 @@ def validate(
     if paths:
         reading = read(paths, recursive=recursive)
     reading.subjects += of_objects([one for one in given if isinstance(one, Mapping)])
-    target = releases.target(kubernetes_version, feature_gates, quirks)
+    target = target_of(kubernetes_version, feature_gates, quirks)
     return report(reading, target, RuleSelection(names(select) or (ALL,), names(ignore)), ignore_unknown=ignore_unknown)

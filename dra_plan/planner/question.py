@@ -6,11 +6,10 @@ How the answer is found, and what is made of it, does not belong here.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dra_plan.allocator import Probe
-from dra_plan.api.label_text import parse_selector
 from dra_plan.api.meta import LabelSelector
 
 Progress = Callable[[int, int], None]
@@ -42,13 +41,3 @@ class Question:
     def deadline(self) -> float | None:
         """The monotonic time at which searches end, if the run begins now."""
         return None if self.timeout is None else time.monotonic() + self.timeout
-
-
-def names(given: str | Iterable[str] | None) -> tuple[str, ...]:
-    """The names of an argument that takes one or several."""
-    return (given,) if isinstance(given, str) else tuple(given or ())
-
-
-def label_selector(given: str | LabelSelector | None) -> LabelSelector | None:
-    """The selector of an argument that takes its text, too. Raises UsageError for a text that is none."""
-    return parse_selector(given) if isinstance(given, str) else given
