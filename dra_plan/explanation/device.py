@@ -25,8 +25,9 @@ from dra_plan.documents.devices import (
 from dra_plan.documents.explanation import DeviceStory, JudgedClaimSet, JudgedRequest
 
 from .checks import Checks
-from .document import claim_name, clause, device_name, holder, request_name
+from .document import clause, holder
 from .document import pool as pool_document
+from .names import claim_name, device_name, request_name
 from .near import nearest
 from .placement import Placement, Placements
 from .pools import finding as pool_finding

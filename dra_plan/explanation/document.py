@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
-from dra_plan.allocator import DeviceID, PoolDevice, PoolID, SelectorError
+from dra_plan.allocator import PoolDevice, SelectorError
 from dra_plan.allocator.counters import Counters
 from dra_plan.allocator.reasons import CapacityMissing, InUse, PolicyViolated
 from dra_plan.allocator.requests import Want
 from dra_plan.api.base import QuantityText
-from dra_plan.api.resource import CapacityRequestPolicy, CapacityRequestPolicyRange, ResourceClaim
-from dra_plan.documents.base import ClaimName, DeviceName, ObjectName, PoolName
+from dra_plan.api.resource import CapacityRequestPolicy, CapacityRequestPolicyRange
+from dra_plan.documents.base import ClaimName, DeviceName, ObjectName
 from dra_plan.documents.clauses import ComputedPart, ComputedValue, DecidingClause, FoundName, FoundValue
 from dra_plan.documents.devices import ClaimHolder, PassedOver, RemovedDevices
 from dra_plan.documents.explanation import ChosenDevice, NodeStory, PassedAlternative, StoryRequest
@@ -31,7 +30,7 @@ from dra_plan.documents.reasons import (
     TriedRewrite,
     UnusablePool,
 )
-from dra_plan.documents.suggestions import CHANGES, TriedChanges
+from dra_plan.documents.suggestions import TriedChanges
 
 from .blocking import BlockingSet
 from .choices import DeviceChoice
@@ -42,6 +41,7 @@ from .explainer import SetExplanation
 from .funnel import Funnel, NodeOffer, Removal
 from .groups import NodeGroup
 from .holders import holders, wanted
+from .names import claim_name, device_name, pool_name, request_name
 from .placement import Placement
 from .pools import SkippedPool
 from .reasons import Refusal, TakenAlready, amount, group_key, refusal_fields
@@ -84,27 +84,8 @@ def _story(group: NodeGroup) -> NodeStory:
     )
 
 
-def claim_name(claim: ResourceClaim) -> ClaimName:
-    """Namespace and name."""
-    return ClaimName(namespace=claim.metadata.namespace, name=claim.metadata.name)
-
-
-def device_name(device: DeviceID) -> DeviceName:
-    """Driver, pool and name."""
-    return DeviceName(driver=device.driver, pool=device.pool, device=device.device)
-
-
-def _pool_name(pool: PoolID) -> PoolName:
-    return PoolName(driver=pool.driver, pool=pool.pool)
-
-
 def _examples(devices: Sequence[PoolDevice]) -> list[DeviceName]:
     return [device_name(device.id) for device in devices[:EXAMPLES]]
-
-
-def request_name(want: Want) -> dict[str, Any]:
-    """The fields of a RequestName."""
-    return {"claim": claim_name(want.claim), "request": want.full_name}
 
 
 # -- requests ------------------------------------------------------------------------------------------------------
@@ -237,7 +218,7 @@ def pool(found: SkippedPool) -> UnusablePool:
     incomplete, invalid = found.code == "pool-incomplete", found.code == "pool-invalid"
     return UnusablePool(
         code=found.code,
-        pool=_pool_name(skipped.id),
+        pool=pool_name(skipped.id),
         generation=skipped.generation,
         devices=found.devices,
         slices=list(found.slices),
@@ -292,7 +273,7 @@ def _blocking_request(offer: NodeOffer, element: RequestElement, claim: ClaimNam
 
 def _counter(placement: Placement, element: CounterElement) -> BlockingCounter:
     """A counter with what is left of it, and its total."""
-    made = BlockingCounter(pool=_pool_name(element.pool), counter_set=element.counter_set, counter=element.counter)
+    made = BlockingCounter(pool=pool_name(element.pool), counter_set=element.counter_set, counter=element.counter)
     counters = Counters(placement.view.state, placement.view.target)
     for about_pool in placement.view.gatherer.gather(placement.node):
         if about_pool.id == element.pool:
@@ -339,8 +320,7 @@ def _object(key: tuple[str, str, str] | None) -> ObjectName | None:
 
 def suggestion(found: Suggestion) -> TriedChanges:
     """Changes that were tried together, and the node on which the claims then fit."""
-    changes = [msgspec.convert({"code": change.code, **change.data}, CHANGES[change.code]) for change in found.changes]
-    return TriedChanges(changes=changes, node=found.node)
+    return TriedChanges(changes=[change.told for change in found.changes], node=found.node)
 
 
 def choice(placement: Placement, made: DeviceChoice) -> ChosenDevice:

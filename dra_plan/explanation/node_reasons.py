@@ -15,6 +15,7 @@ from .blocking import SAME_EVERYWHERE, BlockingSet
 from .explainer import SetExplanation
 from .funnel import NodeOffer
 from .groups import NodeGroup
+from .names import claim_name, device_name, request_name
 
 
 def reasons_by_node(told: SetExplanation) -> dict[str, list[Reason]]:
@@ -35,7 +36,7 @@ def reasons(group: NodeGroup, position: int) -> list[Reason]:
         made.append(replace(document.defect(group.defect), code="upstream-defect"))
     if group.error is not None:
         made.append(document.fault(group.error))
-    made += [NodeReason(code="claim-elsewhere", claim=document.claim_name(claim)) for claim in group.elsewhere]
+    made += [NodeReason(code="claim-elsewhere", claim=claim_name(claim)) for claim in group.elsewhere]
     if group.answer.outcome is Outcome.UNDECIDED:
         made.append(NodeReason(code="undecided", steps=group.answer.steps))
     offer = group.offers[position]
@@ -50,7 +51,7 @@ def _view_reasons(group: NodeGroup, offer: NodeOffer) -> list[Reason]:
         made.append(NodeReason(code="no-devices"))
     failing = [funnel for funnels in offer.failing() for funnel in funnels]
     for funnel in failing:
-        about = document.request_name(funnel.want)
+        about = request_name(funnel.want)
         made.append(
             NodeReason(
                 code=funnel.problem or "", **about, need=funnel.need, left=len(funnel.left), devices=funnel.devices
@@ -58,7 +59,7 @@ def _view_reasons(group: NodeGroup, offer: NodeOffer) -> list[Reason]:
         )
         for found in funnel.removals:
             told = document.removal(offer, funnel, found)
-            made.append(replace(told, **about, device=document.device_name(found.devices[0].id)))
+            made.append(replace(told, **about, device=device_name(found.devices[0].id)))
     made += [document.pool(found) for found in offer.unusable]
     if not failing and group.answer.outcome is Outcome.DOES_NOT_FIT and not group.elsewhere:
         made.append(replace(document.blocking_set(offer, _blocking(group, offer)), code="not-together"))

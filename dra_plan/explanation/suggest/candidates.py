@@ -19,18 +19,32 @@ from dra_plan.allocator.reasons import (
 )
 from dra_plan.allocator.requests import Want
 from dra_plan.api.resource import DeviceToleration
+from dra_plan.documents.base import ClaimName
+from dra_plan.documents.suggestions import (
+    ClaimReleased,
+    ClassChanged,
+    ConstraintDropped,
+    CountLowered,
+    GateEnabled,
+    NodeLabelled,
+    PoolAwaited,
+    RequestDropped,
+    SelectorChanged,
+    TaintTolerated,
+)
 from dra_plan.explanation import edits
 from dra_plan.explanation.blocking import BlockingSet
 from dra_plan.explanation.elements import ClaimElement, ConstraintElement, CounterElement, RequestElement
 from dra_plan.explanation.errors import ErrorDetails
 from dra_plan.explanation.funnel import Funnel, NodeOffer, Removal
 from dra_plan.explanation.holders import counter_holders, holders
+from dra_plan.explanation.names import claim_name, pool_name, request_name
 from dra_plan.explanation.placement import Placement
 from dra_plan.explanation.reasons import SelectorFailed
 from dra_plan.explanation.selectors import DecisivePart
 
 from . import capacities, classes, selectors
-from .change import Change, Data, about, edit_want
+from .change import Change, edit_want
 from .labels import missing_labels
 
 _BINDING_GATE = "DRADeviceBindingConditions"
@@ -66,9 +80,10 @@ def candidates(
     made += (_labelled(labels) for labels in missing_labels(offer.placement))
     unique: dict[str, Change] = {}
     for change in made:
-        if change.code == "release-claim" and "/".join(change.data["release"].values()) in offer.placement.own:
+        told = change.told
+        if isinstance(told, ClaimReleased) and f"{told.release.namespace}/{told.release.name}" in offer.placement.own:
             continue
-        unique.setdefault(f"{change.code} {sorted(change.data.items(), key=str)}", change)
+        unique.setdefault(str(told), change)
     return sorted(unique.values(), key=lambda change: change.rank)
 
 
@@ -77,8 +92,8 @@ def of_error(placement: Placement, error: ErrorDetails) -> list[Change]:
     made: list[Change] = []
     for want in placement.wants():
         if error.code == "class-missing" and want.full_name == error.request and error.hint is not None:
-            data = {**about(want), "to": error.hint}
-            made.append(Change("change-class", data, edit_want(want, edits.set_class(error.hint))))
+            told = ClassChanged(code="change-class", **request_name(want), to=error.hint)
+            made.append(Change(told, edit_want(want, edits.set_class(error.hint))))
         elif error.code == "too-many-devices" and not want.takes_all:
             made += _fewer(want, want.count - 1)
     if error.want is not None and error.mended is not None and error.mended.outcome == "Fits":
@@ -91,21 +106,25 @@ def of_error(placement: Placement, error: ErrorDetails) -> list[Change]:
 def _rewritten(want: Want, error: ErrorDetails, expression: str) -> Change:
     name = error.object[2] if error.object is not None and error.object[0] == "DeviceClass" else None
     position = error.selector or 0
-    data: Data = {"selector": position, "expression": error.expression, "replacement": expression}
-    data = {"class": name, **data} if name is not None else {**about(want), **data}
+    about = {"class_": name} if name is not None else request_name(want)
     return Change(
-        "guard-selector",
-        data,
+        SelectorChanged(
+            code="guard-selector",
+            **about,
+            selector=position,
+            expression=error.expression or "",
+            replacement=expression,
+        ),
         lambda placement: edits.replace_selector(placement, want, name, position, expression),
     )
 
 
 def _enable(gate: str) -> Change:
-    return Change("enable-gate", {"gate": gate}, lambda placement: placement.with_gate(gate))
+    return Change(GateEnabled(code="enable-gate", gate=gate), lambda placement: placement.with_gate(gate))
 
 
 def _labelled(labels: dict[str, str]) -> Change:
-    return Change("label-node", {"labels": labels}, lambda placement: edits.label_node(placement, labels))
+    return Change(NodeLabelled(code="label-node", labels=labels), lambda placement: edits.label_node(placement, labels))
 
 
 def _is_blamed(want: Want, blocking: BlockingSet | None) -> bool:
@@ -118,16 +137,16 @@ def _of_want(funnel: Funnel) -> Iterator[Change]:
     want = funnel.want
     if want.takes_all:
         for count in _steps_down(len(funnel.left)):
-            data = {**about(want), "to": count}
-            yield Change("count-instead-of-all", data, edit_want(want, edits.set_count(count)), count)
+            told = CountLowered(code="count-instead-of-all", **request_name(want), to=count)
+            yield Change(told, edit_want(want, edits.set_count(count)), count)
         return
     yield from _fewer(want, min(want.count - 1, len(funnel.left)))
 
 
 def _fewer(want: Want, highest: int) -> Iterator[Change]:
     for count in _steps_down(highest):
-        data = {**about(want), "from": want.count, "to": count}
-        yield Change("lower-count", data, edit_want(want, edits.set_count(count)), count)
+        told = CountLowered(code="lower-count", **request_name(want), from_=want.count, to=count)
+        yield Change(told, edit_want(want, edits.set_count(count)), count)
 
 
 def _steps_down(highest: int) -> Iterable[int]:
@@ -155,22 +174,19 @@ def _of_removal(offer: NodeOffer, funnel: Funnel, removal: Removal, found: Seque
 
 def _toleration(want: Want, taint: NotTolerated) -> Change:
     operator = "Equal" if taint.value else "Exists"
-    edit = edits.tolerate(DeviceToleration(key=taint.key, operator=operator, value=taint.value, effect=taint.effect))
-    toleration = {"key": taint.key, "operator": operator, "value": taint.value, "effect": taint.effect}
-    written = {name: text for name, text in toleration.items() if text}
-    return Change("tolerate-taint", {**about(want), "toleration": written}, edit_want(want, edit))
+    toleration = DeviceToleration(key=taint.key, operator=operator, value=taint.value, effect=taint.effect)
+    told = TaintTolerated(code="tolerate-taint", **request_name(want), toleration=toleration)
+    return Change(told, edit_want(want, edits.tolerate(toleration)))
 
 
 def release(placement: Placement, key: str) -> Change:
     """An allocated claim gives its devices back."""
     namespace, _, name = key.partition("/")
-    data: Data = {"release": {"namespace": namespace, "name": name}}
     claim = next((claim for claim in placement.allocated if claim.key == key), None)
     reserved = claim.status.reserved_for if claim is not None and claim.status is not None else []
     pods = [consumer.name for consumer in reserved if consumer.resource == "pods"]
-    if pods:
-        data["pods"] = pods
-    return Change("release-claim", data, lambda changed: changed.without_allocated([key]))
+    told = ClaimReleased(code="release-claim", release=ClaimName(namespace=namespace, name=name), pods=pods)
+    return Change(told, lambda changed: changed.without_allocated([key]))
 
 
 def _of_blocking(offer: NodeOffer, blocking: BlockingSet | None) -> Iterator[Change]:
@@ -208,23 +224,19 @@ def of_claims(placement: Placement) -> list[Change]:
 def _drop_constraint(placement: Placement, element: ConstraintElement) -> Change:
     claim = placement.claims[element.claim]
     constraint = claim.spec.devices.constraints[element.position]
-    data: Data = {
-        "claim": {"namespace": claim.metadata.namespace, "name": claim.metadata.name},
-        "constraint": element.position,
-        "attribute": constraint.match_attribute or constraint.distinct_attribute or "",
-    }
-    return Change(
-        "drop-constraint", data, lambda changed: edits.drop_constraint(changed, element.claim, element.position)
+    told = ConstraintDropped(
+        code="drop-constraint",
+        claim=claim_name(claim),
+        constraint=element.position,
+        attribute=constraint.match_attribute or constraint.distinct_attribute or "",
     )
+    return Change(told, lambda changed: edits.drop_constraint(changed, element.claim, element.position))
 
 
 def _drop_request(placement: Placement, element: RequestElement) -> Change:
-    metadata = placement.claims[element.claim].metadata
-    data: Data = {
-        "claim": {"namespace": metadata.namespace, "name": metadata.name},
-        "request": element.request,
-    }
-    return Change("drop-request", data, lambda changed: edits.drop_request(changed, element.claim, element.request))
+    claim = claim_name(placement.claims[element.claim])
+    told = RequestDropped(code="drop-request", claim=claim, request=element.request)
+    return Change(told, lambda changed: edits.drop_request(changed, element.claim, element.request))
 
 
 def _of_pools(offer: NodeOffer) -> Iterator[Change]:
@@ -233,15 +245,11 @@ def _of_pools(offer: NodeOffer) -> Iterator[Change]:
         if pool.state is not PoolState.INCOMPLETE:
             continue
         generation, seen = pool.generation, pool.seen
-        data: Data = {
-            "pool": {"driver": pool.id.driver, "pool": pool.id.pool},
-            "seen": seen,
-            "expected": pool.expected,
-        }
+        told = PoolAwaited(code="wait-for-slice", pool=pool_name(pool.id), seen=seen, expected=pool.expected)
 
         def apply(
             placement: Placement, pool_id: Any = pool.id, generation: int = generation, seen: int = seen
         ) -> Placement:
             return edits.complete_pool(placement, pool_id, generation, seen)
 
-        yield Change("wait-for-slice", data, apply)
+        yield Change(told, apply)

@@ -4,30 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from dra_plan.allocator.reasons import CapacityMissing, CapacityShort, PolicyViolated
 from dra_plan.allocator.requests import Want
 from dra_plan.api import quantity
 from dra_plan.api.resource import CapacityRequestPolicy
+from dra_plan.documents.suggestions import CapacityChanged
 from dra_plan.explanation import edits
 from dra_plan.explanation.funnel import Removal
+from dra_plan.explanation.names import request_name
 from dra_plan.explanation.near import nearest
 from dra_plan.explanation.reasons import amount
 
-from .change import Change, Data, about, edit_want
+from .change import Change, edit_want
 
 
 def of_missing(want: Want, missing: CapacityMissing, removal: Removal) -> Iterator[Change]:
     """A capacity that the devices have and that was perhaps meant; or none."""
     asked = (want.capacity or {}).get(missing.name)
-    data: Data = {**about(want), "capacity": missing.name}
+    told = CapacityChanged(code="drop-capacity", **request_name(want), capacity=missing.name)
     published = dict.fromkeys(name for device in removal.devices for name in device.device.capacity)
     identifier = missing.name.rpartition("/")[2]
     meant = next((name for name in published if name.rpartition("/")[2] == identifier), None)
     meant = meant or nearest(missing.name, published)
     if meant is not None and asked is not None:
         edit = edits.rename_capacity(missing.name, meant)
-        yield Change("rename-capacity", {**data, "to": meant}, edit_want(want, edit))
-    yield Change("drop-capacity", data, edit_want(want, edits.rename_capacity(missing.name, None)))
+        yield Change(replace(told, code="rename-capacity", to=meant), edit_want(want, edit))
+    yield Change(told, edit_want(want, edits.rename_capacity(missing.name, None)))
 
 
 def of_short(want: Want, short: CapacityShort) -> Iterator[Change]:
@@ -61,8 +65,9 @@ def _largest(policy: CapacityRequestPolicy | None) -> str | None:
 
 
 def _lowered(want: Want, name: str, to: str, nano: int) -> Change:
-    data: Data = {**about(want), "capacity": name, "from": str((want.capacity or {})[name]), "to": to}
-    return Change("lower-capacity", data, edit_want(want, edits.set_capacity(name, to)), nano)
+    asked = str((want.capacity or {})[name])
+    told = CapacityChanged(code="lower-capacity", **request_name(want), capacity=name, from_=asked, to=to)
+    return Change(told, edit_want(want, edits.set_capacity(name, to)), nano)
 
 
 def asked_name(want: Want, name: str) -> str | None:

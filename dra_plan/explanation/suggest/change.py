@@ -1,4 +1,4 @@
-"""What a change is: its code, its data for documents, and how to make the placement in which it is applied.
+"""What a change is: what documents tell of it, and how to make the placement in which it is applied.
 
 Which changes are worth trying is `candidates.py`, trying them `trials.py`, where and for whom `search.py`.
 """
@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+
+from msgspec.structs import asdict
 
 from dra_plan.allocator.requests import Want
-from dra_plan.documents.suggestions import CHANGES
+from dra_plan.documents.suggestions import CHANGES, SuggestedChange
 from dra_plan.explanation import edits
 from dra_plan.explanation.placement import Placement
-
-Data = dict[str, Any]
 
 RANKS = tuple(CHANGES)
 """All codes, from what changes least: the order of suggestions."""
@@ -22,16 +21,20 @@ RANKS = tuple(CHANGES)
 
 @dataclass(slots=True, frozen=True)
 class Change:
-    """One change. `data` says what it is about, for documents.
+    """One change. `told` says what it is, for documents.
 
     `size` is what is still asked for, where that is a number: of two changes that differ in it alone the larger one
     changes less.
     """
 
-    code: str
-    data: Data
+    told: SuggestedChange
     apply: Callable[[Placement], Placement]
     size: int | None = None
+
+    @property
+    def code(self) -> str:
+        """Its kind."""
+        return self.told.code
 
     @property
     def rank(self) -> int:
@@ -41,14 +44,8 @@ class Change:
     @property
     def key(self) -> tuple[str, ...]:
         """What changes must agree on to be one, however much of it each leaves."""
-        told = (f"{name}={value}" for name, value in self.data.items() if name not in ("to", "replacement"))
-        return (self.code, *told)
-
-
-def about(want: Want) -> Data:
-    """The claim and request of a want, as documents name them."""
-    metadata = want.claim.metadata
-    return {"claim": {"namespace": metadata.namespace, "name": metadata.name}, "request": want.full_name}
+        told = asdict(self.told).items()
+        return tuple(f"{name}={value}" for name, value in told if name not in ("to", "replacement"))
 
 
 def edit_want(want: Want, edit: edits.Edit) -> Callable[[Placement], Placement]:

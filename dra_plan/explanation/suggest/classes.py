@@ -8,10 +8,12 @@ from dra_plan.allocator import PoolDevice, SelectorError
 from dra_plan.allocator.requests import Want
 from dra_plan.api.resource import DeviceClass
 from dra_plan.cel.parts import strings
+from dra_plan.documents.suggestions import AlternativeAdded, ClassChanged
 from dra_plan.explanation import edits
 from dra_plan.explanation.funnel import Funnel, NodeOffer
+from dra_plan.explanation.names import request_name
 
-from .change import Change, about, edit_want
+from .change import Change, edit_want
 
 MOST = 6
 """Classes to try for one request."""
@@ -35,12 +37,12 @@ def of_funnel(offer: NodeOffer, funnel: Funnel) -> Iterator[Change]:
 
 def _other(want: Want, name: str) -> Change:
     if not want.parent:
-        data = {**about(want), "from": want.device_class.metadata.name if want.device_class else "", "to": name}
-        return Change("change-class", data, edit_want(want, edits.set_class(name)))
-    data = {**about(want), "request": want.parent, "class": name, "count": want.count}
+        now = want.device_class.metadata.name if want.device_class else ""
+        changed = ClassChanged(code="change-class", **request_name(want), from_=now, to=name)
+        return Change(changed, edit_want(want, edits.set_class(name)))
+    about = {**request_name(want), "request": want.parent}
     return Change(
-        "add-alternative",
-        data,
+        AlternativeAdded(code="add-alternative", **about, class_=name, count=want.count),
         lambda placement: edits.add_alternative(placement, want.claim_index, want.parent, name, want.count),
     )
 

@@ -11,13 +11,15 @@ from dra_plan.allocator.requests import Want
 from dra_plan.api import quantity
 from dra_plan.cel.parts import clauses
 from dra_plan.cel.rewrite import Comparison, comparison, renamed, with_amount, with_clause, with_domain, without_clause
+from dra_plan.documents.suggestions import SelectorChanged
 from dra_plan.explanation import edits
+from dra_plan.explanation.names import request_name
 from dra_plan.explanation.near import nearest
 from dra_plan.explanation.placement import Placement
 from dra_plan.explanation.reasons import SelectorFailed
 from dra_plan.explanation.selectors import DecisivePart, NamedValues
 
-from .change import Change, Data, about
+from .change import Change
 
 MOST_VALUES = 2
 """Values that are tried for one constant."""
@@ -31,23 +33,28 @@ def of_selector(
     """What to try with a selector that refuses or fails; `found` are the parts of it that decide."""
     position, expression = refusal.position, refusal.expression
     of_class = refusal.class_name is not None
-    data: Data = {"selector": position, "expression": expression}
-    data = {"class": refusal.class_name, **data} if of_class else {**about(want), **data}
-    change = _replacing(want, refusal)
+    about = {"class_": refusal.class_name} if of_class else request_name(want)
+    replacing = _replacing(want, refusal)
+
+    def change(code: str, new: str | None, dropped: str = "") -> Change:
+        told = SelectorChanged(
+            code=code, **about, selector=position, expression=expression, replacement=new, dropped=dropped
+        )
+        return Change(told, replacing(new))
+
     for new in spelling_fixes(expression, found):
-        yield Change("fix-spelling", {**data, "replacement": new}, change(new))
+        yield change("fix-spelling", new)
     if not of_class:
         for new in other_values(expression, found):
-            yield Change("change-value", {**data, "replacement": new}, change(new))
+            yield change("change-value", new)
     for finding in found:
         kept = without_clause(expression, finding.clause)
         if kept is not None:
-            made = {**data, "replacement": kept, "dropped": finding.clause}
-            yield Change("loosen-class" if of_class else "loosen-selector", made, change(kept))
+            yield change("loosen-class" if of_class else "loosen-selector", kept, finding.clause)
     if not of_class:
-        yield Change("drop-selector", {**data, "replacement": None}, change(None))
+        yield change("drop-selector", None)
     elif found and len(clauses(expression)) == 1:
-        yield Change("loosen-class", {**data, "replacement": None}, change(None))
+        yield change("loosen-class", None)
 
 
 def _replacing(want: Want, refusal: SelectorRefused | SelectorFailed) -> Replacing:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from msgspec import structs
+
 from dra_plan.allocator import AllocationError, Outcome
+from dra_plan.documents.suggestions import ConstraintDropped, SelectorChanged
 from dra_plan.explanation import funnel
 from dra_plan.explanation.node_selectors import decisive_parts_of
 from dra_plan.explanation.placement import Budget, Placement
@@ -177,9 +180,14 @@ def _one_more(first: Placement, made: Sequence[Change]) -> list[Change] | None:
             return [*made, change]
         at = next((at for at, other in enumerate(made) if _selector(other) == _selector(change)), None)
         if change.code == "drop-selector" and at is not None and made[at].code != "drop-selector":
-            whole = replace(change, data={**change.data, "expression": made[at].data["expression"]})
-            return [*made[:at], whole, *made[at + 1 :]]
+            return [*made[:at], _of_the_same(change, made[at]), *made[at + 1 :]]
     return None
+
+
+def _of_the_same(change: Change, before: Change) -> Change:
+    """The change, told of the selector as it was before the other one."""
+    was = before.told.expression if isinstance(before.told, SelectorChanged) else ""
+    return replace(change, told=structs.replace(change.told, expression=was))
 
 
 def _compatible(placement: Placement, chosen: Iterable[Change]) -> list[Change]:
@@ -202,15 +210,16 @@ def _clashes(change: Change, made: Sequence[Change], placement: Placement) -> bo
 
 
 def _selector(change: Change) -> tuple[object, ...]:
-    """The selector that a change is about."""
-    return str(change.data.get("claim")), change.data.get("request"), change.data.get("selector")
+    """The selector that a change is about; nothing for other changes."""
+    told = change.told
+    return (told.claim, told.request, told.selector) if isinstance(told, SelectorChanged) else ()
 
 
 def _place(change: Change) -> object:
     """What a change is about; one of the selectors of a request stands for all, as dropping one shifts the others."""
-    data = change.data
-    if "selector" in data:
-        return "selector", str(data.get("claim")), data.get("request"), data.get("class")
-    if change.code == "drop-constraint":
-        return "constraint", str(data["claim"])
+    told = change.told
+    if isinstance(told, SelectorChanged):
+        return "selector", told.claim, told.request, told.class_
+    if isinstance(told, ConstraintDropped):
+        return "constraint", told.claim
     return change.key
