@@ -27,6 +27,7 @@ from .reasons import (
     InUse,
     NotTolerated,
     OtherNode,
+    SelectorRefused,
 )
 from .requests import Want
 from .results import Take
@@ -37,7 +38,7 @@ class TakingCheck(NamedTuple):
     """One thing that a device must pass to be taken: its name, and why a device does not pass it, or None."""
 
     name: str
-    refusal: Callable[[Want, PoolDevice], DeviceReason | None]
+    refusal: Callable[[Taker, Want, PoolDevice], DeviceReason | None]
 
 
 class Taker:
@@ -62,11 +63,6 @@ class Taker:
         self._portions: dict[tuple[Want, DeviceID], Demand] = {}
         self.ledger = Ledger(claims)
         self.sighted: set[Quirk] = set()
-        self._kind = (
-            TakingCheck("feature", self.binding_refusal),
-            TakingCheck("selector", Want.selector_refusal),
-            TakingCheck("node", self.node_refusal),
-        )
 
     def restart(self) -> None:
         """Nothing is taken any more, and nothing leaked."""
@@ -79,15 +75,7 @@ class Taker:
 
         All lists the devices that match before it looks which are free. Asking raises SelectorError, and takes nothing.
         """
-        in_use = TakingCheck("in-use", self.in_use)
-        matching = (*self._kind, TakingCheck("capacity", self.capacity_refusal if self.capacity_counts else _none))
-        return (
-            *((*matching, in_use) if want.takes_all else (in_use, *matching)),
-            TakingCheck("feature", self.counters_off),
-            TakingCheck("counter", self.counter_refusal),
-            TakingCheck("taint", self.taint_refusal),
-            TakingCheck("constraint", self.constraint_refusal),
-        )
+        return _OF_ALL if want.takes_all else _OF_ONE
 
     def in_use(self, want: Want, device: PoolDevice) -> InUse | None:
         """Whether the device belongs to somebody: to an allocated claim, or to a request of this search."""
@@ -115,8 +103,8 @@ class Taker:
         return known[device.id]
 
     def _find_match_refusal(self, want: Want, device: PoolDevice) -> DeviceReason | None:
-        for _, refusal in self._kind:
-            found = refusal(want, device)
+        for _, refusal in _KIND:
+            found = refusal(self, want, device)
             if found is not None:
                 return found
         return None
@@ -126,6 +114,10 @@ class Taker:
         off = device.device.binding_conditions and not self.features.binding_conditions
         return BindingConditionsOff() if off else None
 
+    def selector_refusal(self, want: Want, device: PoolDevice) -> SelectorRefused | None:
+        """The first selector of the want that is false for the device. Raises SelectorError."""
+        return want.selector_refusal(device)
+
     def node_refusal(self, _want: Want, device: PoolDevice) -> OtherNode | None:
         """Whether the device is on other nodes only."""
         return None if device_is_on(device, self._node) else OtherNode()
@@ -134,7 +126,7 @@ class Taker:
         """Whether All means the device; upstream leaves out a shared one whose capacity is used up (Q10)."""
         if self.match_refusal(want, device) is not None:
             return False
-        refusal = self.capacity_refusal(want, device) if self.capacity_counts else None
+        refusal = self.counted_capacity_refusal(want, device)
         if refusal is None:
             return True
         demand = self.demand(want, device)
@@ -170,6 +162,10 @@ class Taker:
         if short is not None and want.admin:
             self.sighted.add("admin_pays")
         return short
+
+    def counted_capacity_refusal(self, want: Want, device: PoolDevice) -> DeviceReason | None:
+        """As `capacity_refusal`, and nothing where capacity plays no role."""
+        return self.capacity_refusal(want, device) if self.capacity_counts else None
 
     def judged(self, slot: int, device: PoolDevice) -> PoolDevice:
         """The device whose capacity decides whether one is tried: itself, or the slot's own in the slice (C1)."""
@@ -348,5 +344,18 @@ class Taker:
                 self.ledger.leak_take(device.id, want.claim_index)
 
 
-def _none(_want: Want, _device: PoolDevice) -> None:
-    """The check of what plays no role: nothing is refused."""
+_IN_USE = TakingCheck("in-use", Taker.in_use)
+_KIND = (
+    TakingCheck("feature", Taker.binding_refusal),
+    TakingCheck("selector", Taker.selector_refusal),
+    TakingCheck("node", Taker.node_refusal),
+)
+_MATCHING = (*_KIND, TakingCheck("capacity", Taker.counted_capacity_refusal))
+_TAKING = (
+    TakingCheck("feature", Taker.counters_off),
+    TakingCheck("counter", Taker.counter_refusal),
+    TakingCheck("taint", Taker.taint_refusal),
+    TakingCheck("constraint", Taker.constraint_refusal),
+)
+_OF_ONE = (_IN_USE, *_MATCHING, *_TAKING)
+_OF_ALL = (*_MATCHING, _IN_USE, *_TAKING)

@@ -13,7 +13,7 @@ from dra_plan.allocator.counters import Counters
 from dra_plan.allocator.pools import is_searched
 from dra_plan.allocator.reasons import DeviceReason
 from dra_plan.allocator.requests import Want
-from dra_plan.allocator.taking import Taker, TakingCheck
+from dra_plan.allocator.taking import Taker
 
 from .placement import Placement
 from .reasons import PoolUnusable, Refusal, SelectorFailed
@@ -35,7 +35,6 @@ class Checks:
         pools, obsolete = placement.gathered
         self.counters = Counters(view.state, target)
         self._rules = target.rules
-        self._known: dict[Want, tuple[TakingCheck, ...]] = {}
         self._taker = Taker(
             placement.node,
             (*pools, *obsolete),
@@ -47,14 +46,11 @@ class Checks:
             target.quirks,
         )
 
-    def _of(self, want: Want) -> tuple[TakingCheck, ...]:
-        if want not in self._known:
-            self._known[want] = self._taker.checks(want)
-        return self._known[want]
-
     def every(self, want: Want, device: PoolDevice, pool: Pool) -> list[CheckResult]:
         """What each check says, in the order in which the want meets them."""
-        found = [CheckResult(check.name, _asked(check.refusal, want, device)) for check in self._of(want)]
+        found = [
+            CheckResult(check.name, self._asked(check.refusal, want, device)) for check in self._taker.checks(want)
+        ]
         return [CheckResult("pool", self._pool(pool)), *found]
 
     def first(self, want: Want, device: PoolDevice, pool: Pool) -> Refusal | None:
@@ -62,15 +58,15 @@ class Checks:
         refused = self._pool(pool)
         if refused is not None:
             return refused
-        for _, refusal in self._of(want):
-            found = _asked(refusal, want, device)
+        for _, refusal in self._taker.checks(want):
+            found = self._asked(refusal, want, device)
             if found is not None:
                 return found
         return None
 
     def names(self, want: Want) -> list[str]:
         """The names of the checks in order, each where it first comes."""
-        return list(dict.fromkeys(("pool", *(check.name for check in self._of(want)))))
+        return list(dict.fromkeys(("pool", *(check.name for check in self._taker.checks(want)))))
 
     def matches(self, want: Want, device: PoolDevice, pool: Pool) -> bool:
         """Whether All includes the device."""
@@ -81,18 +77,17 @@ class Checks:
 
     def selector(self, want: Want, device: PoolDevice) -> Refusal | None:
         """The first selector of the class, then of the request, that is false for the device or fails on it."""
-        return _asked(Want.selector_refusal, want, device)
+        return self._asked(Taker.selector_refusal, want, device)
 
     def _pool(self, pool: Pool) -> PoolUnusable | None:
         return None if is_searched(pool, self._rules) else PoolUnusable(pool.state.value.lower())
 
-
-def _asked(
-    refusal: Callable[[Want, PoolDevice], DeviceReason | None], want: Want, device: PoolDevice
-) -> Refusal | None:
-    """What the check says; an error of a selector is a reason too."""
-    try:
-        return refusal(want, device)
-    except SelectorError as error:
-        place = (error.cause.device_class or None, error.position, error.expression)
-        return SelectorFailed(*place, str(error), error.device is not None, error.of_device)
+    def _asked(
+        self, refusal: Callable[[Taker, Want, PoolDevice], DeviceReason | None], want: Want, device: PoolDevice
+    ) -> Refusal | None:
+        """What the check says; an error of a selector is a reason too."""
+        try:
+            return refusal(self._taker, want, device)
+        except SelectorError as error:
+            place = (error.cause.device_class or None, error.position, error.expression)
+            return SelectorFailed(*place, str(error), error.device is not None, error.of_device)
