@@ -63,6 +63,14 @@ def test_the_answer_is_the_same_and_comes_last() -> None:
     assert (told.status, told.err) == (silent.status, silent.err)
 
 
+@pytest.mark.parametrize("description", [PAIR, TAINTED, MANY, WITNESSES["R6"]])
+def test_the_search_is_the_same_unheard(description: str, tmp_path: Path) -> None:
+    """The wide table tells the steps and every device."""
+    told = traced(description, tmp_path, "-o", "wide")
+    silent = in_process("allocate", str(tmp_path / "input.json"), "-o", "wide")
+    assert told.out.endswith(f"\n\n{silent.out}")
+
+
 @pytest.mark.parametrize(
     ("inputs", "fault"),
     [
