@@ -144,6 +144,7 @@ Quirk = Literal[
     "absent_device_selector_matches_all",
     "taint_rule_crashes",
     "list_constraints_as_scalars",
+    "fit_score_without_pod_level",
 ]
 """The names of the known defects: the fields of `Quirks`, written out so that the type checker knows them."""
 
@@ -177,6 +178,7 @@ class Quirks(Struct, frozen=True, kw_only=True):
     absent_device_selector_matches_all: bool = True
     taint_rule_crashes: bool = True
     list_constraints_as_scalars: bool = True
+    fit_score_without_pod_level: bool = True
 
     def among(self, names: Iterable[Quirk]) -> tuple[Quirk, ...]:
         """Those of the names that the release has, in name order."""
@@ -224,6 +226,7 @@ DEFECTS = (
     Defect("Q20", "all_alternative_loses_index", 0, "from its second device on, an All alternative is mistaken for the first alternative"),
     Defect("C1", "capacity_of_wrong_device", 0, "capacity is first checked on another device of the slice: on its first for a request's first device, on its second for the second"),
     Defect("P11", "list_constraints_as_scalars", 0, "list attributes reach selectors but not constraints"),
+    Defect("P12", "fit_score_without_pod_level", 0, "NodeResourcesFit scores a pod without its pod-level requests"),
     Defect("E1", "absent_device_selector_matches_all", 141620, "a taint rule without device selector taints every device"),
     Defect("E2", "losing_class_loses_implicit_name", 141103, "a class that loses its extended resource name loses its implicit name too"),
     Defect("E3", "taint_rule_crashes", 0, "the first device taint rule crashes the scheduler"),

@@ -15,7 +15,7 @@ from .generated import GeneratedClaims
 from .ownership import Controllers, Dependents
 from .sets import Owner
 
-_IMPLICIT_RESOURCE = "deviceclass.resource.kubernetes.io/"
+IMPLICIT_PREFIX = "deviceclass.resource.kubernetes.io/"
 """Before a class's name: the resource that every class serves."""
 
 
@@ -81,7 +81,7 @@ class Index:
         """The names of extended resources that a device class of the input serves."""
         classes = self.inventory.classes
         explicit = {c.spec.extended_resource_name for c in classes if c.spec.extended_resource_name}
-        return frozenset(explicit | {_IMPLICIT_RESOURCE + c.metadata.name for c in classes})
+        return frozenset(explicit | {IMPLICIT_PREFIX + c.metadata.name for c in classes})
 
     @cached_property
     def used_claims(self) -> dict[tuple[str, str], list[Owner]]:

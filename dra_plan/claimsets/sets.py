@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,6 +12,10 @@ from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.selectors import node_matches
 
 from .podclaims import PodClaimError
+
+CANNOT_ALLOCATE = "cannot allocate all claims"
+NOT_AVAILABLE = "resourceclaim not available on the node"
+"""The scheduler's words for a node on which nothing was found, and for one out of an allocated claim's reach."""
 
 
 class Owner(NamedTuple):
@@ -43,14 +48,15 @@ class ClaimSet:
         return f"<ClaimSet of {self.owner or 'nobody'}: {self.error or keys or 'no claims'}>"
 
     def out_of_reach(self, node: Node) -> list[ResourceClaim]:
-        """The allocated claims whose devices can't be reached from the node: their node selector does not match it."""
-        return [claim for claim in self.allocated if not _is_usable(claim, node)]
+        """The allocated claims whose devices can't be reached from the node."""
+        metadata = node.metadata
+        return [claim for claim in self.allocated if not is_in_reach(claim, metadata.name, metadata.labels)]
 
 
-def _is_usable(claim: ResourceClaim, node: Node) -> bool:
-    allocation = claim.status.allocation if claim.status is not None else None
-    selector = allocation.node_selector if allocation is not None else None
-    return selector is None or node_matches(selector, node.metadata.name, node.metadata.labels)
+def is_in_reach(claim: ResourceClaim, node: str, labels: Mapping[str, str] | None) -> bool:
+    """Whether the claim's devices can be reached from a node: its node selector matches, if it is allocated."""
+    selector = claim.allocation.node_selector if claim.allocation is not None else None
+    return selector is None or node_matches(selector, node, labels)
 
 
 class Expansion(NamedTuple):

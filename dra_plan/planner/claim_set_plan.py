@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dra_plan.allocator import NodeOutcome, Outcome
 from dra_plan.api.resource import AllocationResult, ResourceClaim
-from dra_plan.claimsets.sets import ClaimSet
+from dra_plan.claimsets.sets import CANNOT_ALLOCATE, ClaimSet
 from dra_plan.documents.allocation import PlannedClaim, PlannedClaimSet, PlannedNode
 from dra_plan.documents.base import ClaimName, ObjectName, claim_allocation
 
 if TYPE_CHECKING:
     from dra_plan.documents.reasons import Reason
     from dra_plan.explanation.explainer import SetExplanation
-
-CANNOT_ALLOCATE = "cannot allocate all claims"
-"""Upstream's words for a node on which nothing was found."""
 
 
 class AllocatedClaim(NamedTuple):

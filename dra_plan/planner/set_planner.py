@@ -10,14 +10,11 @@ from dra_plan.allocator import Allocator, NodeOutcome, Outcome, View
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
-from dra_plan.claimsets.sets import ClaimSet
+from dra_plan.claimsets.sets import NOT_AVAILABLE, ClaimSet
 from dra_plan.planner import defects
 from dra_plan.planner.claim_set_plan import ClaimSetPlan
 from dra_plan.planner.question import Question
 from dra_plan.planner.timeouts import TimeoutWatch
-
-NOT_AVAILABLE = "resourceclaim not available on the node"
-"""Upstream's words for a node that an allocated claim excludes."""
 
 
 class PlannedSet(NamedTuple):

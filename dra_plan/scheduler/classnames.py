@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dra_plan.api.resource import DeviceClass
+from dra_plan.claimsets.index import IMPLICIT_PREFIX
 
 from .clock import parse_time
-
-IMPLICIT_PREFIX = "deviceclass.resource.kubernetes.io/"
 
 
 def class_names(classes: Iterable[DeviceClass], *, loser_loses_implicit: bool) -> dict[str, str]:

@@ -99,10 +99,13 @@ class Wake:
     time: float
 
 
+def concerns(interest: Interest, event: Event) -> bool:
+    """Whether the event is of the kind that the interest is in."""
+    return interest.resource in (event.resource, Resource.ALL) and bool(interest.action & event.action)
+
+
 def wakes(interest: Interest, event: Event, pod: Pod) -> bool:
     """Whether an event, through this interest, is worth another attempt of the pod."""
-    if interest.resource is not Resource.ALL and interest.resource is not event.resource:
-        return False
-    if not interest.action & event.action:
+    if not concerns(interest, event):
         return False
     return interest.hint is None or interest.hint(pod, event.old, event.new) is Hint.QUEUE

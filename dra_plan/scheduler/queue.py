@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 
 from .clock import Clock
-from .events import Event, Interest, Wake
+from .events import Event, Interest, Wake, concerns
 from .framework import EnqueueExtensions, Plugin
 from .nodeinfo import PodInfo
 from .queuedpod import QueuedPod
@@ -258,10 +258,7 @@ class SchedulingQueue:
 
     def _concerns(self, item: QueuedPod, name: str, event: Event) -> bool:
         known = self._registered(item).get(name)
-        return known is None or any(
-            interest.resource in (event.resource, interest.resource.ALL) and interest.action & event.action
-            for interest in known[1]
-        )
+        return known is None or any(concerns(interest, event) for interest in known[1])
 
     def _registered(self, item: QueuedPod) -> dict[str, tuple[Plugin, list[Interest]]]:
         """Plugin name to the plugin and its interests; absent if it declares none: any event will do."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from dra_plan.allocator.requests import RESULTS_LIMIT
 from dra_plan.api.quantity import parse
 from dra_plan.api.resource import (
     DeviceClaim,
@@ -156,7 +157,7 @@ def check_status(status: ResourceClaimStatus, spec: ResourceClaimSpec) -> Iterat
     if status.allocation is not None:
         devices = (*path, "allocation", "devices")
         results, entries = status.allocation.devices.results, status.allocation.devices.config
-        yield from at_most((*devices, "results"), results, limits.RESULTS, "result")
+        yield from at_most((*devices, "results"), results, RESULTS_LIMIT, "result")
         yield from at_most((*devices, "config"), entries, limits.ALLOCATION_CONFIGS, "configuration")
         allocated = {(result.driver, result.pool, result.device, result.share_id) for result in results}
         named = (((*devices, "results", index, "request"), result.request) for index, result in enumerate(results))

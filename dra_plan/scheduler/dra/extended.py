@@ -11,8 +11,8 @@ from dra_plan.api.core import Container, Pod
 from dra_plan.api.meta import ObjectMeta, OwnerReference
 from dra_plan.api.quantity import parse
 from dra_plan.api.resource import DeviceClaim, DeviceRequest, ExactDeviceRequest, ResourceClaim, ResourceClaimSpec
+from dra_plan.claimsets.index import IMPLICIT_PREFIX
 from dra_plan.claimsets.podclaims import SPECIAL_ANNOTATION
-from dra_plan.scheduler.classnames import IMPLICIT_PREFIX
 from dra_plan.scheduler.podrequest import Amounts, is_extended
 
 SPECIAL_NAME = "<extended-resources>"
@@ -31,8 +31,13 @@ def wanted_names(requests: Amounts) -> list[str]:
 
 
 def served_names(names: Iterable[str], mapped: Collection[str], allocatable: Mapping[str, int]) -> tuple[str, ...]:
-    """Those of the names that devices serve on a node: `mapped` to a class, and nothing of it allocatable there."""
-    return tuple(name for name in names if name in mapped and allocatable.get(name, 0) <= 0)
+    """Those of the names that devices serve on a node; those that a class serves are `mapped`."""
+    return tuple(name for name in names if is_served(allocatable.get(name, 0), mapped=name in mapped))
+
+
+def is_served(allocatable: int, *, mapped: bool) -> bool:
+    """Whether devices serve a name on a node: a class does, and the node has nothing of it to allocate."""
+    return mapped and allocatable <= 0
 
 
 def new_special_claim(pod: Pod) -> ResourceClaim:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dra_plan.allocator import Allocator, NodeOutcome, Outcome
 from dra_plan.api.core import Pod
 from dra_plan.api.resource import ResourceClaim
-from dra_plan.api.selectors import node_matches
+from dra_plan.claimsets.sets import CANNOT_ALLOCATE, NOT_AVAILABLE, is_in_reach
 from dra_plan.scheduler import pluginnames
 from dra_plan.scheduler.handle import Handle
 from dra_plan.scheduler.nodeinfo import NodeInfo
@@ -15,9 +15,9 @@ from . import conditions
 from .extended import served_names, special_requests, with_requests
 from .state import NodeAnswer, PodState
 
-UNAVAILABLE = unresolvable("resourceclaim not available on the node").by(pluginnames.DYNAMIC_RESOURCES)
+UNAVAILABLE = unresolvable(NOT_AVAILABLE).by(pluginnames.DYNAMIC_RESOURCES)
 """An allocated claim can't be used on the node. Known again as the object that it is."""
-_NO_DEVICES = unresolvable("cannot allocate all claims")
+_NO_DEVICES = unresolvable(CANNOT_ALLOCATE)
 _LEFTOVER = unresolvable("cannot schedule extended resource claim")
 _CANNOT_FIT = unresolvable("cannot fit resource")
 
@@ -79,8 +79,7 @@ class NodeCheck:
 
     def is_available(self, claim: ResourceClaim, node: NodeInfo) -> bool:
         """Whether an allocated claim can be used on the node."""
-        selector = claim.allocation.node_selector if claim.allocation is not None else None
-        if selector is not None and not node_matches(selector, node.name, node.labels):
+        if not is_in_reach(claim, node.name, node.labels):
             return False
         if not self._handle.target.features.binding_conditions:
             return True

@@ -8,6 +8,7 @@ from dra_plan.api.core import Node, Pod
 from dra_plan.scheduler import pluginnames
 from dra_plan.scheduler.cyclestate import CycleState
 from dra_plan.scheduler.dra.devicetotals import Totals
+from dra_plan.scheduler.dra.extended import is_served
 from dra_plan.scheduler.events import Action, Hint, Interest, Resource
 from dra_plan.scheduler.framework import (
     EnqueueExtensions,
@@ -79,7 +80,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
             room = allocatable.get(name, 0)
             if value <= room - requested.get(name, 0):
                 continue
-            if mapped and room <= 0:
+            if is_served(room, mapped=mapped):
                 continue  # devices will serve it
             reasons.append(f"Insufficient {name}")
             hopeless = hopeless or value > room
@@ -95,8 +96,9 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
     # Score
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
-        """Compute what the pod counts for. Pod-level requests are left out (quirk F1, P12) unless repaired."""
-        counted = pod_requests(pod, pod_level=self._handle.target.quirk_mode == "fixed", defaults=True)
+        """Compute what the pod counts for. Pod-level requests are left out (P12) unless repaired."""
+        left_out = self._handle.target.quirks.fit_score_without_pod_level
+        counted = pod_requests(pod, pod_level=not left_out, defaults=True)
         state.write(f"{self.name}/score", tuple(counted.get(name, 0) for name in self._strategy.names))
         return None
 
