@@ -1,10 +1,9 @@
-"""DRA141 to DRA146: claims and claim templates by themselves, as the API server judges them."""
+"""DRA141 to DRA144, DRA146: claims and claim templates by themselves, as the API server judges them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from dra_plan.allocator.requests import RESULTS_LIMIT
 from dra_plan.api.quantity import parse
 from dra_plan.api.resource import (
     DeviceClaim,
@@ -12,7 +11,6 @@ from dra_plan.api.resource import (
     DeviceSubRequest,
     ExactDeviceRequest,
     ResourceClaimSpec,
-    ResourceClaimStatus,
 )
 from dra_plan.manifests.paths import FieldPath
 from dra_plan.releases import Target
@@ -46,19 +44,13 @@ EMPTY_CONSTRAINT = refused(
     "A constraint compares one attribute: matchAttribute or distinctAttribute.",
     "Name the attribute, or remove the constraint.",
 )
-STATUS = refused(
-    "DRA145",
-    "claim status that contradicts itself",
-    "Only allocated claims can be reserved, each user once, and driver status belongs to allocated devices.",
-    "Take the status from a cluster as it is, or leave it out.",
-)
 CAPACITY_AMOUNT = warning(
     "DRA146",
     "request for a negative amount of capacity",
     "No device gives back capacity when it is taken. The API server does not check the amount.",
     "Write how much each device must offer.",
 )
-RULES = (ONE_FORM, MODE, UNKNOWN_REQUEST, EMPTY_CONSTRAINT, STATUS, CAPACITY_AMOUNT)
+RULES = (ONE_FORM, MODE, UNKNOWN_REQUEST, EMPTY_CONSTRAINT, CAPACITY_AMOUNT)
 
 
 def check_spec(path: FieldPath, spec: ResourceClaimSpec, target: Target) -> Iterator[Problem]:
@@ -74,7 +66,7 @@ def check_spec(path: FieldPath, spec: ResourceClaimSpec, target: Target) -> Iter
     yield from at_most((*path, "config"), devices.config, limits.CONFIGS, "configuration")
     for index, entry in enumerate(devices.config):
         at = (*path, "config", index)
-        yield from _references((*at, "requests"), entry.requests, devices)
+        yield from check_references((*at, "requests"), entry.requests, devices)
         yield from configs.check(at, entry.opaque)
 
 
@@ -121,7 +113,7 @@ def _constraints(path: FieldPath, devices: DeviceClaim) -> Iterator[Problem]:
     yield from at_most(path, devices.constraints, limits.CONSTRAINTS, "constraint")
     for index, constraint in enumerate(devices.constraints):
         at = (*path, index)
-        yield from _references((*at, "requests"), constraint.requests, devices)
+        yield from check_references((*at, "requests"), constraint.requests, devices)
         if constraint.match_attribute is not None:
             yield from names.fully_qualified((*at, "matchAttribute"), constraint.match_attribute)
         elif constraint.distinct_attribute is not None:
@@ -139,42 +131,16 @@ def request_names(devices: DeviceClaim) -> list[str]:
     ]
 
 
-def _references(path: FieldPath, references: list[str], devices: DeviceClaim) -> Iterator[Problem]:
+def check_references(path: FieldPath, references: list[str], devices: DeviceClaim) -> Iterator[Problem]:
+    """A list of requests of the claim."""
     known = request_names(devices)
     yield from at_most(path, references, limits.REQUESTS, "request")
     yield from names.unique((((*path, index), name) for index, name in enumerate(references)), "request")
     for index, name in enumerate(references):
-        if name not in known:
-            yield UNKNOWN_REQUEST.at(
-                (*path, index), f"no request {shown(name)} in this claim", nearest(name, known) or ""
-            )
+        yield from known_request((*path, index), name, known)
 
 
-def check_status(status: ResourceClaimStatus, spec: ResourceClaimSpec) -> Iterator[Problem]:
-    """The status of a claim."""
-    path: FieldPath = ("status",)
-    allocated: set[tuple[str, str, str, str | None]] = set()
-    if status.allocation is not None:
-        devices = (*path, "allocation", "devices")
-        results, entries = status.allocation.devices.results, status.allocation.devices.config
-        yield from at_most((*devices, "results"), results, RESULTS_LIMIT, "result")
-        yield from at_most((*devices, "config"), entries, limits.ALLOCATION_CONFIGS, "configuration")
-        allocated = {(result.driver, result.pool, result.device, result.share_id) for result in results}
-        named = (((*devices, "results", index, "request"), result.request) for index, result in enumerate(results))
-        yield from _known_results(named, spec.devices)
-    reserved = (*path, "reservedFor")
-    yield from at_most(reserved, status.reserved_for, limits.RESERVED_FOR, "user")
-    if status.reserved_for and status.allocation is None:
-        yield STATUS.at(reserved, "reserved but not allocated")
-    yield from names.unique((((*reserved, i, "uid"), user.uid) for i, user in enumerate(status.reserved_for)), "user")
-    for index, device in enumerate(status.devices):
-        if (device.driver, device.pool, device.device, device.share_id) not in allocated:
-            name = f"{device.driver}/{device.pool}/{device.device}"
-            yield STATUS.at((*path, "devices", index), f"{name} is not allocated to this claim")
-
-
-def _known_results(named: Iterable[tuple[FieldPath, str]], devices: DeviceClaim) -> Iterator[Problem]:
-    known = request_names(devices)
-    for path, name in named:
-        if name not in known:
-            yield UNKNOWN_REQUEST.at(path, f"no request {shown(name)} in this claim", nearest(name, known) or "")
+def known_request(path: FieldPath, name: str, known: list[str]) -> Iterator[Problem]:
+    """A reference to one of the known requests."""
+    if name not in known:
+        yield UNKNOWN_REQUEST.at(path, f"no request {shown(name)} in this claim", nearest(name, known) or "")

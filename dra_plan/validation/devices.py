@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from dra_plan.api import semver
-from dra_plan.api.resource import Device, DeviceAttribute
+from dra_plan.api.resource import Device, DeviceAttribute, DeviceRequestAllocationResult
 from dra_plan.manifests.paths import FieldPath
 
 from . import formats, names, nodefields, policies, taints
@@ -71,7 +71,7 @@ def check(path: FieldPath, device: Device, limits: Limits, *, own_nodes: bool) -
     yield from at_most((*path, "taints"), device.taints, limits.taints, "taint")
     for index, taint in enumerate(device.taints):
         yield from taints.taint((*path, "taints", index), taint)
-    yield from _binding(path, device)
+    yield from binding(path, device)
 
 
 def _attributes(path: FieldPath, device: Device, limits: Limits) -> Iterator[Problem]:
@@ -142,7 +142,8 @@ def _strict(text: str) -> str:
     return made if _is_version(made) else ""
 
 
-def _binding(path: FieldPath, device: Device) -> Iterator[Problem]:
+def binding(path: FieldPath, device: Device | DeviceRequestAllocationResult) -> Iterator[Problem]:
+    """The binding conditions of a device, or of an allocated one."""
     kinds = {
         "bindingConditions": device.binding_conditions,
         "bindingFailureConditions": device.binding_failure_conditions,

@@ -9,7 +9,9 @@ from msgspec.structs import fields, replace
 
 from dra_plan.api.base import Object
 from dra_plan.api.resource import (
+    AllocationResult,
     Device,
+    DeviceAllocationResult,
     DeviceAttribute,
     DeviceCapacity,
     DeviceClaim,
@@ -17,6 +19,7 @@ from dra_plan.api.resource import (
     DeviceClassSpec,
     DeviceConstraint,
     DeviceRequest,
+    DeviceRequestAllocationResult,
     DeviceSubRequest,
     DeviceTaintRule,
     ExactDeviceRequest,
@@ -73,6 +76,10 @@ _GATED: Mapping[type, Mapping[str, str]] = {
     DeviceConstraint: {"distinct_attribute": "DRAConsumableCapacity"},
     DeviceClassSpec: {"extended_resource_name": "DRAExtendedResource"},
     ResourceClaimStatus: {"devices": "DRAResourceClaimDeviceStatus"},
+    DeviceRequestAllocationResult: {
+        "binding_conditions": "DRADeviceBindingConditions",
+        "binding_failure_conditions": "DRADeviceBindingConditions",
+    },
 }
 """Fields by type, and the gates without which they are dropped."""
 
@@ -87,6 +94,9 @@ _PARTS: Mapping[type, tuple[str, ...]] = {
     DeviceClaim: ("requests", "constraints"),
     DeviceRequest: ("exactly", "first_available"),
     DeviceClass: ("spec",),
+    ResourceClaimStatus: ("allocation",),
+    AllocationResult: ("devices",),
+    DeviceAllocationResult: ("results",),
 }
 """Where further such fields are."""
 

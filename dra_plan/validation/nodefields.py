@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from dra_plan.api.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from dra_plan.api.resource import Device, ResourceSliceSpec
@@ -82,6 +82,11 @@ def _selector(path: FieldPath, selector: NodeSelector, *, in_device: bool) -> It
     if len(terms) != 1:
         rule = UNREADABLE_SELECTOR if terms and in_device else NODE_SELECTOR
         yield rule.at(path, f"{count(len(terms), 'term')}; exactly one is allowed")
+    yield from check_terms(path, terms)
+
+
+def check_terms(path: FieldPath, terms: Sequence[NodeSelectorTerm]) -> Iterator[Problem]:
+    """The terms of a node selector."""
     for index, term in enumerate(terms):
         for problem in term_problems(term):
             rule = UNREADABLE_SELECTOR if _is_amount(term, problem.path) else NODE_SELECTOR

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from msgspec import convert
+
 from dra_plan.api.base import Object
 from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.resource import (
+    Condition,
     DeviceClass,
     DeviceTaintRule,
     ResourceClaim,
@@ -18,7 +21,7 @@ from dra_plan.manifests.objects import pod_spec_of
 from dra_plan.manifests.paths import FieldPath, value_at
 from dra_plan.releases import Target
 
-from . import claims, classes, gates, metadata, names, pods, schema, slices, taints
+from . import claims, claimstatus, classes, conditions, gates, metadata, names, pods, schema, slices, taints
 from .rule import Problem
 from .subject import Subject
 
@@ -101,7 +104,7 @@ def _own(subject: Subject, given: Object, target: Target) -> Iterator[Problem]:
     elif isinstance(obj, ResourceClaim):
         yield from claims.check_spec(spec, obj.spec, target)
         if obj.status is not None:
-            yield from claims.check_status(obj.status, obj.spec)
+            yield from claimstatus.check(obj.status, obj.spec)
     elif isinstance(obj, ResourceClaimTemplate):
         written = value_at(subject.value, ("spec", "metadata"))
         yield from metadata.check_copied((*spec, "metadata"), obj.spec.metadata, written)
@@ -109,6 +112,8 @@ def _own(subject: Subject, given: Object, target: Target) -> Iterator[Problem]:
     elif isinstance(obj, DeviceTaintRule):
         yield from taints.selector((*spec, "deviceSelector"), obj.spec.device_selector)
         yield from taints.taint((*spec, "taint"), obj.spec.taint)
+        reported = obj.status.get("conditions") if isinstance(obj.status, dict) else None
+        yield from conditions.check(("status", "conditions"), convert(reported or [], list[Condition]))
     if subject.kind is not None and subject.kind.pod_spec:
         yield from pods.check(subject.kind.pod_spec, pod_spec_of(obj))
     yield from dropped

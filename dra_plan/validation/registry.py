@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from . import (
     claims,
+    claimstatus,
     classes,
+    conditions,
     configs,
     devices,
     fitness,
@@ -37,6 +39,8 @@ _MODULES = (
     policies,
     taints,
     claims,
+    claimstatus,
+    conditions,
     configs,
     classes,
     pods,

@@ -29,6 +29,8 @@ RULES_ON = {"DRADeviceTaintRules": True}
 ADMIN = "resource.kubernetes.io/admin-access"
 NODE_B: Data = {"pool": pool("node-b"), "nodeName": "node-b"}
 NODE_C: Data = {"pool": pool("node-c"), "nodeName": "node-c"}
+GPU_0: Data = {"driver": DRIVER, "pool": "node-a", "device": "gpu-0"}
+CONDITION: Data = {"type": "Ready", "status": "True", "reason": "Up", "lastTransitionTime": "2026-01-01T00:00:00Z"}
 GPU = f'device.attributes["{DRIVER}"]'
 
 
@@ -432,6 +434,21 @@ CASES = [
         "DRA157",
         [_changed(claim(), "metadata", to={"name": "claim", "namespace": "team", "finalizers": ["gpu"]})],
         [_changed(claim(), "metadata", to={"name": "claim", "namespace": "team", "finalizers": ["example.com/gpu"]})],
+    ),
+    Case(
+        "DRA158",
+        [_changed(taint_rule(), "status", to={"conditions": [{**CONDITION, "status": "true"}]})],
+        [_changed(taint_rule(), "status", to={"conditions": [CONDITION]})],
+        gates=RULES_ON,
+    ),
+    Case(
+        "DRA159",
+        [piece(), device_class(), claim(status=allocated(devices=[{**GPU_0, "networkData": {"ips": ["10.9.8.7"]}}]))],
+        [
+            piece(),
+            device_class(),
+            claim(status=allocated(devices=[{**GPU_0, "networkData": {"ips": ["10.9.8.7/24"]}}])),
+        ],
     ),
     Case(
         "DRA250",

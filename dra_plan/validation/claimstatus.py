@@ -1,0 +1,146 @@
+"""DRA145: the status of claims: what is allocated, for whom, and what drivers say of it."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from dra_plan.allocator.requests import RESULTS_LIMIT
+from dra_plan.api.resource import (
+    AllocatedDeviceStatus,
+    AllocationResult,
+    DeviceClaim,
+    DeviceRequestAllocationResult,
+    ResourceClaimSpec,
+    ResourceClaimStatus,
+)
+from dra_plan.manifests.paths import FieldPath
+
+from . import conditions, configs, devices, limits, names, nodefields
+from .claims import check_references, known_request, request_names
+from .limits import TOO_LONG, at_most, at_most_bytes
+from .rule import Problem, refused
+from .words import nearest, shown
+
+STATUS = refused(
+    "DRA145",
+    "claim status that contradicts itself",
+    "Only allocated claims can be reserved, each user once, and driver status belongs to allocated devices.",
+    "Take the status from a cluster as it is, or leave it out.",
+)
+FORMAT = refused(
+    "DRA159",
+    "claim status in the wrong format",
+    "Share IDs are UUIDs, addresses have a prefix length and their shortest form, and configuration is from the class "
+    "or from the claim.",
+    "Take the status from a cluster as it is, or leave it out.",
+)
+RULES = (STATUS, FORMAT)
+
+_SOURCES = ("FromClass", "FromClaim")
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
+_PATH: FieldPath = ("status",)
+
+
+def check(status: ResourceClaimStatus, spec: ResourceClaimSpec) -> Iterator[Problem]:
+    """The status of a claim."""
+    allocated: set[tuple[str, str, str, str | None]] = set()
+    if status.allocation is not None:
+        yield from _allocation((*_PATH, "allocation"), status.allocation, spec.devices)
+        allocated = {_key(result) for result in status.allocation.devices.results}
+    yield from _reserved((*_PATH, "reservedFor"), status)
+    seen: set[tuple[str, str, str, str | None]] = set()
+    for index, device in enumerate(status.devices):
+        at, key = (*_PATH, "devices", index), _key(device)
+        name = f"{device.driver}/{device.pool}/{device.device}"
+        if key not in allocated:
+            yield STATUS.at(at, f"{name} is not allocated to this claim")
+        if key in seen:
+            yield names.NOT_UNIQUE.at(at, f"device {name} is there already")
+        seen.add(key)
+        yield from _device(at, device)
+
+
+def _key(device: DeviceRequestAllocationResult | AllocatedDeviceStatus) -> tuple[str, str, str, str | None]:
+    return device.driver, device.pool, device.device, device.share_id
+
+
+def _reserved(path: FieldPath, status: ResourceClaimStatus) -> Iterator[Problem]:
+    yield from at_most(path, status.reserved_for, limits.RESERVED_FOR, "user")
+    if status.reserved_for and status.allocation is None:
+        yield STATUS.at(path, "reserved but not allocated")
+    yield from names.unique((((*path, i, "uid"), user.uid) for i, user in enumerate(status.reserved_for)), "user")
+    for index, user in enumerate(status.reserved_for):
+        for name, value in (("resource", user.resource), ("name", user.name), ("uid", user.uid)):
+            yield from names.required((*path, index, name), value)
+
+
+def _allocation(path: FieldPath, allocation: AllocationResult, claim: DeviceClaim) -> Iterator[Problem]:
+    at = (*path, "devices")
+    results, entries, known = allocation.devices.results, allocation.devices.config, request_names(claim)
+    yield from at_most((*at, "results"), results, RESULTS_LIMIT, "result")
+    for index, result in enumerate(results):
+        yield from known_request((*at, "results", index, "request"), result.request, known)
+        yield from _result((*at, "results", index), result)
+    yield from at_most((*at, "config"), entries, limits.ALLOCATION_CONFIGS, "configuration")
+    for index, entry in enumerate(entries):
+        place = (*at, "config", index)
+        yield from names.required((*place, "source"), entry.source)
+        if entry.source and entry.source not in _SOURCES:
+            message = f"{shown(entry.source)} is neither FromClass nor FromClaim"
+            yield FORMAT.at((*place, "source"), message, nearest(entry.source, _SOURCES) or "")
+        yield from check_references((*place, "requests"), entry.requests, claim)
+        yield from configs.check(place, entry.opaque)
+    if allocation.node_selector is not None:
+        terms, place = allocation.node_selector.node_selector_terms, (*path, "nodeSelector", "nodeSelectorTerms")
+        if not terms:
+            yield from names.required(place, "")
+        yield from nodefields.check_terms(place, terms)
+
+
+def _result(path: FieldPath, result: DeviceRequestAllocationResult) -> Iterator[Problem]:
+    yield from names.driver((*path, "driver"), result.driver)
+    yield from names.pool((*path, "pool"), result.pool)
+    yield from names.dns_label((*path, "device"), result.device, "device name")
+    yield from devices.binding(path, result)
+    yield from _share(path, result.share_id)
+
+
+def _share(path: FieldPath, share_id: str | None) -> Iterator[Problem]:
+    if share_id is not None and _UUID.fullmatch(share_id) is None:
+        yield FORMAT.at((*path, "shareID"), f"{shown(share_id)} is no UUID in lower case")
+
+
+def _device(path: FieldPath, device: AllocatedDeviceStatus) -> Iterator[Problem]:
+    yield from _share(path, device.share_id)
+    yield from conditions.check((*path, "conditions"), device.conditions)
+    size = len(msgspec.json.encode(device.data)) if device.data is not None else 0
+    if size > limits.OPAQUE_BYTES:
+        message = f"data of {size} bytes; at most {limits.OPAQUE_BYTES} are allowed"
+        yield TOO_LONG.at((*path, "data"), message)
+    if isinstance(device.network_data, dict):
+        yield from _network((*path, "networkData"), device.network_data)
+
+
+def _network(path: FieldPath, network: dict[str, Any]) -> Iterator[Problem]:
+    for name, most in (("interfaceName", limits.INTERFACE_BYTES), ("hardwareAddress", limits.HARDWARE_BYTES)):
+        yield from at_most_bytes((*path, name), network.get(name) or "", most, "text")
+    addresses = network.get("ips") or []
+    yield from at_most((*path, "ips"), addresses, limits.IPS, "address")
+    yield from names.unique((((*path, "ips", index), text) for index, text in enumerate(addresses)), "address")
+    for index, text in enumerate(addresses):
+        right = _address(text)
+        if right != text:
+            yield FORMAT.at((*path, "ips", index), f"{shown(text)} is no address such as 10.9.8.7/24", right)
+
+
+def _address(text: str) -> str:
+    """An address with the length of its prefix in the shortest form; empty if the text is none."""
+    try:
+        return ipaddress.ip_interface(text).with_prefixlen if "/" in text else ""
+    except ValueError:
+        return ""
