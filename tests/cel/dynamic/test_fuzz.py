@@ -131,6 +131,7 @@ def test_text_stays_text(text: str) -> None:
     selector = compile_selector(
         f"{quoted} + device.driver == device.driver + {quoted} || {quoted}.size() == {len(text)}"
     )
+    assert selector._generated is not None  # made before the watch begins
     with nothing_outside():
         assert selector.matches(DEVICE, DRIVER)
 
