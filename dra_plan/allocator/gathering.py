@@ -102,14 +102,17 @@ class PoolGatherer:
 
     def generation(self, pool_id: PoolID, number: int) -> Generation:
         """One generation of a pool in the whole cluster."""
-        if (pool_id, number) not in self._generations:
+        key = pool_id, number
+        found = self._generations.get(key)
+        if found is None:
             by_number: dict[int, list[PoolSlice]] = {}
             for slice_ in self._by_pool[pool_id]:
                 by_number.setdefault(slice_.generation, []).append(slice_)
             newest = max(by_number)
             for each, slices in by_number.items():
                 self._generations[pool_id, each] = Generation(slices, newest)
-        return self._generations[pool_id, number]
+            found = self._generations[key]
+        return found
 
     def newest(self, pool_id: PoolID) -> Generation:
         """The newest generation of a pool in the whole cluster; older ones offer nothing."""
@@ -159,7 +162,7 @@ class PoolGatherer:
 
     def _pool(self, gathered: list[PoolSlice], sighted: set[Quirk]) -> Pool:
         """The pool that these slices make; the same object for all nodes that see the same slices for many nodes."""
-        if any(slice_.object.spec.node_name for slice_ in gathered):
+        if gathered[0].object.spec.node_name or any(slice_.object.spec.node_name for slice_ in gathered):
             return self._put_together(gathered, sighted)
         key = tuple(gathered)
         if key not in self._made:
@@ -200,7 +203,7 @@ class PoolGatherer:
         if not complete and self._rules.counts_all_slices:
             pool.seen, pool.peers = len(generation.slices), generation.slices
             complete = pool.seen == pool.expected
-        if not generation.agrees:
+        if len(generation.slices) > 1 and not generation.agrees:
             if not self._quirks.first_slice_counts:
                 return False
             sighted.add("first_slice_counts")

@@ -21,19 +21,19 @@ class Generation:
         self.slices = slices
         self.newest = newest
         self._counters: _Counters | None = None
+        self._repeats: bool | None = None
+        """Whether any device name stands twice, on whichever nodes; None before that was asked."""
 
     @cached_property
     def agrees(self) -> bool:
         """Whether all slices state the same number of slices."""
         return len({slice_.object.spec.pool.resource_slice_count for slice_ in self.slices}) <= 1
 
-    @cached_property
-    def _repeats(self) -> bool:
-        """Whether any device name stands twice, on whichever nodes."""
-        return repeated_device(self.slices) is not None
-
     def duplicate_device(self, slices: Sequence[PoolSlice]) -> PoolProblem | None:
         """A device name that stands twice in these slices of the generation."""
+        if self._repeats is None:
+            names = [device.name for slice_ in self.slices for device in slice_.object.spec.devices]
+            self._repeats = len(set(names)) < len(names)
         name = repeated_device(slices) if self._repeats else None
         return None if name is None else PoolProblem(device=name)
 
