@@ -60,6 +60,7 @@ Element = RequestElement | ConstraintElement | CounterElement | ClaimElement
 def elements(placement: Placement) -> list[Element]:
     """All that could be blamed on this node, from what is dropped first: other claims, counters, constraints, requests.
 
+    Each stands once, also where a name is not unique: requests of one name are dropped together.
     What is tried first is more likely dropped, and a set without other claims says more about the claim set itself.
     """
     found: list[Element] = [ClaimElement(claim.key) for claim in placement.allocated if claim.key not in placement.own]
@@ -73,7 +74,7 @@ def elements(placement: Placement) -> list[Element]:
     requests = [
         RequestElement(index, request.name) for index, claim in claims for request in claim.spec.devices.requests
     ]
-    return [*found, *reversed(constraints), *reversed(requests)]
+    return list(dict.fromkeys([*found, *reversed(constraints), *reversed(requests)]))
 
 
 def _counters(placement: Placement) -> Iterable[CounterElement]:

@@ -18,8 +18,10 @@ def decisive_parts_of(offers: Sequence[NodeOffer]) -> dict[tuple[int, int], list
     """The deciding parts of selectors, for requests that can't be met alone, by want and removal of the first offer.
 
     The devices are those of all the offers. Of a class's selector only where no device passes it: that it keeps other
-    kinds of devices out is its purpose.
+    kinds of devices out is its purpose. Without offers, as where pools can't be gathered, there are none.
     """
+    if not offers:
+        return {}
 
     @cache
     def publications() -> Publications:

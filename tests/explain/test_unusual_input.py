@@ -1,0 +1,44 @@
+"""Explanations of input that the API server would have refused, or where devices of several drivers meet."""
+
+from __future__ import annotations
+
+import pytest
+
+from .asking import only_set
+from .build import DRIVER, Object, a_class, a_slice, claim, device, node, request
+
+
+def selected_by(**requirement: object) -> list[Object]:
+    selector = {"nodeSelectorTerms": [{"matchExpressions": [requirement]}]}
+    devices = [{"name": "d0", "nodeSelector": selector}]
+    return [node("n"), a_class(), a_slice("n", devices, perDeviceNodeSelection=True), claim("x", request("r"))]
+
+
+@pytest.mark.parametrize("quirks", ["upstream", "fixed"])
+@pytest.mark.parametrize("requirement", [{"key": "a", "operator": "Gt", "values": ["x"]}, {}])
+def test_a_node_selector_that_cannot_be_read_is_the_reason(quirks: str, requirement: Object) -> None:
+    found = only_set(selected_by(**requirement), quirks=quirks)
+    assert found["outcome"] == "Error"
+    assert [story["fault"]["code"] for story in found["stories"]] == ["node-selector-invalid"]
+
+
+def test_devices_without_the_domain_of_the_capacity_are_told_beside_the_others() -> None:
+    asked = f'device.capacity["{DRIVER}"].memory.compareTo(quantity("80Gi")) >= 0'
+    other = a_slice("all", [device("d0")], driver="other.example.com", allNodes=True)
+    objects = [node("n"), a_slice("n", [device("d0", capacity={"memory": "40Gi"})]), other, a_class("any", "true")]
+    found = only_set([*objects, claim("x", request("r", asked, device_class="any"))])
+    assert found["outcome"] == "Error"
+
+
+def test_two_requests_of_one_name_in_a_template_used_twice() -> None:
+    spec = claim("x", request("r"), request("r"))["spec"]
+    template = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate",
+                "metadata": {"name": "t", "namespace": "default"}, "spec": {"spec": spec}}  # fmt: skip
+    uses = [{"name": name, "resourceClaimTemplateName": "t"} for name in ("a", "b")]
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "default"},
+           "spec": {"resourceClaims": uses, "containers": [{"name": "c", "image": "i"}]}}  # fmt: skip
+    found = only_set([node("n"), a_class(), a_slice("n", [device("d0")]), template, pod], together=False)
+    assert found["outcome"] == "DoesNotFit"
+    [story] = found["stories"]
+    [element] = story["blockingSet"]["elements"]
+    assert (element["claim"]["name"], element["request"]) == ("p-a", "r")
