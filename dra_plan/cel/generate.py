@@ -21,7 +21,7 @@ from dra_plan.cel.library.patterns import compile_regex
 from dra_plan.cel.reads import DevicePath, bound_place, is_bind, place_of, tested_place
 from dra_plan.cel.types import Type
 from dra_plan.cel.values import Fatal, Uint, Value, map_key
-from dra_plan.cel.walk import children
+from dra_plan.cel.walk import children, nodes
 
 Generated = Callable[[dict[str, Value], dict[str, Value], str, bool], tuple[bool, int]]
 """Takes attributes, capacities, driver and allowMultipleAllocations; raises EvaluationError when it can't tell."""
@@ -62,6 +62,8 @@ _Scope = Mapping[str, _BoundDomain]
 
 def generate(checked: Checked) -> Generated | None:
     """The function for an expression, or None for one that only the accounting evaluator takes."""
+    if any(isinstance(part, ast.Const) and part.kind == "null" for part in nodes(checked.root)):
+        return None  # null passes for an object, so that types do not tell what a call gets
     writer = _Writer(checked)
     try:
         body = writer.body()
