@@ -102,16 +102,17 @@ class PoolGatherer:
 
     def generation(self, pool_id: PoolID, number: int) -> Generation:
         """One generation of a pool in the whole cluster."""
-        key = pool_id, number
-        found = self._generations.get(key)
-        if found is None:
-            by_number: dict[int, list[PoolSlice]] = {}
-            for slice_ in self._by_pool[pool_id]:
-                by_number.setdefault(slice_.generation, []).append(slice_)
-            newest = max(by_number)
-            for each, slices in by_number.items():
-                self._generations[pool_id, each] = Generation(slices, newest)
-            found = self._generations[key]
+        found = self._generations.get((pool_id, number))
+        return self._find_generations(pool_id)[number] if found is None else found
+
+    def _find_generations(self, pool_id: PoolID) -> dict[int, Generation]:
+        """All generations of a pool by number, kept for the next question."""
+        by_number: dict[int, list[PoolSlice]] = {}
+        for slice_ in self._by_pool[pool_id]:
+            by_number.setdefault(slice_.generation, []).append(slice_)
+        newest = max(by_number)
+        found = {number: Generation(slices, newest) for number, slices in by_number.items()}
+        self._generations.update({(pool_id, number): made for number, made in found.items()})
         return found
 
     def newest(self, pool_id: PoolID) -> Generation:
@@ -203,7 +204,7 @@ class PoolGatherer:
         if not complete and self._rules.counts_all_slices:
             pool.seen, pool.peers = len(generation.slices), generation.slices
             complete = pool.seen == pool.expected
-        if len(generation.slices) > 1 and not generation.agrees:
+        if not generation.agrees:
             if not self._quirks.first_slice_counts:
                 return False
             sighted.add("first_slice_counts")

@@ -6,7 +6,6 @@ Found once, for all nodes. Which slices a node sees, and what that makes of the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 
 from dra_plan.api.resource import Device
 
@@ -17,17 +16,22 @@ from .pools import PoolSlice
 class Generation:
     """The slices of one generation of a pool, in input order; `newest` is the pool's newest generation."""
 
+    __slots__ = ("_agrees", "_counters", "_repeats", "newest", "slices")
+
     def __init__(self, slices: Sequence[PoolSlice], newest: int) -> None:
         self.slices = slices
         self.newest = newest
         self._counters: _Counters | None = None
+        self._agrees: bool | None = None
         self._repeats: bool | None = None
-        """Whether any device name stands twice, on whichever nodes; None before that was asked."""
+        """Whether any device name stands twice, on whichever nodes; None before that was asked, as for the others."""
 
-    @cached_property
+    @property
     def agrees(self) -> bool:
         """Whether all slices state the same number of slices."""
-        return len({slice_.object.spec.pool.resource_slice_count for slice_ in self.slices}) <= 1
+        if self._agrees is None:
+            self._agrees = len({slice_.object.spec.pool.resource_slice_count for slice_ in self.slices}) <= 1
+        return self._agrees
 
     def duplicate_device(self, slices: Sequence[PoolSlice]) -> PoolProblem | None:
         """A device name that stands twice in these slices of the generation."""
