@@ -5,6 +5,8 @@ Upstream retries errors for ever; here a retry must be able to end differently.
 
 from __future__ import annotations
 
+from collections import Counter
+
 from .cycle import CycleResult
 from .handle import Handle
 from .podrecord import PodRecords
@@ -13,6 +15,8 @@ from .queuedpod import QueuedPod
 
 _MOST_ERRORS = 5
 """So often an error is retried while nothing else changes; upstream goes on for ever."""
+MOST_ERRORS_OF_A_POD = 20
+"""So many errors a pod may have in one simulation, whatever they say, and is still tried again."""
 
 
 class FailureHandler:
@@ -24,6 +28,8 @@ class FailureHandler:
         self._records = records
         self._errors: dict[str, tuple[str, int, int]] = {}
         """Pod uid to its last error, how often it came in a row, and the cluster's revision then."""
+        self._all_errors: Counter[str] = Counter()
+        """Pod uid to the number of its errors."""
 
     def handle(self, item: QueuedPod, result: CycleResult) -> None:
         """Record the failure, nominate or clear as the cycle says, and put the pod back into the queue."""
@@ -43,10 +49,13 @@ class FailureHandler:
             message, count, _ = self._errors.get(item.uid, ("", 0, 0))
             count = count + 1 if message == result.message else 1
             self._errors[item.uid] = (result.message, count, self._handle.cluster.revision)
+            self._all_errors[item.uid] += 1
 
     def retry(self) -> bool:
         """Let the first pod that failed with an error try again if that may end differently; False if none may."""
         for item in self._queue.erring:
+            if self._all_errors[item.uid] >= MOST_ERRORS_OF_A_POD:
+                continue
             _, count, revision = self._errors[item.uid]
             if count < 2 or (self._handle.cluster.revision > revision and count < _MOST_ERRORS):
                 self._queue.release_errors([item])

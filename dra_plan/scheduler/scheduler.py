@@ -22,6 +22,9 @@ from .queuedpod import QueuedPod
 from .runtime import Framework
 from .trace import Tracer
 
+MOST_ATTEMPTS = 10_000
+"""So often a pod is tried in one simulation; upstream goes on for ever."""
+
 
 @dataclass
 class _Later:
@@ -84,6 +87,10 @@ class Scheduler:
         record = self.records.of(pod)
         if pod.metadata.deletion_timestamp is not None:
             record.skip(f"skip schedule deleting pod: {pod.key}")
+            self.queue.done(item.uid)
+            return
+        if item.attempts > MOST_ATTEMPTS:
+            record.fail(f"given up after {MOST_ATTEMPTS} attempts, the last of them: {record.message}", with_error=True)
             self.queue.done(item.uid)
             return
         self._number += 1
