@@ -99,7 +99,10 @@ def plan_claim_sets(
 
 def _check_single(sets: Sequence[ClaimSet], nodes: Sequence[Node]) -> None:
     """Raises UsageError if there is more than one search."""
-    numbers = ((len(sets), "claim sets"), (len(nodes), "nodes"))
-    many = " and ".join(f"{number} {what}" for number, what in numbers if number > 1)
+    numbers = (
+        (len(sets), "claim sets", "-n and -l choose pods and claims"),
+        (len(nodes), "nodes", "--node chooses one"),
+    )
+    many = " and ".join(f"{number} {what} ({choice})" for number, what, choice in numbers if number > 1)
     if many:
-        raise UsageError(f"a trace shows the search for one claim set on one node; here are {many}: choose one")
+        raise UsageError(f"a trace shows the search for one claim set on one node; here are {many}")

@@ -74,8 +74,11 @@ def test_the_search_is_the_same_unheard(description: str, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("inputs", "fault"),
     [
-        (("cluster", "fits"), "here are 2 nodes: choose one"),
-        (("cluster", "fits", "too-many"), "here are 2 claim sets and 2 nodes: choose one"),
+        (("cluster", "fits"), "here are 2 nodes (--node chooses one)"),
+        (
+            ("cluster", "fits", "too-many"),
+            "here are 2 claim sets (-n and -l choose pods and claims) and 2 nodes (--node",
+        ),
     ],
 )
 def test_one_search_only(inputs: tuple[str, ...], fault: str) -> None:
