@@ -27,6 +27,7 @@ from dra_plan.api.workloads import AnyWorkload, CronJob, Job, pod_template
 from dra_plan.claimsets.generated import make_claim
 from dra_plan.claimsets.index import Index
 from dra_plan.claimsets.podclaims import is_unmade
+from dra_plan.errors import InputError
 
 from .cluster import ended
 from .keys import ClaimKey, claim_key
@@ -45,6 +46,9 @@ _DAEMON_TOLERATIONS = (
     ),
 )
 
+MOST_PODS_MADE = 150_000
+"""So many pods are made for the workloads of an input at most: Kubernetes supports no more in a cluster."""
+
 
 class Admission:
     """Turns the pods and workloads of an input into the pods that the scheduler sees, with their claims."""
@@ -54,10 +58,16 @@ class Admission:
         self._priorities = {c.metadata.name: c for c in inventory.priority_classes}
         self._default = next((c for c in inventory.priority_classes if c.global_default), None)
         self._index = Index(inventory)
+        self._room = MOST_PODS_MADE
+        """How many pods may still be made for workloads."""
 
     def pods(self) -> list[Pod]:
-        """Pods of the input by namespace and name, as the scheduler lists them, then those of workloads."""
+        """Pods of the input by namespace and name, as the scheduler lists them, then those of workloads.
+
+        Raises InputError where workloads want more than `MOST_PODS_MADE`.
+        """
         given = sorted(self._inventory.pods, key=lambda p: (p.metadata.namespace, p.metadata.name))
+        self._room = MOST_PODS_MADE
         made = [pod for workload in self._inventory.workloads for pod in self._replicas(workload)]
         return [self._admit(pod) for pod in (*given, *made)]
 
@@ -85,9 +95,20 @@ class Admission:
         if workload.kind == "DaemonSet":
             yield from self._daemons(workload)
             return
-        template, count = pod_template(workload), _replicas(workload)
-        for index in range(self._living_pods(workload), count):
+        template, (field, count) = pod_template(workload), _replicas(workload)
+        living = self._living_pods(workload)
+        self._room -= max(0, count - living)
+        if self._room < 0:
+            raise self._too_many(workload, field, count)
+        for index in range(living, count):
             yield _pod_of(workload, template, f"{metadata.name}-{index}")
+
+    def _too_many(self, workload: AnyWorkload, field: str, count: int) -> InputError:
+        kind, metadata = workload.kind, workload.metadata
+        origin = self._inventory.origins.get((kind, metadata.namespace, metadata.name))
+        where = f"{origin}: " if origin is not None else ""
+        limit = f"at most {MOST_PODS_MADE} pods are made for the workloads of an input"
+        return InputError(f"{where}{kind} {metadata.namespace}/{metadata.name}: {field}: {count} is too many: {limit}")
 
     def _living_pods(self, workload: AnyWorkload) -> int:
         """Unfinished pods of the input that belong to the workload, directly or through a workload that it owns."""
@@ -165,14 +186,16 @@ class _Claims:
         return claim if free == name else replace(claim, metadata=replace(claim.metadata, name=free))
 
 
-def _replicas(workload: AnyWorkload) -> int:
-    """How many pods of the workload there are to be at a time."""
+def _replicas(workload: AnyWorkload) -> tuple[str, int]:
+    """How many pods of the workload there are to be at a time, and the field that says it."""
     if isinstance(workload, Job | CronJob):
         spec = workload.spec.job_template.spec if isinstance(workload, CronJob) else workload.spec
+        field = "spec.jobTemplate.spec" if isinstance(workload, CronJob) else "spec"
         parallel = 1 if spec.parallelism is None else spec.parallelism
         completions = parallel if spec.completions is None else spec.completions
-        return 0 if spec.suspend or workload.spec.suspend else min(parallel, completions)
-    return 1 if workload.spec.replicas is None else workload.spec.replicas
+        wanted = 0 if spec.suspend or workload.spec.suspend else min(parallel, completions)
+        return f"{field}.parallelism", wanted
+    return "spec.replicas", 1 if workload.spec.replicas is None else workload.spec.replicas
 
 
 def _pod_of(workload: AnyWorkload, template: PodTemplateSpec, name: str) -> Pod:

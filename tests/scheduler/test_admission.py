@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import Any
 
 import pytest
 
+from dra_plan.errors import InputError
 from dra_plan.manifests.decode import from_dicts
-from dra_plan.scheduler.admission import Admission
+from dra_plan.manifests.load import load
+from dra_plan.scheduler.admission import MOST_PODS_MADE, Admission
 
 from .build import claim, claim_of, devices, gpus, node, placed, plan, pod, template, where
 
@@ -157,3 +160,32 @@ def _lines_of(objects: list[dict]) -> int:
     finally:
         sys.settrace(before)
     return lines
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "field"),
+    [
+        ("Deployment", {"replicas": 2147483647}, "spec.replicas"),
+        ("Job", {"parallelism": 2147483647}, "spec.parallelism"),
+    ],
+)
+def test_more_replicas_than_a_cluster_holds_are_an_input_error(kind, spec, field):
+    with pytest.raises(InputError) as told:
+        plan([node("n"), workload(kind, api="batch/v1" if kind == "Job" else "apps/v1", **spec)])
+    assert f"{kind} default/w: {field}: 2147483647 is too many: at most {MOST_PODS_MADE} pods" in str(told.value)
+
+
+def test_the_limit_counts_all_workloads_of_the_input(monkeypatch):
+    monkeypatch.setattr("dra_plan.scheduler.admission.MOST_PODS_MADE", 5)
+    objects = [workload("Deployment", "a", replicas=3), workload("Deployment", "b", replicas=2)]
+    assert len(plan([node("n"), *objects])["pods"]) == 5
+    with pytest.raises(InputError, match="Deployment default/c: spec.replicas: 1 is too many"):
+        plan([node("n"), *objects, workload("Deployment", "c", replicas=1)])
+
+
+def test_too_many_replicas_are_told_with_their_place(tmp_path):
+    path = tmp_path / "big.json"
+    path.write_text(json.dumps(workload("Deployment", replicas=2147483647)))
+    with pytest.raises(InputError) as told:
+        Admission(load([str(path)])).pods()
+    assert str(told.value).startswith(f"{path}:1: Deployment default/w: spec.replicas: ")
