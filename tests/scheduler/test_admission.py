@@ -179,7 +179,7 @@ def test_the_limit_counts_all_workloads_of_the_input(monkeypatch):
     monkeypatch.setattr("dra_plan.scheduler.admission.MOST_PODS_MADE", 5)
     objects = [workload("Deployment", "a", replicas=3), workload("Deployment", "b", replicas=2)]
     assert len(plan([node("n"), *objects])["pods"]) == 5
-    with pytest.raises(InputError, match="Deployment default/c: spec.replicas: 1 is too many"):
+    with pytest.raises(InputError, match=r"Deployment default/c: spec\.replicas: 1 is too many"):
         plan([node("n"), *objects, workload("Deployment", "c", replicas=1)])
 
 
