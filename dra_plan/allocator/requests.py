@@ -158,9 +158,7 @@ class RequestReader:
 
     def _read_constraints(self, claim_index: int, ready: ClaimRequests) -> None:
         for index, constraint in enumerate(ready.claim.spec.devices.constraints):
-            known = constraint.match_attribute is not None or (
-                self._rules.distinct_attribute and self._features.consumable_capacity
-            )
+            known = constraint.match_attribute is not None or self._rules.distinct_attribute
             made = constraints.make(claim_index, index, constraint, self._features, self._quirks) if known else None
             if made is None:
                 key = ready.claim.key
