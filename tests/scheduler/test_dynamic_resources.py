@@ -6,10 +6,12 @@ import pytest
 
 from . import build
 from .build import (
+    GPU,
     allocation,
     claim,
     claim_of,
     codes,
+    device_class,
     devices,
     gpus,
     message,
@@ -18,6 +20,9 @@ from .build import (
     placed,
     plan,
     pod,
+    request,
+    slices,
+    template,
     users,
     where,
 )
@@ -592,3 +597,23 @@ def test_gates_that_are_not_simulated_are_told():
     assert [w["message"] for w in document["warnings"] if w["code"] == "gate-not-simulated"] == [
         "DRANodeAllocatableResources is on, but what it changes is not simulated"
     ]
+
+
+@pytest.mark.parametrize("quirks", ["upstream", "fixed"])
+def test_an_error_names_the_pod_s_own_claim(quirks):
+    broken = [{"cel": {"expression": f'device.attributes["{GPU}"].productId == "06a7"'}}]
+    objects = [*gpus("n1", "n2"), template("t", request(selectors=broken))]
+    document = plan([*objects, *(pod(name, templates={"g": "t"}) for name in ("p0", "p1", "p2"))], quirks=quirks)
+    for name in ("p0", "p1", "p2"):
+        assert f"claim default/{name}-g: selector #0" in message(document, name)
+
+
+def test_an_error_in_the_result_names_the_pod_s_own_claim():
+    anywhere = {"nodeSelectorTerms": [{"matchExpressions": [{"key": key, "operator": "Exists"}]} for key in "ab"]}
+    made = slices("n1", "d0", "d1")
+    del made["spec"]["nodeName"]
+    made["spec"]["nodeSelector"] = anywhere
+    objects = [device_class(), node("n1", labels={"a": ""}), made, template("t")]
+    document = plan([*objects, *(pod(name, templates={"g": "t"}) for name in ("p0", "p1"))])
+    for name in ("p0", "p1"):
+        assert f"claim {name}-g" in message(document, name)

@@ -47,7 +47,8 @@ class NodeCheck:
         answer = NodeAnswer(None)
         if kept.pending or kept.special_pending:
             outcome = self._allocator(kept, pod, served).allocate(node.node)
-            answer = NodeAnswer(self._status(outcome, pod, node), outcome.allocations)
+            names_claim = outcome.error is not None and bool(outcome.error.cause.claim)
+            answer = NodeAnswer(self._status(outcome, pod, node), outcome.allocations, names_claim)
         if answer.status is None and not all(self.is_available(claim, node) for claim in kept.allocated):
             return NodeAnswer(UNAVAILABLE)
         return answer

@@ -162,7 +162,8 @@ class DynamicResources(
         if known is not None and known[0] == node.version:
             return known[1].status
         answer = self._check.answer(kept, pod, node)
-        answers[node.name] = (node.version, answer)
+        if not answer.names_claim:
+            answers[node.name] = (node.version, answer)
         return answer.status
 
     def _answers(self, kept: PodState) -> dict[str, tuple[int, NodeAnswer]]:

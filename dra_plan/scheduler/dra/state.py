@@ -20,6 +20,8 @@ class NodeAnswer(NamedTuple):
 
     status: Status | None
     allocations: Allocations | None = None
+    names_claim: bool = False
+    """Whether the status names a claim of the pod, so that it is no answer for another pod."""
 
 
 @dataclass

@@ -73,10 +73,11 @@ class NodeFilter:
             if name in self._positions and self._nominator.at_least(name, self._priority, self._uid)
         }
         if enough >= len(nodes) and not crowded:
-            for position, status in enumerate(known):
-                if status is UNKNOWN:
-                    known[position] = self._ask(plugins, nodes[position])
-            answered = list(zip(nodes, known, strict=True))
+            answers = [
+                self._first_answer(plugins, nodes[position], known, position) if status is UNKNOWN else status
+                for position, status in enumerate(known)
+            ]
+            answered = list(zip(nodes, answers, strict=True))
             if start:
                 answered = answered[start:] + answered[:start]
             refused.update((node.name, status) for node, status in answered if status is not None)
@@ -87,7 +88,7 @@ class NodeFilter:
             if position in crowded:
                 status = self(nodes[position])
             elif status is UNKNOWN:
-                status = known[position] = self._ask(plugins, nodes[position])
+                status = self._first_answer(plugins, nodes[position], known, position)
             if status is None:
                 passed.append(nodes[position])
                 if len(passed) >= enough:
@@ -107,10 +108,19 @@ class NodeFilter:
             else:
                 status = known[position]
                 if status is UNKNOWN:
-                    status = known[position] = self._ask(plugins, node)
+                    status = self._first_answer(plugins, node, known, position)
             if status is not None:
                 return status
         return None
+
+    def _first_answer(
+        self, plugins: Sequence[FilterPlugin], node: NodeInfo, known: list[Status | None], position: int
+    ) -> Status | None:
+        """The plugins' answer, remembered unless it is an error: its text may name what only this pod has."""
+        status = self._ask(plugins, node)
+        if status is None or status.code is not Code.ERROR:
+            known[position] = status
+        return status
 
     def _ask(self, plugins: Sequence[FilterPlugin], node: NodeInfo) -> Status | None:
         for plugin in plugins:
