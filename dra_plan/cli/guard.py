@@ -56,9 +56,11 @@ def _internal(error: Exception) -> Exit:
     import platform
     import traceback
 
-    from dra_plan import __version__
+    from dra_plan import __version__, shown
 
-    traceback.print_exception(error, file=sys.stderr)
+    for part in traceback.format_exception(error):
+        ours = part.startswith(("  File ", "\n"))  # a frame, or the words between two errors; the rest is a message
+        print(shown.lines(part.removesuffix("\n")) if ours else shown.line(part.rstrip("\n")), file=sys.stderr)
     print(
         f"\nerror: this is a defect of dra-plan, not of your input ({type(error).__name__}).\n"
         "Please report it to those from whom you have dra-plan, with the text above, the command, the manifests\n"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -65,5 +64,7 @@ def keep_until_exit(thing: object) -> None:
 
 def _report_skipped(inventory: Inventory) -> None:
     if inventory.skipped:
+        from dra_plan.cli.printing import print_note
+
         counts = ", ".join(f"{count} {kind}" for kind, count in sorted(inventory.skipped.items()))
-        print(f"skipped, as planning does not use them: {counts}", file=sys.stderr)
+        print_note(f"skipped, as planning does not use them: {counts}")

@@ -22,8 +22,11 @@ def pools(
     PATH... hold nodes, resource slices and allocated claims: files, directories, or - for standard input. Pools are
     shown as the allocator gathers them: state, slices, devices left, counters left; -o wide lists every device.
     """
+    from dra_plan import shown
+    from dra_plan.allocator import AllocationError
     from dra_plan.cli.loading import load_cluster
     from dra_plan.cli.printing import print_document
+    from dra_plan.errors import InputError
     from dra_plan.output.formats import parse
     from dra_plan.output.pool_table import FORMATS
 
@@ -37,6 +40,9 @@ def pools(
         feature_gates=gates,
         quirks=quirks,
     )
-    pool_list = cluster.pools(nodes, infer_nodes=infer_nodes)
+    try:
+        pool_list = cluster.pools(nodes, infer_nodes=infer_nodes)
+    except AllocationError as error:
+        raise InputError(shown.line(str(error))) from error  # its line ends are the manifest's
     print_document(pool_list.document, form)
     return Exit.OK

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable
 from typing import TextIO
 
+from dra_plan import shown
 from dra_plan.api.notice import Notice
 from dra_plan.output.columns import Screen
 from dra_plan.output.formats import D, Format
@@ -47,19 +48,22 @@ def print_error(message: str) -> None:
 
     On a terminal lines are wrapped between words, but not those that quote an expression: a caret stands below it.
     """
-    from dra_plan.output.notices import printable
-
     terminal = screen(sys.stderr)
     for part in message.split("\n"):
-        line = f"error: {printable(part)}"
+        line = f"error: {shown.line(part)}"
         print(_wrapped(line, terminal.width) if terminal and not part.startswith(QUOTED) else line, file=sys.stderr)
     sys.stderr.flush()
+
+
+def print_note(text: str) -> None:
+    """One line about the input that is no warning, to standard error."""
+    print(shown.line(text), file=sys.stderr)
 
 
 def print_hint(text: str) -> None:
     """What to do next, to standard error, if a person is looking."""
     if screen(sys.stderr):
-        print(f"\n{text}", file=sys.stderr)
+        print(f"\n{shown.line(text)}", file=sys.stderr)
 
 
 def _wrapped(line: str, width: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from dra_plan import shown
 from dra_plan.errors import InputError
 
 
@@ -23,16 +24,10 @@ class Fault(NamedTuple):
     hint: str = ""
 
     def text(self) -> str:
-        """`SOURCE:LINE: OBJECT: FIELD: MESSAGE (HINT)`, leaving out what is unknown."""
-        source = self.source if self.source.isprintable() else _escaped(self.source)
-        where = f"{source}:{self.line}" if self.line else source
+        """`SOURCE:LINE: OBJECT: FIELD: MESSAGE (HINT)` on one line, leaving out what is unknown."""
+        where = f"{self.source}:{self.line}" if self.line else self.source
         parts = [part for part in (where, self.object, self.path, self.message) if part]
-        return ": ".join(parts) + (f" ({self.hint})" if self.hint else "")
-
-
-def _escaped(name: str) -> str:
-    """A name with its line ends, controls and undecodable bytes as escapes: a fault is one line."""
-    return name.encode("unicode_escape", "surrogatepass").decode("ascii")
+        return shown.line(": ".join(parts) + (f" ({self.hint})" if self.hint else ""))
 
 
 class ManifestErrors(InputError):  # noqa: N818 - it carries many

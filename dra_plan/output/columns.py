@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .notices import printable
+from dra_plan import shown
 
 GAP = 3
 """Spaces between columns, as kubectl has them."""
@@ -29,7 +29,7 @@ class Table:
 
     def add(self, *cells: str) -> None:
         """Add a row; an empty cell is shown as a dash."""
-        self.rows.append([printable(cell.replace("\n", " ")) or "-" for cell in cells])
+        self.rows.append([shown.line(cell.replace("\n", " ")) or "-" for cell in cells])
 
     def widths(self) -> list[int]:
         """The width that each column needs."""
@@ -46,7 +46,7 @@ class Screen:
 
 def plain(parts: Sequence[Table | str]) -> str:
     """Parts under each other with a blank line between; every row whole, every cell filled in."""
-    return "\n".join(_plain_table(part) if isinstance(part, Table) else f"{printable(part)}\n" for part in parts)
+    return "\n".join(_plain_table(part) if isinstance(part, Table) else f"{shown.line(part)}\n" for part in parts)
 
 
 def _plain_table(table: Table) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from dra_plan import shown
+
 from .columns import Screen
-from .notices import one_line
 
 Lines = Iterator[str]
 
@@ -43,7 +44,7 @@ def render(blocks: Sequence[Sequence[str]], screen: Screen | None) -> str:
 
 
 def _on(screen: Screen | None, line: str, *, heading: bool) -> list[str]:
-    safe = one_line(line)
+    safe = shown.line(line)
     if screen is None:
         return [safe]
     lines = [safe] if isinstance(line, Verbatim) or not safe else _wrapped(safe, screen.width)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from dra_plan import shown
 from dra_plan.allocator import Outcome
 from dra_plan.documents.explanation import ExplainedClaimSet, ExplanationDocument, NodeStory, StoryRequest
 
@@ -15,17 +16,20 @@ from .explain_choices import choice_lines
 from .explain_device import device_lines
 from .explain_funnel import alike, devices_spread, failing, finding_lines, left_spread, removed_spread
 from .explain_layout import Verbatim
-from .notices import printable
 
 
 def render(document: ExplanationDocument, _screen: Screen | None) -> str:
     """The whole explanation."""
-    blocks = ["\n".join(_set_lines(claim_set)) for claim_set in document.claim_sets]
-    blocks += ["\n".join(["```", *device_lines(story), "```"]) for story in document.devices]
+    blocks = [_block(_set_lines(claim_set)) for claim_set in document.claim_sets]
+    blocks += [_block(["```", *device_lines(story), "```"]) for story in document.devices]
     if not blocks:
         blocks = [explain_text.NOTHING]
     whole = "\n\n".join([*blocks, f"_{text.target(document.target)}_"])
-    return printable(re.sub(r"\n{3,}", "\n\n", whole)) + "\n"
+    return re.sub(r"\n{3,}", "\n\n", whole) + "\n"
+
+
+def _block(lines: Iterable[str]) -> str:
+    return "\n".join(map(shown.line, lines))
 
 
 def _set_lines(of: ExplainedClaimSet) -> Iterator[str]:

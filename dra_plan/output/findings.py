@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dra_plan import shown
 from dra_plan.documents.validation import FindingEntry, ValidationDocument
 
 from . import text
@@ -53,7 +54,7 @@ def _counted(number: int, noun: str) -> str:
 def names(document: ValidationDocument) -> str:
     """`KIND/NAMESPACE/NAME` of every object with a finding, once."""
     objects = dict.fromkeys(text.object_name(finding.object) for finding in document.findings)
-    return "".join(f"{name}\n" for name in objects)
+    return "".join(f"{shown.line(name)}\n" for name in objects)
 
 
 FORMATS = Formats(table=table, wide=wide, name=names)

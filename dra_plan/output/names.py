@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dra_plan import shown
 from dra_plan.documents.allocation import AllocationDocument
 from dra_plan.documents.pools import PoolsDocument
 
@@ -11,7 +12,7 @@ from . import text
 def allocation(document: AllocationDocument) -> str:
     """`KIND/NAMESPACE/NAME node/NODE` for every node that fits."""
     return "".join(
-        f"{text.claim_set_name(claim_set)} node/{node}\n"
+        shown.line(f"{text.claim_set_name(claim_set)} node/{node}") + "\n"
         for claim_set in document.claim_sets
         for node in claim_set.fitting_nodes
     )
@@ -19,5 +20,5 @@ def allocation(document: AllocationDocument) -> str:
 
 def pools(document: PoolsDocument) -> str:
     """`DRIVER/POOL` for every pool, each once."""
-    names = dict.fromkeys(f"{pool.driver}/{pool.pool_name}\n" for pool in document.pools)
+    names = dict.fromkeys(shown.line(f"{pool.driver}/{pool.pool_name}") + "\n" for pool in document.pools)
     return "".join(names)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from dra_plan import shown
 from dra_plan.documents.schedule import PluginVerdict, ScheduleDocument, ScheduledPod, TracedAttempt
 
 from . import text
@@ -134,7 +135,7 @@ def _wakes(document: ScheduleDocument) -> Table:
 def names(document: ScheduleDocument) -> str:
     """`pod/NAMESPACE/NAME node/NODE` for every bound pod."""
     bound = (pod for pod in document.pods if pod.node_name)
-    return "".join(f"pod/{pod.namespace}/{pod.name} node/{pod.node_name}\n" for pod in bound)
+    return "".join(shown.line(f"pod/{pod.namespace}/{pod.name} node/{pod.node_name}") + "\n" for pod in bound)
 
 
 FORMATS = Formats(table=table, wide=wide, name=names)

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from dra_plan import shown
+
 from .columns import GAP, Screen, Table
-from .notices import printable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -56,7 +57,7 @@ def render(parts: Sequence[Table | str], screen: Screen) -> str:
         for index, part in enumerate(parts):
             if index:
                 console.print()
-            for piece in _table(part, screen.width) if isinstance(part, Table) else [printable(part)]:
+            for piece in _table(part, screen.width) if isinstance(part, Table) else [shown.line(part)]:
                 console.print(piece)
     return "".join(f"{line.rstrip()}\n" for line in capture.get().splitlines())
 

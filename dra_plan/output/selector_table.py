@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from msgspec import UNSET
 
+from dra_plan import shown
 from dra_plan.documents.selectors import PartValue, SelectorDocument, SelectorRead
 
 from . import text
@@ -70,7 +71,7 @@ def _flat(part: PartValue, depth: int) -> Iterator[tuple[int, PartValue]]:
 
 def names(document: SelectorDocument) -> str:
     """`DRIVER/POOL/DEVICE` for every device that matches."""
-    return "".join(f"{text.device_name(device)}\n" for device in document.devices if device.match)
+    return "".join(f"{shown.line(text.device_name(device))}\n" for device in document.devices if device.match)
 
 
 FORMATS = Formats(table=table, wide=table, name=names)

@@ -7,12 +7,13 @@ from typing import Any
 
 import msgspec
 
+from dra_plan import shown
 from dra_plan.documents.base import PrintedDocument
 
 
 def json(document: PrintedDocument | dict[str, Any] | list[Any]) -> str:
     """Indented JSON of a document, or of plain values."""
-    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
+    return shown.in_json(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()) + "\n"
 
 
 _LOOKS_TYPED = re.compile(r"[-+.]?[0-9]|[-+]?\.(inf|nan)|(y|n|yes|no|on|off|true|false|null|~)$", re.IGNORECASE)
@@ -30,9 +31,9 @@ def yaml(document: dict[str, Any]) -> str:
             return True
 
     def represent_text(dumper: pyyaml.SafeDumper, value: str) -> pyyaml.ScalarNode:
-        style = '"' if _LOOKS_TYPED.match(value) else None
+        style = '"' if _LOOKS_TYPED.match(value) or shown.acts(value) else None
         return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
     Dumper.add_representer(str, represent_text)
     text: str = pyyaml.dump(document, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=120)
-    return text
+    return shown.in_yaml(text)

@@ -24,5 +24,5 @@ def test_control_characters_are_escaped() -> None:
 def test_no_name_begins_a_line() -> None:
     """A log that GitHub reads has commands at the beginning of lines."""
     assert lines([Notice("c", "bad", "Pod default/p\n::stop-commands::x")]) == [
-        "warning: bad [c]: Pod default/p\\n::stop-commands::x"
+        "warning: bad [c]: Pod default/p\\n:\\u003astop-commands:\\u003ax"
     ]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dra_plan import __version__
+from dra_plan import __version__, shown
 from dra_plan.output.reports import github, gitlab, junit, sarif
 from dra_plan.output.reports.content import Content, Entry, Level, ReportCase, Result, RuleText
 from tests.conftest import Golden
@@ -114,7 +114,7 @@ def test_the_runner_reads_annotations_back(message: str, source: str) -> None:
         data = data.replace(escape, char)
     assert data.isprintable() or "\n" in data
     if message.isprintable():
-        assert data == message
+        assert data == shown.line(message)
 
 
 def test_the_worst_annotations_come_first() -> None:

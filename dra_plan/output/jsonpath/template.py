@@ -8,6 +8,8 @@ from typing import Any
 
 import msgspec
 
+from dra_plan import shown
+
 from .nodes import (
     Alternatives,
     Constant,
@@ -63,7 +65,10 @@ def _items(values: list[Any]) -> list[Any]:
 
 
 def _printed(value: object) -> str:
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    if not isinstance(value, str):
+        return shown.in_json(msgspec.json.encode(value).decode())
+    # What stands before may end with the other half.
+    return f"\\u{ord(value[0]):04x}{shown.line(value[1:])}" if value.startswith((":", "#")) else shown.line(value)
 
 
 def _follow(path: Query, root: object, current: object) -> list[Any]:

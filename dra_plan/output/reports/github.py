@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dra_plan.output.notices import printable
+from dra_plan import shown
 
 from .content import Content, Entry, Level
 from .places import STDIN, relative
@@ -39,9 +39,9 @@ def _properties(entry: Entry) -> str:
 
 def _data(text: str) -> str:
     """The runner undoes these escapes, and no others, in a command's text."""
-    return printable(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return shown.lines(text).replace("%", "%25").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:
     """In a property's value also those characters that end it."""
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+    return shown.line(text.replace("%", "%25").replace(":", "%3A").replace(",", "%2C"))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from dra_plan import shown
 from dra_plan.output import structured
-from dra_plan.output.notices import printable
 
 from .content import Content, Entry, Level
 from .fingerprints import fingerprints
@@ -22,9 +22,9 @@ def render(content: Content) -> str:
 def _issue(entry: Entry, fingerprint: str, content: Content) -> dict[str, Any]:
     about = f"{entry.object}: " if entry.object else ""
     return {
-        "description": printable(f"{about}{entry.message}"),
+        "description": shown.lines(f"{about}{entry.message}"),
         "check_name": entry.code,
         "fingerprint": fingerprint,
         "severity": SEVERITIES[entry.level],
-        "location": {"path": printable(file_of(entry, content)), "lines": {"begin": max(entry.line, 1)}},
+        "location": {"path": shown.printable(file_of(entry, content)), "lines": {"begin": max(entry.line, 1)}},
     }

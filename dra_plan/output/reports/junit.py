@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dra_plan.output.notices import printable
+from dra_plan import shown
 
 from .content import Content, Entry, ReportCase, Result
 
@@ -23,7 +23,7 @@ def render(content: Content) -> str:
     suite.add_testcases([_case(check, content.command) for check in content.checks])
     if content.notes:
         notes = "\n".join(f"{entry.level}: {_text(entry)}" for entry in content.notes)
-        suite.append(SystemErr(printable(notes)))  # type: ignore[no-untyped-call]
+        suite.append(SystemErr(shown.lines(notes)))  # type: ignore[no-untyped-call]
     suite.update_statistics()  # type: ignore[no-untyped-call]
     text: str = suite.tostring().decode("utf-8")  # type: ignore[no-untyped-call]
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
@@ -32,11 +32,11 @@ def render(content: Content) -> str:
 def _case(check: ReportCase, command: str) -> TestCase:
     from junitparser import Error, Failure, TestCase
 
-    case = TestCase(printable(check.name), classname=f"dra-plan.{command}")
+    case = TestCase(shown.line(check.name), classname=f"dra-plan.{command}")
     if check.entry is not None:
         made = Failure if check.result is Result.FAILED else Error
-        result = made(printable(check.entry.message), check.entry.code)
-        result.text = printable(_text(check.entry))
+        result = made(shown.lines(check.entry.message), check.entry.code)
+        result.text = shown.lines(_text(check.entry))
         case.result = [result]
     return case
 

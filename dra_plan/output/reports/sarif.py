@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dra_plan import __version__
+from dra_plan import __version__, shown
 from dra_plan.output import structured
-from dra_plan.output.notices import printable
 
 from .content import Content, Entry, Level, RuleText
 from .fingerprints import fingerprints
@@ -51,7 +50,7 @@ def _result(entry: Entry, fingerprint: str, content: Content, codes: list[str]) 
         "ruleId": entry.code,
         "ruleIndex": codes.index(entry.code),
         "level": LEVELS[entry.level],
-        "message": {"text": printable(f"{entry.message}{details}")},
+        "message": {"text": shown.lines(f"{entry.message}{details}")},
         "locations": [location],
         "partialFingerprints": {"draPlan/v1": fingerprint},
     }
@@ -67,4 +66,4 @@ def _physical(entry: Entry, content: Content) -> Data:
 
 def _logical(entry: Entry) -> Data:
     where = f"{entry.object} {entry.path}" if entry.path else entry.object
-    return {"name": printable(entry.object), "fullyQualifiedName": printable(where), "kind": "resource"}
+    return {"name": shown.line(entry.object), "fullyQualifiedName": shown.line(where), "kind": "resource"}

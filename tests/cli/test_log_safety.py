@@ -1,0 +1,122 @@
+"""Text from manifests acts on no terminal and on no CI runner: every text field, every command, every format."""
+
+import json
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from dra_plan.cli import printing
+from dra_plan.cli.guard import guarded
+from dra_plan.manifests import kinds
+from dra_plan.output.columns import Screen
+
+from . import hostile
+from .running import in_process
+
+OBJECTS = hostile.objects()
+LARGE = {kind.name for kind in kinds.every() if kind.pod_spec}
+SOME = [one for one in OBJECTS if one["kind"] not in LARGE] + [one for one in OBJECTS if one["kind"] in LARGE][::97]
+TABLES = ("table", "wide", "name", "json", "yaml", "jsonpath={..name}{..message}")
+FORMATS = {
+    "allocate": TABLES,
+    "schedule": TABLES,
+    "pools": TABLES,
+    "validate": TABLES,
+    "explain": ("text", "markdown", "json", "yaml", "jsonpath={..name}{..message}"),
+}
+REPORTED = ("allocate", "explain", "schedule", "validate")
+RUNS = [(command, form) for command, forms in FORMATS.items() for form in forms]
+POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}
+
+
+def safe(command: list[str], objects: list[dict[str, object]], *, statuses: tuple[int, ...] = (0, 1)) -> str:
+    """What a run printed, which acts on nothing."""
+    ran = in_process(*command, "-", stdin=json.dumps(objects))
+    assert ran.status in statuses, ran.err[-2000:]
+    assert hostile.faults(ran.out)[:3] == []
+    assert hostile.faults(ran.err)[:3] == []
+    return ran.out + ran.err
+
+
+@pytest.fixture(scope="module")
+def taken() -> list[dict[str, object]]:
+    """Objects that planning takes: a sample of the kinds with pods, all of the others."""
+    return hostile.unrefused(SOME)
+
+
+def test_the_sweep_has_every_kind_and_most_are_taken(taken: list[dict[str, object]]) -> None:
+    assert {one["kind"] for one in SOME} == {one["kind"] for one in taken} == {kind.name for kind in kinds.every()}
+    assert len(taken) > 0.8 * len(SOME)
+
+
+@pytest.mark.parametrize(("command", "form"), RUNS)
+def test_answers(command: str, form: str, taken: list[dict[str, object]]) -> None:
+    if command == "pools":
+        taken = [
+            one for one in taken if "nodeSelector" not in json.dumps(one)
+        ]  # one that can't be read ends the answer
+    told = safe([command, "-o", form, *(["--trace"] if command == "schedule" else [])], taken)
+    assert "BROKEN" in told
+
+
+@pytest.mark.parametrize("command", FORMATS)
+def test_refusals(command: str) -> None:
+    assert "stop-commands" in safe([command], SOME, statuses=(0, 1, 2))
+
+
+def test_an_answer_that_ends_in_an_error(taken: list[dict[str, object]]) -> None:
+    some = [one for one in taken if "nodeSelector" in json.dumps(one) or one["kind"] == "Node"]
+    assert "failed to parse node selector" in safe(["pools"], some, statuses=(2,))
+
+
+@pytest.mark.parametrize("command", REPORTED)
+def test_reports(command: str, taken: list[dict[str, object]], tmp_path: Path) -> None:
+    files = {form: tmp_path / form for form in ("junit", "sarif", "gitlab")}
+    reports = [part for form, file in files.items() for part in ("--report", f"{form}={file}")]
+    safe([command, "--report", "github", *reports], taken)
+    for file in files.values():
+        assert hostile.faults(file.read_text(encoding="utf-8"), wrapped=True) == []
+
+
+@pytest.mark.parametrize("command", FORMATS)
+def test_on_a_narrow_terminal(command: str, taken: list[dict[str, object]]) -> None:
+    with patch.object(printing, "screen", lambda _stream: Screen(width=40, colour=False)):
+        ran = in_process(command, "-", stdin=json.dumps(taken))
+    assert "BROKEN" in ran.out + ran.err
+    assert hostile.faults(ran.out + ran.err, wrapped=True)[:3] == []
+
+
+@pytest.mark.parametrize("command", FORMATS)
+def test_kinds_that_are_skipped(command: str) -> None:
+    unknown = {"apiVersion": "example.com/v1", "kind": hostile.TEXT, "metadata": {"name": "a"}}
+    statuses = (0, 1, 2)  # there is nothing to plan
+    told = safe([command], [unknown, {**POD, "spec": {"containers": []}}], statuses=statuses)
+    assert "BROKEN" in told or command == "validate"
+
+
+def test_selectors_of_the_command_line() -> None:
+    ran = in_process("cel", f"device.driver == {json.dumps(hostile.TEXT)} && '::' == '##[a'")
+    assert hostile.faults(ran.out + ran.err) == []
+
+
+def test_defects_of_our_own(capsys: pytest.CaptureFixture[str]) -> None:
+    def action() -> None:
+        try:
+            raise KeyError("first")
+        except KeyError as error:
+            raise ValueError(hostile.TEXT) from error
+
+    guarded(action)
+    err = capsys.readouterr().err
+    assert "stop-commands" in err
+    assert hostile.faults(err) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("command", "form"), RUNS)
+@pytest.mark.parametrize("part", range(24))
+def test_every_field(command: str, form: str, part: int) -> None:
+    objects = OBJECTS[part::24]
+    safe([command, "-o", form], objects, statuses=(0, 1, 2))
+    safe([command, "-o", form], hostile.unrefused(objects), statuses=(0, 1, 2))
