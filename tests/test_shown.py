@@ -52,4 +52,6 @@ def test_json_and_yaml_hold_the_text_and_act_on_nothing(key: str, text: str) -> 
 
 @given(texts, texts)
 def test_values_of_templates(left: str, right: str) -> None:
-    assert faults("x" + Template("{.a} {.b} {.c}").render({"a": left, "b": right, "c": [right]})) == []
+    document = {"a": left, "b": right, "c": [right]}
+    assert faults("x" + Template("{.a}{.b}{.c}{.a}{.c}").render(document)) == []
+    assert faults("x" + Template("{.a} {.b} {.c}").render(document)) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -34,6 +35,9 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+
+_PAIR = re.compile("#(?=#)")
+"""What may begin a command of a runner, where `[` comes behind it."""
 
 
 class Template:
@@ -67,8 +71,11 @@ def _items(values: list[Any]) -> list[Any]:
 def _printed(value: object) -> str:
     if not isinstance(value, str):
         return shown.in_json(msgspec.json.encode(value).decode())
-    # What stands before may end with the other half.
-    return f"\\u{ord(value[0]):04x}{shown.line(value[1:])}" if value.startswith((":", "#")) else shown.line(value)
+    text = shown.line(value)
+    # What stands beside it may be the other half of a command: neither beginning nor end is one.
+    if value.startswith((":", "#")):
+        text = f"\\u{ord(value[0]):04x}{shown.line(value[1:])}"
+    return _PAIR.sub(r"\\u0023", text)
 
 
 def _follow(path: Query, root: object, current: object) -> list[Any]:
