@@ -66,7 +66,8 @@ class SearchSpace:
         depth = 2 * len(self.claims)
         for ready in self.claims:
             for wants in ready.requests:
-                depth += 3 + min(max(self.count(want) for want in wants), RESULTS_LIMIT)
+                most = max(self.count(want) for want in wants)
+                depth += 3 + max(0, min(most, RESULTS_LIMIT))  # a count below 0 decodes, too
         return depth
 
 

@@ -65,3 +65,13 @@ def test_with_threads() -> None:
     with ThreadPoolExecutor(4) as workers:
         found = list(workers.map(lambda _: deep().outcome, range(4)))
     assert set(found) == {Outcome.FITS}
+
+
+@pytest.mark.parametrize("count", [0, -1, -(2**63)])
+def test_a_count_that_the_api_server_refuses_takes_no_room_away(count: int) -> None:
+    wanted = claim(exactly("r", count, allocationMode="ExactCount"))
+    [answer] = answers(
+        Cluster.of([node(), {**device_class(), "spec": {}}, *pool(device("d")), wanted]), TARGETS["upstream"]
+    )
+    assert answer.outcome is Outcome.FITS
+    assert answer.allocations[0].devices.results == []

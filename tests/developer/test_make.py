@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import shlex
 import subprocess
 from pathlib import Path
@@ -14,8 +15,9 @@ from tests.conftest import COLLECTED, KEEPERS
 
 
 def commands(*arguments: str) -> list[list[str]]:
-    """The commands that make would run."""
-    done = subprocess.run(["make", "-n", *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
+    """The commands that make would run, also where the tests themselves were started by make."""
+    own = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "T")}
+    done = subprocess.run(["make", "-n", *arguments], cwd=ROOT, env=own, capture_output=True, text=True, check=True)
     return [shlex.split(line) for line in done.stdout.splitlines()]
 
 
