@@ -76,7 +76,7 @@ class Allocator:
         self._view, self._target = view, view.target
         self._limits = SearchLimits(DEFAULT_MAX_STEPS if max_steps is None else max_steps, deadline)
         self._pruning = pruning
-        self._counters = Counters(view.state, self._target, view.gatherer.slices, view.shared_counter_names)
+        self._counters = Counters(view.state, self._target, view.gatherer.slices, lambda: view.shared_counter_names)
         self._claims = view.requests(self.claims_to_allocate)
         self._likeness: Likeness | None = None
         if shares_answers:

@@ -6,7 +6,7 @@ one name, or before counter slices a single slice.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 
 from dra_plan.api import quantity
 from dra_plan.api.resource import ResourceSlice
@@ -33,8 +33,8 @@ class CounterTable:
 class Counters:
     """The counter tables of one allocator, made when first asked for and kept for all nodes, as upstream does.
 
-    `slices` are those of the whole cluster by pool; without them no table is foreseen. `shared_names` are the pool
-    names that stand for counters of several drivers.
+    `slices` are those of the whole cluster by pool; without them no table is foreseen. `shared_names` gives the
+    pool names that stand for counters of several drivers; it is asked only where that matters.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class Counters:
         state: AllocatedState,
         target: Target,
         slices: Mapping[PoolID, Sequence[PoolSlice]] | None = None,
-        shared_names: Set[str] = frozenset(),
+        shared_names: Callable[[], Set[str]] = frozenset,
     ) -> None:
         self._state, self._rules, self._quirks = state, target.rules, target.quirks
         self._slices = slices if slices is not None else {}
@@ -85,7 +85,7 @@ class Counters:
             return True
         if pool.seen != len(self._slices.get(pool.id, ())):
             return False  # there are slices that the node does not count, or of another generation
-        return pool.id.pool not in self._shared_names
+        return pool.id.pool not in self._shared_names()
 
     def remaining(self, pool: Pool, slice_: PoolSlice) -> dict[tuple[str, str], int]:
         """Set totals less what allocated devices consume, by (set, counter); may be negative."""

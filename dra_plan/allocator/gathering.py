@@ -103,7 +103,12 @@ class PoolGatherer:
     def generation(self, pool_id: PoolID, number: int) -> Generation:
         """One generation of a pool in the whole cluster."""
         found = self._generations.get((pool_id, number))
-        return self._find_generations(pool_id)[number] if found is None else found
+        if found is None:
+            slices = self._by_pool[pool_id]
+            if len(slices) > 1:
+                return self._find_generations(pool_id)[number]
+            found = self._generations[pool_id, number] = Generation(slices, number)
+        return found
 
     def _find_generations(self, pool_id: PoolID) -> dict[int, Generation]:
         """All generations of a pool by number, kept for the next question."""

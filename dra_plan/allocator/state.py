@@ -40,8 +40,9 @@ class AllocatedState:
 
     def add(self, claim: ResourceClaim, *, consumable_capacity: bool) -> None:
         """Takes the devices of one more allocated claim away."""
-        if claim.allocation is not None:
-            for result in claim.allocation.devices.results:
+        allocation = claim.allocation
+        if allocation is not None:
+            for result in allocation.devices.results:
                 self._add(claim, result, consumable_capacity)
 
     def _add(self, claim: ResourceClaim, result: DeviceRequestAllocationResult, consumable_capacity: bool) -> None:
