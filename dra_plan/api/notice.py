@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 
 class Origin(NamedTuple):
@@ -24,3 +24,7 @@ class Notice(Struct, frozen=True, order=True, gc=False):
     message: Annotated[str, Meta(min_length=1)]
     object: Annotated[str, Meta(description="KIND NAMESPACE/NAME, or empty.")] = ""
     source: Annotated[str, Meta(description="FILE:LINE, or empty.")] = ""
+    defects: Annotated[
+        tuple[str, ...] | UnsetType,
+        Meta(description="The release defects (docs/quirks.md) that changed the answer, if it is about any."),
+    ] = UNSET

@@ -18,7 +18,7 @@ def table(document: AllocationDocument, screen: Screen | None) -> list[Table | s
     if document.claim_sets:
         parts.append(_summary(document, screen))
     parts += [part for part in (_examples(document), _others(document, screen)) if part.rows]
-    parts.append(text.target(document.target))
+    parts.append(text.target(document))
     return parts
 
 
@@ -88,7 +88,7 @@ def wide(document: AllocationDocument, _screen: Screen | None) -> list[Table | s
             for cells in list(_devices(node)) or [("", "", "", "")]:
                 name, steps = text.claim_set_name(claim_set), str(node.steps)
                 made.add(name, node.name, node.outcome.value, steps, *cells, node.message)
-    return [made, text.target(document.target)] if made.rows else [text.target(document.target)]
+    return [made, text.target(document)] if made.rows else [text.target(document)]
 
 
 FORMATS = Formats(table=table, wide=wide, name=names.allocation)

@@ -24,7 +24,7 @@ def render(document: ExplanationDocument, _screen: Screen | None) -> str:
     blocks += [_block(["```", *device_lines(story), "```"]) for story in document.devices]
     if not blocks:
         blocks = [explain_text.NOTHING]
-    whole = "\n\n".join([*blocks, f"_{text.target(document.target)}_"])
+    whole = "\n\n".join([*blocks, f"_{text.target(document)}_"])
     return re.sub(r"\n{3,}", "\n\n", whole) + "\n"
 
 

@@ -30,7 +30,7 @@ def render(document: ExplanationDocument, screen: Screen | None) -> str:
     blocks += [list(device_lines(story)) for story in document.devices]
     if not blocks:
         blocks = [[NOTHING]]
-    return explain_layout.render([*blocks, [text.target(document.target)]], screen)
+    return explain_layout.render([*blocks, [text.target(document)]], screen)
 
 
 def set_lines(of: ExplainedClaimSet) -> Lines:
@@ -83,7 +83,7 @@ def heading(story: NodeStory) -> str:
     has_numbers = story.devices or story.choices
     if story.outcome is Outcome.ERROR:
         has_numbers = story.fault is not None and story.fault.device is not None
-    told = f" Told for {story.nodes[0]}:" if len(story.nodes) > 1 and has_numbers else ""
+    told = f" Example: {story.nodes[0]}:" if len(story.nodes) > 1 and has_numbers else ""
     return f"{nodes(story)}: {_OUTCOMES[story.outcome]}{told}"
 
 

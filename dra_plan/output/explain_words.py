@@ -134,7 +134,7 @@ def _holders(of: Refused) -> list[str]:
 def _in_use(of: Refused) -> str:
     holders, wanted = _holders(of), of.wanted if isinstance(of, RemovedDevices) else None
     if wanted == 0:
-        return "in use, none of them suitable otherwise"
+        return "in use (would not match anyway)"
     some = f", {wanted} of them otherwise suitable" if isinstance(of, RemovedDevices) and wanted != of.count else ""
     if not holders:
         return f"in use{some}"
@@ -255,11 +255,15 @@ def problem(of: RequestDevices, what: str = "") -> str:
     if of.problem == "nothing-matches":
         return f"{what} wants all devices of its kind{on_class}; there are none"
     if of.problem == "all-not-free":
-        return f"{what} wants all {of.need} devices of its kind{on_class}; {of.left} can be had"
+        return f"{what} wants all {of.need} devices of its kind{on_class}; {_available(str(of.left), of.left or 2)}"
     if of.problem == "too-many-devices":
         return f"{what} would get {of.need} devices; a claim may have 32"
     left = "none" if of.left == 0 else f"only {of.left}"
-    return f"{what} needs {counted(of.need, 'device')}{on_class}; {left} of {of.devices} can be had"
+    return f"{what} needs {counted(of.need, 'device')}{on_class}; {_available(f'{left} of {of.devices}', of.left)}"
+
+
+def _available(number: str, left: int) -> str:
+    return f"{number} {'is' if left < 2 else 'are'} available"
 
 
 def elements(of: Sequence[BlockingElement]) -> list[str]:

@@ -44,7 +44,7 @@ def summary(document: ValidationDocument) -> str:
     found = [_counted(number, noun) for noun, number in nouns if number]
     spared = f"; {counts.spared} left out" if counts.spared else ""
     told = f"{', '.join(found) or 'nothing found'} in {_counted(counts.objects, 'object')}{spared}"
-    return f"{told}. Judged as Kubernetes {document.target.release}."
+    return f"{told}. Judged as {text.release(document.target)}."
 
 
 def _counted(number: int, noun: str) -> str:

@@ -13,13 +13,13 @@ from .formats import Formats
 def table(document: PoolsDocument, screen: Screen | None) -> list[Table | str]:
     """One row per pool; below, what is wrong with pools, and what is left of counters and of devices in shares."""
     parts = [_pools(document, screen), _invalid(document), _counter_sets(document), _shared(document)]
-    return [*(part for part in parts if part.rows), text.target(document.target)]
+    return [*(part for part in parts if part.rows), text.target(document)]
 
 
 def wide(document: PoolsDocument, screen: Screen | None) -> list[Table | str]:
     """One row per pool; below, every counter and every device."""
     parts = [_pools(document, screen), _invalid(document), _counters(document), _devices(document)]
-    return [*(part for part in parts if part.rows), text.target(document.target)]
+    return [*(part for part in parts if part.rows), text.target(document)]
 
 
 def _pools(document: PoolsDocument, screen: Screen | None) -> Table:

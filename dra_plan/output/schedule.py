@@ -30,7 +30,7 @@ def table(document: ScheduleDocument, screen: Screen | None) -> list[Table | str
     told = [f"{aside.count(why)} {why}" for why in dict.fromkeys(filter(None, aside))]
     if told:
         parts.append(f"Not shown (-o wide shows them): {', '.join(told)}.")
-    return [*parts, text.target(document.target)]
+    return [*parts, text.target(document)]
 
 
 def wide(document: ScheduleDocument, screen: Screen | None) -> list[Table | str]:
@@ -38,7 +38,7 @@ def wide(document: ScheduleDocument, screen: Screen | None) -> list[Table | str]
     last = {attempt.pod: attempt for attempt in (document.trace.attempts if document.trace else ())}
     parts = [*_pods(document, document.pods, screen), *_attempts(last.values())]
     parts += [part for part in (_evictions(document), _wakes(document)) if part.rows]
-    return [*parts, text.target(document.target)]
+    return [*parts, text.target(document)]
 
 
 def _aside(pod: ScheduledPod) -> str:

@@ -19,7 +19,7 @@ INDENT = "  "
 def table(document: SelectorDocument, _screen: Screen | None) -> list[Table | str]:
     """What the expression is; below, the devices with what it gives; below, the values of its parts on one device."""
     parts = [_about(document), _devices(document), _values(document)]
-    return [*(part for part in parts if part.rows), text.target(document.target)]
+    return [*(part for part in parts if part.rows), text.target(document)]
 
 
 def _about(document: SelectorDocument) -> Table:

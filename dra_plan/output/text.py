@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from dra_plan.releases import gate_defaults
+
 from .columns import Screen
 
 if TYPE_CHECKING:
+    from dra_plan.api.notice import Notice
     from dra_plan.api.resource import DeviceRequestAllocationResult
     from dra_plan.documents.allocation import ClaimSetName
-    from dra_plan.documents.base import AnswerTarget
+    from dra_plan.documents.base import AnswerTarget, PrintedDocument
     from dra_plan.documents.selectors import DeviceMatch
 
 NAMES_ON_SCREEN = 4
@@ -51,7 +54,26 @@ def consumed(result: DeviceRequestAllocationResult) -> str:
     return ", ".join(f"{name}={amount}" for name, amount in (result.consumed_capacity or {}).items())
 
 
-def target(about: AnswerTarget) -> str:
-    """One line that says what the answer is for."""
-    defects = "known defects included" if about.quirks == "upstream" else "known defects repaired"
-    return f"Kubernetes {about.release}, {about.variant} allocator, {defects}."
+def target(document: PrintedDocument) -> str:
+    """One line that says what the answer is for, and which defects of the release changed it."""
+    met = sorted({name for notice in document.warnings for name in _defects(notice)}, key=_in_order)
+    defects = f"; release defects met: {', '.join(met)}" if met else ""
+    return f"{release(document.target)}{defects}."
+
+
+def release(about: AnswerTarget) -> str:
+    """The release, with the gates that differ from its defaults."""
+    defaults = gate_defaults(about.kubernetes_version)
+    changed = [f"{name}={str(on).lower()}" for name, on in about.feature_gates.items() if defaults.get(name) is not on]
+    repaired = "" if about.quirks == "upstream" else " without its known defects"
+    return f"{', '.join([f'Kubernetes {about.release}', *changed])}{repaired}"
+
+
+def _defects(notice: Notice) -> tuple[str, ...]:
+    return notice.defects or ()
+
+
+def _in_order(defect: str) -> tuple[str, int]:
+    """Q2 before Q12."""
+    letters = defect.rstrip("0123456789")
+    return letters, int(defect[len(letters) :] or 0)

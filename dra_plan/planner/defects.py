@@ -69,7 +69,12 @@ class Watch:
     def notices(self) -> list[Notice]:
         """One warning for each defect that changed an answer."""
         return [
-            Notice("upstream-defect", f"{describe(names)}: {_change(*answers)}", *notices.about(self._claim_set))
+            Notice(
+                "upstream-defect",
+                f"{describe(names)}: {_change(*answers)}",
+                *notices.about(self._claim_set),
+                defects=tuple(defect.id for defect in DEFECTS if defect.quirk in names),
+            )
             for names, answers in self._proven.items()
         ]
 

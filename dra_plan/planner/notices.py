@@ -73,6 +73,7 @@ def of_taint_rules(inventory: Inventory, target: Target) -> list[Notice]:
                 f"E3: kube-scheduler {target.release} crashes on the first device taint rule;"
                 " the rules are applied here as they are meant",
                 first,
+                defects=("E3",),
             )
         )
     found += [
@@ -80,6 +81,7 @@ def of_taint_rules(inventory: Inventory, target: Target) -> list[Notice]:
             "upstream-defect",
             "E1 (kubernetes#141620): a taint rule without device selector taints every device, where the API says none",
             f"DeviceTaintRule {rule.metadata.name}",
+            defects=("E1",),
         )
         for rule in rules
         if rule.spec.device_selector is None and target.quirks.absent_device_selector_matches_all

@@ -130,7 +130,7 @@ def _uncontrolled(simulation: Simulation, records: Sequence[PodRecord]) -> list[
     }
     text = "an owner reference without controller field crashes kube-scheduler when it looks for the pod's own claim"
     return [
-        Notice("upstream-defect", f"P10: {text}", f"ResourceClaim {claim.key}")
+        Notice("upstream-defect", f"P10: {text}", f"ResourceClaim {claim.key}", defects=("P10",))
         for claim in simulation.inventory.claims
         if (claim.metadata.annotations or {}).get(SPECIAL_ANNOTATION) == "true"
         for owner in claim.metadata.owner_references or ()
