@@ -37,6 +37,12 @@ class Kind:
         object.__setattr__(self, "api_version", f"{self.group}/{newest}" if self.group else newest)
 
     @property
+    def plural(self) -> str:
+        """What the API calls a list of them: `deviceclasses` for DeviceClass."""
+        name = self.name.lower()
+        return f"{name}es" if name.endswith("s") else f"{name}s"
+
+    @property
     def known_versions(self) -> str:
         """All known apiVersions, for messages."""
         return ", ".join(f"{self.group}/{version}" if self.group else version for version in self.versions)
@@ -123,6 +129,22 @@ _KINDS = (
 
 _BY_GROUP_AND_NAME = {(kind.group, kind.name): kind for kind in _KINDS}
 
+_SHORT_NAMES = {
+    "cj": "CronJob",
+    "deploy": "Deployment",
+    "ds": "DaemonSet",
+    "no": "Node",
+    "ns": "Namespace",
+    "pc": "PriorityClass",
+    "pdb": "PodDisruptionBudget",
+    "po": "Pod",
+    "rc": "ReplicationController",
+    "rs": "ReplicaSet",
+    "sts": "StatefulSet",
+    "svc": "Service",
+}
+"""What kubectl calls kinds for short; those of resource.k8s.io have no short names."""
+
 
 def every() -> tuple[Kind, ...]:
     """All kinds that planning reads."""
@@ -133,6 +155,19 @@ def split_version(api_version: str) -> tuple[str, str]:
     """`GROUP/VERSION` as (group, version); the core group is empty."""
     group, slash, version = api_version.rpartition("/")
     return (group, version) if slash else ("", api_version)
+
+
+def named(text: str) -> Kind | None:
+    """The kind that kubectl means by this: its name, plural or short name, in any case, perhaps with `.GROUP`.
+
+    None for what is no kind that planning reads.
+    """
+    name, dot, group = text.lower().partition(".")
+    name = _SHORT_NAMES.get(name, name).lower()
+    for kind in _KINDS:
+        if name in (kind.name.lower(), kind.plural) and (not dot or group == kind.group):
+            return kind
+    return None
 
 
 def near(api_version: str, kind: str) -> str | None:
