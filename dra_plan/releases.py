@@ -78,6 +78,7 @@ class Features(Struct, frozen=True, kw_only=True):
     consumable_capacity: bool = True
     extended_resources: bool = True
     list_attributes: bool = False
+    node_allocatable: bool = False
     filter_timeout: bool = True
 
 
@@ -428,6 +429,7 @@ def _features(gates: Mapping[str, bool]) -> Features:
         consumable_capacity=bool(on("DRAConsumableCapacity")),
         extended_resources=bool(on("DRAExtendedResource")),
         list_attributes=bool(on("DRAListTypeAttributes")),
+        node_allocatable=bool(on("DRANodeAllocatableResources")),
         filter_timeout=bool(on("DRASchedulerFilterTimeout")),
     )
 

@@ -246,6 +246,14 @@ class PodExtendedResourceClaimStatus(Object, frozen=True):
     request_mappings: list[dict[str, str]] = []
 
 
+class NodeAllocatableResourceClaimStatus(Object, frozen=True):
+    """What a claim's devices take from the node for the pod, and the containers that use the claim (alpha in 1.36)."""
+
+    resource_claim_name: str = ""
+    containers: list[str] = []
+    resources: dict[str, QuantityText] = {}
+
+
 class PodCondition(Object, frozen=True):
     """A condition of a pod."""
 
@@ -272,6 +280,7 @@ class PodStatus(Object, frozen=True):
     start_time: str | None = None
     resource_claim_statuses: list[PodResourceClaimStatus] = []
     extended_resource_claim_status: PodExtendedResourceClaimStatus | None = None
+    node_allocatable_resource_claim_statuses: list[NodeAllocatableResourceClaimStatus] = []
     container_statuses: list[ContainerStatus] = []
     init_container_statuses: list[ContainerStatus] = []
     resize: str = ""

@@ -364,6 +364,14 @@ def multiply(left: Quantity, factor: int) -> Quantity:
     return make(number, left.scale, left.format, decimal=not fits)
 
 
+def product(left: Quantity, right: Quantity) -> Quantity:
+    """The exact product as decimal, in the left one's format; fractions of a nano are rounded up."""
+    number, scale = left.number * right.number, left.scale + right.scale
+    if number > 0:
+        number, scale = _round_up_to_nano(number, scale)
+    return make(number, scale, left.format, decimal=True)
+
+
 def to_decimal(value: Quantity) -> Quantity:
     """The same amount kept as arbitrary-precision decimal (Go's `ToDec`)."""
     return make(value.number, value.scale, value.format, decimal=True)

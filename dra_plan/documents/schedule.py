@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
+from dra_plan.api.core import NodeAllocatableResourceClaimStatus
 from dra_plan.api.resource import ResourceClaimConsumerReference
 
 from .base import ClaimAllocation, DocumentPart, PrintedDocument, PrintedWarning, Text, one_of
@@ -44,6 +45,10 @@ class ScheduledPod(DocumentPart, frozen=True, kw_only=True):
     ] = {}
     undecided_nodes: Annotated[list[str], Meta(description="Nodes on which the step budget ran out.")] = []
     attempts: Annotated[int, Meta(ge=1)] = 0
+    node_allocatable: Annotated[
+        list[NodeAllocatableResourceClaimStatus],
+        Meta(description="What the devices of the pod's claims take from its node, as the pod's status says it."),
+    ] = []
 
 
 class ScheduledClaim(DocumentPart, frozen=True, kw_only=True):

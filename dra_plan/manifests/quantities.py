@@ -92,6 +92,8 @@ def _of_pod(pod: Pod) -> Quantities:
     for status in (*pod.status.container_statuses, *pod.status.init_container_statuses):
         yield from status.allocated_resources.values()
         yield from _of_resources([status.resources])
+    for claim in pod.status.node_allocatable_resource_claim_statuses:
+        yield from claim.resources.values()
 
 
 def _of_pod_spec(spec: PodSpec) -> Quantities:

@@ -25,7 +25,7 @@ def table(document: ScheduleDocument, screen: Screen | None) -> list[Table | str
     """
     pods = [pod for pod in document.pods if not _aside(pod)]
     parts = [*_pods(document, pods, screen), *_attempts(document.trace.attempts if document.trace else ())]
-    parts += [part for part in (_evictions(document), _wakes(document)) if part.rows]
+    parts += [part for part in (_taken(pods), _evictions(document), _wakes(document)) if part.rows]
     aside = [_aside(pod) for pod in document.pods]
     told = [f"{aside.count(why)} {why}" for why in dict.fromkeys(filter(None, aside))]
     if told:
@@ -37,7 +37,7 @@ def wide(document: ScheduleDocument, screen: Screen | None) -> list[Table | str]
     """All pods, and for the last attempt of each a matrix: one row per node, one column per plugin."""
     last = {attempt.pod: attempt for attempt in (document.trace.attempts if document.trace else ())}
     parts = [*_pods(document, document.pods, screen), *_attempts(last.values())]
-    parts += [part for part in (_evictions(document), _wakes(document)) if part.rows]
+    parts += [part for part in (_taken(document.pods), _evictions(document), _wakes(document)) if part.rows]
     return [*parts, text.target(document)]
 
 
@@ -116,6 +116,17 @@ def _matrix(attempt: TracedAttempt) -> Table:
 
 def _cell(entry: PluginVerdict) -> str:
     return "ok" if entry.status == "Success" else entry.message or entry.status
+
+
+def _taken(pods: Iterable[ScheduledPod]) -> Table:
+    """What devices take from the nodes of pods themselves."""
+    made = Table(("POD", "CLAIM", "TAKES FROM ITS NODE", "FOR CONTAINERS"))
+    for pod in pods:
+        for entry in pod.node_allocatable:
+            amounts = ", ".join(f"{name} {amount}" for name, amount in entry.resources.items())
+            name = f"{pod.namespace}/{pod.name}"
+            made.add(name, entry.resource_claim_name, amounts, ", ".join(dict.fromkeys(entry.containers)))
+    return made
 
 
 def _evictions(document: ScheduleDocument) -> Table:

@@ -10,7 +10,14 @@ from collections.abc import Callable, Iterable, Mapping
 from msgspec.structs import replace
 
 from dra_plan.allocator import View
-from dra_plan.api.core import Namespace, Node, Pod, PodDisruptionBudget, Service
+from dra_plan.api.core import (
+    Namespace,
+    Node,
+    NodeAllocatableResourceClaimStatus,
+    Pod,
+    PodDisruptionBudget,
+    Service,
+)
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.workloads import AnyWorkload
@@ -126,7 +133,7 @@ class SimulatedCluster:
         uid = pod_uid(pod)
         found = self.infos.get(uid)
         if found is None or found.pod is not pod:
-            found = self.infos[uid] = PodInfo(pod)
+            found = self.infos[uid] = PodInfo(pod, devices_count=self.view.target.features.node_allocatable)
         return found
 
     def _store(self, pod: Pod) -> None:
@@ -170,6 +177,15 @@ class SimulatedCluster:
     def update_pod(self, pod: Pod) -> None:
         """Store a new version of a pod that is not on a node."""
         self.pods[pod_uid(pod)] = pod
+
+    def set_claimed(self, pod: Pod, node: str, claimed: list[NodeAllocatableResourceClaimStatus]) -> None:
+        """What devices take from the node for the pod, which was assumed there, is in its status and counts."""
+        uid = pod_uid(pod)
+        current = self.pods.get(uid, pod)
+        status = replace(current.status, node_allocatable_resource_claim_statuses=claimed)
+        self.pods[uid] = replace(current, status=status)
+        self._displace(uid, node)
+        self._place(self.info(self.pods[uid]), node)
 
     def add_pod(self, pod: Pod) -> None:
         """A new pod."""

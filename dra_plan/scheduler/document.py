@@ -50,6 +50,7 @@ def _pod(record: PodRecord, undecided: list[str]) -> ScheduledPod:
         errors=record.fatal,
         undecided_nodes=list(dict.fromkeys(undecided)) if not record.node else [],
         attempts=record.attempts,
+        node_allocatable=record.node_allocatable,
     )
 
 

@@ -208,6 +208,9 @@ class _LaterState:
             return
         node = current.spec.node_name
         placed = replace(now, spec=replace(now.spec, node_name=node))
+        told = "node_allocatable_resource_claim_statuses"
+        if getattr(was.status, told) == getattr(now.status, told):
+            placed = replace(placed, status=replace(now.status, **{told: getattr(current.status, told)}))
         action = _pod_change(was, now, current)
         self._cluster.replace_pod(current, placed, action)
 

@@ -20,10 +20,14 @@ Port = tuple[str, str, int]
 
 
 class PodInfo:
-    """A pod with everything that scheduling derives from its specification."""
+    """A pod with everything that scheduling derives from its specification.
 
-    def __init__(self, pod: Pod) -> None:
+    Where `devices_count`, a placed pod also counts for what its status says that devices take from the node.
+    """
+
+    def __init__(self, pod: Pod, *, devices_count: bool = False) -> None:
         self.pod = pod
+        self.claimed = pod.status.node_allocatable_resource_claim_statuses if devices_count else []
 
     @property
     def uid(self) -> str:
@@ -50,10 +54,15 @@ class PodInfo:
         """What the pod asks for."""
         return pod_requests(self.pod)
 
+    @property
+    def placed_requests(self) -> Amounts:
+        """What the pod counts for on its node."""
+        return pod_requests(self.pod, claimed=self.claimed) if self.claimed else self.requests
+
     @cached_property
     def scored_requests(self) -> tuple[int, int]:
         """(cpu, memory) that a placed pod counts for in scores, defaults filled in."""
-        found = pod_requests(self.pod, defaults=True)
+        found = pod_requests(self.pod, defaults=True, claimed=self.claimed)
         return found.get(CPU, DEFAULT_MILLI_CPU), found.get(MEMORY, DEFAULT_MEMORY)
 
     @cached_property
@@ -144,7 +153,7 @@ class NodeInfo:
 
     def _count(self, info: PodInfo, sign: int) -> None:
         self._labelled = None
-        for name, value in info.requests.items():
+        for name, value in info.placed_requests.items():
             self.requested[name] = self.requested.get(name, 0) + sign * value
         cpu, memory = info.scored_requests
         self.scored_cpu += sign * cpu

@@ -21,7 +21,7 @@ _CHECKED_VOLUMES = (
     "iscsi",
 )
 
-_NOT_SIMULATED = ("DRANodeAllocatableResources", "DRAWorkloadResourceClaims")
+_NOT_SIMULATED = ("DRAWorkloadResourceClaims",)
 """Gates that change what the scheduler does, in ways that the simulation does not know."""
 
 _MOST_TIES = 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from dra_plan.api.core import Pod
+from dra_plan.api.core import NodeAllocatableResourceClaimStatus, Pod
 from dra_plan.documents.schedule import PodOutcome
 
 from .keys import pod_uid
@@ -26,6 +26,8 @@ class PodRecord:
     """What the pod waits for: at a gate, or on its way to a node."""
     on_its_way: bool = False
     """A node is chosen and reserved; something is missing before the pod can be bound."""
+    node_allocatable: list[NodeAllocatableResourceClaimStatus] = field(default_factory=list)
+    """What the devices of the pod's claims take from its node."""
     skipped: bool = False
     """The scheduler leaves the pod alone: it has finished, is going, was not chosen or belongs to another scheduler."""
 

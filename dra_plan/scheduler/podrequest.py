@@ -1,15 +1,15 @@
 """What a pod asks of a node: cpu in thousandths, everything else in units, both rounded up.
 
 The rules of `k8s.io/component-helpers/resource` for init containers, sidecars, overhead, pod-level resources and
-pods that are being resized.
+pods that are being resized; what the devices of claims take from the node (KEP-5517).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from dra_plan.api.base import QuantityText
-from dra_plan.api.core import Container, ContainerStatus, Pod
+from dra_plan.api.core import Container, ContainerStatus, NodeAllocatableResourceClaimStatus, Pod
 from dra_plan.api.quantity import parse
 
 CPU = "cpu"
@@ -50,9 +50,22 @@ def amounts(listed: Mapping[str, QuantityText]) -> Amounts:
     return _comparable({name: parse(text).nano for name, text in listed.items()})
 
 
-def pod_requests(pod: Pod, *, pod_level: bool = True, defaults: bool = False) -> Amounts:
+Claimed = Sequence[NodeAllocatableResourceClaimStatus]
+"""What the devices of a pod's claims take from its node."""
+
+
+def pod_requests(pod: Pod, *, pod_level: bool = True, defaults: bool = False, claimed: Claimed = ()) -> Amounts:
     """The aggregated request of a pod. `defaults` fills in what scoring assumes where cpu or memory is not set."""
+    return _comparable(exact_requests(pod, pod_level=pod_level, defaults=defaults, claimed=claimed))
+
+
+def exact_requests(
+    pod: Pod, *, pod_level: bool = True, defaults: bool = False, claimed: Claimed = ()
+) -> dict[str, int]:
+    """As `pod_requests`, of every resource and in billionths. What claims take comes on top of all containers."""
     total = _aggregate(pod, _DEFAULTS if defaults else {})
+    for claim in claimed:
+        _add(total, {name: parse(text).nano for name, text in claim.resources.items()})
     if pod_level and pod.spec.resources is not None:
         # pod-level requests replace the sum, whether smaller or larger
         for name, text in pod.spec.resources.requests.items():
@@ -60,7 +73,7 @@ def pod_requests(pod: Pod, *, pod_level: bool = True, defaults: bool = False) ->
                 total[name] = parse(text).nano
     for name, text in pod.spec.overhead.items():
         total[name] = total.get(name, 0) + parse(text).nano
-    return _comparable(total)
+    return total
 
 
 def _comparable(nano: Mapping[str, int]) -> Amounts:

@@ -70,6 +70,8 @@ def _result(simulation: Simulation) -> SimulationResult:
     for uid, record in simulation.scheduler.records.by_uid.items():
         if uid in gates and not record.message:
             record.waiting = gates[uid].gate_message
+        if record.node and uid in simulation.cluster.pods:
+            record.node_allocatable = simulation.cluster.info(simulation.cluster.pods[uid]).claimed
     records = [record for uid, record in simulation.scheduler.records.by_uid.items() if uid in simulation.cluster.pods]
     return SimulationResult(
         target=simulation.target,

@@ -593,9 +593,9 @@ def test_many_ties_share_one_warning():
 
 
 def test_gates_that_are_not_simulated_are_told():
-    document = plan([node("a"), pod("p")], feature_gates={"DRANodeAllocatableResources": True})
+    document = plan([node("a"), pod("p")], feature_gates={"DRAWorkloadResourceClaims": True})
     assert [w["message"] for w in document["warnings"] if w["code"] == "gate-not-simulated"] == [
-        "DRANodeAllocatableResources is on, but what it changes is not simulated"
+        "DRAWorkloadResourceClaims is on, but what it changes is not simulated"
     ]
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
-from dra_plan.api.core import Pod, PodExtendedResourceClaimStatus
+from dra_plan.api.core import NodeAllocatableResourceClaimStatus, Pod, PodExtendedResourceClaimStatus
 from dra_plan.api.resource import AllocationResult, ResourceClaim, ResourceClaimConsumerReference, ResourceClaimStatus
 from dra_plan.scheduler.clock import format_time
 from dra_plan.scheduler.handle import Handle
@@ -157,10 +159,23 @@ class Binder:
             return Status(Code.WAIT, f"waiting for binding conditions for device on node {node}")
         return None
 
+    # The node's own resources
+
+    def take_from_node(
+        self, kept: PodState, pod: Pod, node: str, claimed: Sequence[NodeAllocatableResourceClaimStatus]
+    ) -> None:
+        """What the devices take from the node counts from now on."""
+        if claimed:
+            kept.taken_from = node
+            self._handle.cluster.set_claimed(pod, node, list(claimed))
+
     # Taking back
 
     def release(self, kept: PodState, pod: Pod) -> None:
-        """The pod no longer uses its claims; the special claim is deleted."""
+        """The pod no longer uses its claims, nor anything of its node for them; the special claim is deleted."""
+        if kept.taken_from:
+            self._handle.cluster.set_claimed(pod, kept.taken_from, [])
+            kept.taken_from = ""
         uid = self._handle.cluster.info(pod).uid
         for claim in kept.claims:
             stored = self._stored(claim)

@@ -13,6 +13,7 @@ from dra_plan.scheduler.status import Status, error, unresolvable
 
 from . import conditions
 from .extended import served_names, special_requests, with_requests
+from .nodeallocatable import NodeAllocatable, used_elsewhere
 from .state import NodeAnswer, PodState
 
 UNAVAILABLE = unresolvable(NOT_AVAILABLE).by(pluginnames.DYNAMIC_RESOURCES)
@@ -31,6 +32,7 @@ class NodeCheck:
         self._max_steps = max_steps
         self.undecided: dict[str, list[str]] = {}
         """Pod to the nodes on which the step budget ran out."""
+        self._taking: NodeAllocatable | None = None
 
     def answer(self, kept: PodState, pod: Pod, node: NodeInfo) -> NodeAnswer:
         """Why the claims can't be satisfied on the node, or what would be allocated there."""
@@ -44,6 +46,10 @@ class NodeCheck:
             served = served_names(kept.names, mapped, node.allocatable)
             if not served and not kept.claims:
                 return NodeAnswer(None)
+        taking = self._node_allocatable()
+        refusal = used_elsewhere(pod, kept.allocated, node) if taking is not None else None
+        if refusal is not None:
+            return NodeAnswer(refusal)
         answer = NodeAnswer(None)
         if kept.pending or kept.special_pending:
             outcome = self._allocator(kept, pod, served).allocate(node.node)
@@ -51,7 +57,24 @@ class NodeCheck:
             answer = NodeAnswer(self._status(outcome, pod, node), outcome.allocations, names_claim)
         if answer.status is None and not all(self.is_available(claim, node) for claim in kept.allocated):
             return NodeAnswer(UNAVAILABLE)
+        if answer.status is None and answer.allocations and taking is not None:
+            status, claimed = taking.check(pod, node, list(zip(self._waiting(kept), answer.allocations, strict=False)))
+            return NodeAnswer(status, answer.allocations, claimed=claimed)
         return answer
+
+    def _node_allocatable(self) -> NodeAllocatable | None:
+        """The devices of the cluster, as it is now, that take node resources; None with the gate off."""
+        view = self._handle.cluster.view
+        if not view.target.features.node_allocatable:
+            return None
+        if self._taking is None or self._taking.view is not view:
+            self._taking = NodeAllocatable(view)
+        return self._taking
+
+    @staticmethod
+    def _waiting(kept: PodState) -> list[ResourceClaim]:
+        """The claims that allocations are for, in their order."""
+        return [*kept.pending, *([kept.special] if kept.special is not None else ())]
 
     def _allocator(self, kept: PodState, pod: Pod, served: tuple[str, ...]) -> Allocator:
         found = kept.allocators.get(served)

@@ -137,8 +137,8 @@ class DynamicResources(
 
     def _key(self, kept: PodState, pod: Pod) -> Hashable:
         """What the answer for a node depends on beside the node; None if that can't be said in a key."""
-        if self._handle.cluster.view.shared_counter_names:
-            return None  # the node that is asked first decides for all
+        if self._handle.cluster.view.shared_counter_names or self._target.features.node_allocatable:
+            return None  # the node that is asked first decides for all; what the pod asks of the node decides too
         if any(conditions.conditional_results(claim) for claim in kept.allocated):
             return None
         specs = tuple(msgspec.json.encode(claim.spec) for claim in kept.pending)
@@ -254,6 +254,7 @@ class DynamicResources(
         if results is None:
             return error("claim allocation not found for node") if pending else None
         kept.chosen = results
+        self._binder.take_from_node(kept, pod, node, self._answers(kept)[node][1].claimed)
         for claim, allocation in zip(pending, results, strict=False):
             self._signal(kept, claim, allocation)
         if kept.special is not None and kept.special_pending and len(results) > len(pending):

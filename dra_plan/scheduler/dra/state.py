@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from dra_plan.allocator import Allocator
+from dra_plan.api.core import NodeAllocatableResourceClaimStatus
 from dra_plan.api.resource import AllocationResult, ResourceClaim
 from dra_plan.scheduler.status import Status
 
@@ -22,6 +23,8 @@ class NodeAnswer(NamedTuple):
     allocations: Allocations | None = None
     names_claim: bool = False
     """Whether the status names a claim of the pod, so that it is no answer for another pod."""
+    claimed: Sequence[NodeAllocatableResourceClaimStatus] = ()
+    """What the devices would take from the node itself."""
 
 
 @dataclass
@@ -44,6 +47,8 @@ class PodState:
     uses: list[Use] = field(default_factory=list)
     reserved: list[str] = field(default_factory=list)
     """Uids of the claims that this pod put in flight."""
+    taken_from: str = ""
+    """The reserved node, if the pod's status says that devices take something from it."""
 
     @property
     def pending(self) -> list[ResourceClaim]:
