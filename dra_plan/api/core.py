@@ -210,6 +210,12 @@ class PodSchedulingGate(Object, frozen=True):
     name: str = ""
 
 
+class PodSchedulingGroup(Object, frozen=True):
+    """The group that a pod is scheduled with: a PodGroup in the pod's namespace."""
+
+    pod_group_name: str = ""
+
+
 class PodSpec(Object, frozen=True):
     """The specification of a pod, as far as scheduling reads it. Volumes stay plain dicts."""
 
@@ -230,6 +236,7 @@ class PodSpec(Object, frozen=True):
     resource_claims: list[PodResourceClaim] = []
     volumes: list[dict[str, Any]] = []
     host_network: bool = False
+    scheduling_group: PodSchedulingGroup | None = None
 
 
 class PodResourceClaimStatus(Object, frozen=True):

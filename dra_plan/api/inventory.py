@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from .core import Namespace, Node, Pod, PodDisruptionBudget, PriorityClass, Service
 from .notice import Notice, Origin
+from .podgroups import GroupWorkload, PodGroup
 from .resource import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from .workloads import AnyWorkload
 
@@ -34,6 +35,8 @@ class Inventory:
     services: list[Service] = field(default_factory=list)
     priority_classes: list[PriorityClass] = field(default_factory=list)
     disruption_budgets: list[PodDisruptionBudget] = field(default_factory=list)
+    pod_groups: list[PodGroup] = field(default_factory=list)
+    group_workloads: list[GroupWorkload] = field(default_factory=list)
     origins: dict[ObjectKey, Origin] = field(default_factory=dict)
     skipped: Counter[str] = field(default_factory=Counter)
     notices: list[Notice] = field(default_factory=list)

@@ -182,6 +182,36 @@ def taint_rule(document: Plain) -> Plain:
     return _spec(check)(document)
 
 
+# Pod groups
+
+
+def pod_group_from_v1beta1(document: Plain) -> Plain:
+    """A pod group of 1.37 as v1alpha2: `disruptionMode` is a struct there, with one field set."""
+    return _spec(lambda spec: _with(spec, "disruptionMode", _disruption_mode))(document)
+
+
+def _disruption_mode(mode: object) -> str:
+    if isinstance(mode, str):
+        return mode
+    return "PodGroup" if "podGroup" in _mapping(mode) else "Pod"
+
+
+def group_workload(document: Plain) -> Plain:
+    """A Workload of any version as v1alpha2; v1alpha1 calls its templates `podGroups`, with a `policy` each."""
+
+    def template(value: object) -> Plain:
+        value = dict(_mapping(value))
+        if "policy" in value:
+            value["schedulingPolicy"] = value.pop("policy")
+        return _with(value, "disruptionMode", _disruption_mode)
+
+    def spec(value: Plain) -> Plain:
+        templates = value.get("podGroupTemplates", value.get("podGroups"))
+        return {} if templates is None else {"podGroupTemplates": [template(each) for each in _sequence(templates)]}
+
+    return _spec(spec)(document)
+
+
 # Pods before 1.31
 
 

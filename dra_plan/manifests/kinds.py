@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from dra_plan.api import core, resource, workloads
+from dra_plan.api import core, podgroups, resource, workloads
 from dra_plan.api.base import Object
 
 from . import convert
@@ -49,6 +49,7 @@ class Kind:
 
 
 _DRA = "resource.k8s.io"
+_SCHEDULING = "scheduling.k8s.io"
 _TEMPLATE = ("spec", "template", "spec")
 
 
@@ -117,12 +118,28 @@ _KINDS = (
     Kind("batch", "Job", workloads.Job, {"v1": None}, "workloads", _TEMPLATE),
     Kind("batch", "CronJob", workloads.CronJob, {"v1": None}, "workloads", ("spec", "jobTemplate", *_TEMPLATE)),
     Kind(
-        "scheduling.k8s.io",
+        _SCHEDULING,
         "PriorityClass",
         core.PriorityClass,
         {"v1": None},
         "priority_classes",
         namespaced=False,
+    ),
+    Kind(
+        _SCHEDULING,
+        "PodGroup",
+        podgroups.PodGroup,
+        {"v1alpha2": None, "v1beta1": convert.pod_group_from_v1beta1, "v1alpha3": convert.pod_group_from_v1beta1},
+        "pod_groups",
+        current_versions=("v1alpha2", "v1beta1"),
+    ),
+    Kind(
+        _SCHEDULING,
+        "Workload",
+        podgroups.GroupWorkload,
+        dict.fromkeys(("v1alpha2", "v1beta1", "v1alpha3", "v1alpha1"), convert.group_workload),
+        "group_workloads",
+        current_versions=("v1alpha2", "v1beta1"),
     ),
     Kind("policy", "PodDisruptionBudget", core.PodDisruptionBudget, {"v1": None}, "disruption_budgets"),
 )

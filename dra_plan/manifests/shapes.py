@@ -28,10 +28,28 @@ def _object(**properties: Schema) -> Schema:
     return {"type": "object", "properties": properties}
 
 
+def _list(items: Schema) -> Schema:
+    return {"type": "array", "items": items}
+
+
 _POD_TEMPLATE = _object(metadata=_META, spec=_POD_SPEC)
 _WORKLOAD = _object(replicas=_INTEGER, selector=_SELECTOR, template=_POD_TEMPLATE)
 _JOB = _object(parallelism=_INTEGER, completions=_INTEGER, selector=_SELECTOR, template=_POD_TEMPLATE, suspend=_BOOLEAN)
 _JOB_STATUS = _object(conditions={"type": "array", "items": _object(type=_STRING, status=_STRING)})
+_POLICY = _object(basic={"type": "object"}, gang=_object(minCount=_INTEGER))
+_GROUP_CLAIM = _object(name=_STRING, resourceClaimName=_STRING, resourceClaimTemplateName=_STRING)
+_GROUP: dict[str, Schema] = {
+    "schedulingPolicy": _POLICY,
+    "schedulingConstraints": _object(topology=_list(_object(key=_STRING))),
+    "resourceClaims": _list(_GROUP_CLAIM),
+    "disruptionMode": {"type": ["string", "object"]},
+    "priorityClassName": _STRING,
+    "priority": _INTEGER,
+}
+_GROUP_STATUS = _object(
+    conditions=_list(_object(type=_STRING, status=_STRING, reason=_STRING, message=_STRING)),
+    resourceClaimStatuses=_list(_object(name=_STRING, resourceClaimName=_STRING)),
+)
 _SPECS: dict[str, dict[str, Schema]] = {
     "Deployment": {"spec": _WORKLOAD},
     "StatefulSet": {"spec": _WORKLOAD},
@@ -46,6 +64,8 @@ _SPECS: dict[str, dict[str, Schema]] = {
     "Namespace": {},
     "Service": {"spec": _object(selector=_STRING_MAP)},
     "PriorityClass": {"value": _INTEGER, "globalDefault": _BOOLEAN, "preemptionPolicy": _STRING},
+    "PodGroup": {"spec": _object(**_GROUP), "status": _GROUP_STATUS},
+    "Workload": {"spec": _object(podGroupTemplates=_list(_object(name=_STRING, **_GROUP)))},
     "PodDisruptionBudget": {
         "spec": _object(selector=_SELECTOR),
         "status": _object(disruptionsAllowed=_INTEGER, disruptedPods=_STRING_MAP),

@@ -66,6 +66,13 @@ POD_SPEC: Plain = {
         {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "w"}}}]}},
 }  # fmt: skip
 ENTRY: Plain = {"name": "a", "resourceClaimTemplateName": "t"}
+GROUP: Plain = {
+    "schedulingPolicy": {"gang": {"minCount": 2}},
+    "schedulingConstraints": {"topology": [{"key": "zone"}]},
+    "resourceClaims": [{"name": "c", "resourceClaimTemplateName": "t"}],
+    "disruptionMode": "PodGroup",
+    "priority": 100,
+}
 
 SAMPLES: list[Plain] = [
     NODE,
@@ -87,6 +94,11 @@ SAMPLES: list[Plain] = [
     pod("p", ENTRY, {"name": "b", "source": {"resourceClaimName": "c3"}}, **POD_SPEC),
     workload("Deployment", "w", ENTRY, **POD_SPEC),
     workload("CronJob", "w", ENTRY, **POD_SPEC),
+    {"apiVersion": "scheduling.k8s.io/v1alpha2", "kind": "PodGroup", "metadata": {"name": "g"}, "spec": GROUP,
+     "status": {"conditions": [{"type": "PodGroupScheduled", "status": "True", "reason": "Scheduled"}],
+                "resourceClaimStatuses": [{"name": "c", "resourceClaimName": "g-c-abcde"}]}},
+    {"apiVersion": "scheduling.k8s.io/v1alpha2", "kind": "Workload", "metadata": {"name": "w"},
+     "spec": {"podGroupTemplates": [{"name": "t", **GROUP}]}},
     {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "b"},
      "spec": {"selector": {"matchLabels": {"app": "w"}}}, "status": {"disruptionsAllowed": 1}},
 ]  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from typing import Any
 
 import msgspec
 import pytest
@@ -338,6 +339,41 @@ def test_wrong_type_in_a_lifted_source():
         ManifestErrors, match=r"resourceClaims\[0\]\.resourceClaimName: expected a string, got the numb"
     ):
         from_dicts([pod("p", {"name": "a", "source": {"resourceClaimName": 7}})])
+
+
+# Pod groups
+
+GROUP = {"schedulingPolicy": {"gang": {"minCount": 2}}, "priority": 7}
+
+
+def scheduling(kind: str, version: str, spec: dict[str, Any]) -> dict[str, Any]:
+    return {"apiVersion": f"scheduling.k8s.io/{version}", "kind": kind, "metadata": {"name": "g"}, "spec": spec}
+
+
+def test_a_pod_group_and_the_pod_that_names_it():
+    member = pod("p", schedulingGroup={"podGroupName": "g"})
+    constrained = {**GROUP, "schedulingConstraints": {"topology": [{"key": "zone"}]}}
+    inventory = from_dicts([scheduling("PodGroup", "v1alpha2", constrained), member])
+    [group] = inventory.pod_groups
+    assert (group.key, group.min_count, group.topology_key, group.spec.priority) == ("default/g", 2, "zone", 7)
+    assert inventory.pods[0].spec.scheduling_group is not None
+    assert inventory.pods[0].spec.scheduling_group.pod_group_name == "g"
+
+
+@pytest.mark.parametrize(("mode", "wanted"), [({"podGroup": {}}, "PodGroup"), ({"pod": {}}, "Pod"), ("Pod", "Pod")])
+def test_disruption_mode_of_later_versions(mode: Any, wanted: str):
+    inventory = from_dicts([scheduling("PodGroup", "v1beta1", {**GROUP, "disruptionMode": mode})])
+    assert [group.spec.disruption_mode for group in inventory.pod_groups] == [wanted]
+
+
+def test_workloads_of_scheduling_are_not_those_of_apps():
+    templates = [{"name": "t", **GROUP}]
+    old = [{"name": "t", "policy": {"gang": {"minCount": 2}}}]
+    for version, spec in (("v1alpha2", {"podGroupTemplates": templates}), ("v1alpha1", {"podGroups": old})):
+        inventory = from_dicts([scheduling("Workload", version, spec)])
+        assert inventory.workloads == []
+        [found] = inventory.group_workloads[0].spec.pod_group_templates
+        assert (found.name, found.scheduling_policy.gang.min_count) == ("t", 2)
 
 
 # Inventory

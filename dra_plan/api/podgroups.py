@@ -1,0 +1,134 @@
+"""scheduling.k8s.io: groups of pods that are scheduled together, and the Workloads whose templates describe them.
+
+As v1alpha2 of Kubernetes 1.36 has them. The scheduler reads pod groups only.
+"""
+
+from __future__ import annotations
+
+from .base import Object
+from .meta import ObjectMeta
+
+
+class BasicSchedulingPolicy(Object, frozen=True):
+    """Pods are scheduled as they come."""
+
+
+class GangSchedulingPolicy(Object, frozen=True):
+    """At least `min_count` pods have to find a place at the same time."""
+
+    min_count: int = 0
+
+
+class PodGroupSchedulingPolicy(Object, frozen=True):
+    """How the pods of a group depend on each other: exactly one of the two."""
+
+    basic: BasicSchedulingPolicy | None = None
+    gang: GangSchedulingPolicy | None = None
+
+
+class TopologyConstraint(Object, frozen=True):
+    """All pods of the group go to nodes with the same value of one label."""
+
+    key: str = ""
+
+
+class PodGroupSchedulingConstraints(Object, frozen=True):
+    """Where the pods of a group may be relative to each other; at most one topology constraint."""
+
+    topology: list[TopologyConstraint] = []
+
+
+class PodGroupResourceClaim(Object, frozen=True):
+    """A claim of the group: an existing one, or one made from a template once for the whole group."""
+
+    name: str = ""
+    resource_claim_name: str | None = None
+    resource_claim_template_name: str | None = None
+
+
+class PodGroupSpec(Object, frozen=True):
+    """What the pods of a group have in common. `disruption_mode` is Pod or PodGroup; `priority` is the group's own."""
+
+    scheduling_policy: PodGroupSchedulingPolicy = PodGroupSchedulingPolicy()
+    scheduling_constraints: PodGroupSchedulingConstraints | None = None
+    resource_claims: list[PodGroupResourceClaim] = []
+    disruption_mode: str = ""
+    priority_class_name: str = ""
+    priority: int | None = None
+
+
+class PodGroupCondition(Object, frozen=True):
+    """A condition of a pod group."""
+
+    type: str = ""
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+
+
+class PodGroupResourceClaimStatus(Object, frozen=True):
+    """The claim made for one entry of the group."""
+
+    name: str = ""
+    resource_claim_name: str | None = None
+
+
+class PodGroupStatus(Object, frozen=True):
+    """What scheduler and claim controller wrote down about a group."""
+
+    conditions: list[PodGroupCondition] = []
+    resource_claim_statuses: list[PodGroupResourceClaimStatus] = []
+
+
+class PodGroup(Object, frozen=True):
+    """A group of pods, which name it in their `schedulingGroup`."""
+
+    api_version: str = "scheduling.k8s.io/v1alpha2"
+    kind: str = "PodGroup"
+    metadata: ObjectMeta = ObjectMeta()
+    spec: PodGroupSpec = PodGroupSpec()
+    status: PodGroupStatus = PodGroupStatus()
+
+    @property
+    def key(self) -> str:
+        """`NAMESPACE/NAME`."""
+        return f"{self.metadata.namespace}/{self.metadata.name}"
+
+    @property
+    def min_count(self) -> int:
+        """How many pods of a gang have to find a place at the same time; 0 without such a policy."""
+        gang = self.spec.scheduling_policy.gang
+        return gang.min_count if gang is not None else 0
+
+    @property
+    def topology_key(self) -> str:
+        """The label whose value all pods of the group share, "" if there is none."""
+        constraints = self.spec.scheduling_constraints
+        return constraints.topology[0].key if constraints is not None and constraints.topology else ""
+
+
+class PodGroupTemplate(Object, frozen=True):
+    """A pod group as a Workload describes it."""
+
+    name: str = ""
+    scheduling_policy: PodGroupSchedulingPolicy = PodGroupSchedulingPolicy()
+    scheduling_constraints: PodGroupSchedulingConstraints | None = None
+    resource_claims: list[PodGroupResourceClaim] = []
+    disruption_mode: str = ""
+    priority_class_name: str = ""
+    priority: int | None = None
+
+
+class GroupWorkloadSpec(Object, frozen=True):
+    """The templates of the groups that a controller makes."""
+
+    pod_group_templates: list[PodGroupTemplate] = []
+
+
+class GroupWorkload(Object, frozen=True):
+    """The kind Workload of scheduling.k8s.io: who makes pod groups reads it, the scheduler does not."""
+
+    api_version: str = "scheduling.k8s.io/v1alpha2"
+    kind: str = "Workload"
+    metadata: ObjectMeta = ObjectMeta()
+    spec: GroupWorkloadSpec = GroupWorkloadSpec()
