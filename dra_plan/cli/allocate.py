@@ -16,6 +16,7 @@ def allocate(
     filenames: options.Filenames = None,
     recursive: options.Recursive = False,
     namespace: options.Namespace = None,
+    all_namespaces: options.AllNamespaces = False,
     selector: options.Selector = None,
     nodes: options.Nodes = None,
     together: Annotated[
@@ -71,6 +72,7 @@ def allocate(
         gate = options.gate(require_fit=require_fit, min_nodes=min_nodes, fail_on=fail_on)
         gates = options.parse_gates(feature_gates)
         wanted = parse_selector(selector)
+        namespace = options.one_namespace(namespace, all_namespaces=all_namespaces)
         cluster = load_cluster(
             paths,
             filenames,

@@ -19,6 +19,7 @@ def explain(
     filenames: options.Filenames = None,
     recursive: options.Recursive = False,
     namespace: options.Namespace = None,
+    all_namespaces: options.AllNamespaces = False,
     selector: options.Selector = None,
     nodes: options.Nodes = None,
     devices: Annotated[
@@ -61,6 +62,7 @@ def explain(
         gate = options.gate(require_fit=require_fit)
         gates = options.parse_gates(feature_gates)
         wanted = parse_selector(selector)
+        namespace = options.one_namespace(namespace, all_namespaces=all_namespaces)
         paths, name = _split(paths or [])
         cluster = load_cluster(
             paths,

@@ -9,6 +9,12 @@ import typer
 if TYPE_CHECKING:
     from dra_plan.output.gate import Gate
 
+
+def _split_names(given: list[str] | None) -> list[str] | None:
+    """The names of an option that takes several at once."""
+    return [name for names in given or () for name in names.split(",") if name] or given
+
+
 Paths = Annotated[
     list[str] | None,
     typer.Argument(metavar="PATH", hidden=True),
@@ -20,11 +26,17 @@ Filenames = Annotated[
 Recursive = Annotated[bool, typer.Option("--recursive", "-R", help="Read directories with their subdirectories.")]
 Nodes = Annotated[
     list[str] | None,
-    typer.Option("--node", metavar="NAME", help="Look at this node only; repeatable."),
+    typer.Option("--node", metavar="NAME,...", help="Look at these nodes only; repeatable.", callback=_split_names),
 ]
 Namespace = Annotated[
     str | None,
     typer.Option("--namespace", "-n", metavar="NAME", help="Plan only what is in this namespace."),
+]
+AllNamespaces = Annotated[
+    bool,
+    typer.Option(
+        "--all-namespaces", "-A", help="Plan what is in any namespace, as without -n: for those used to kubectl."
+    ),
 ]
 Selector = Annotated[
     str | None,
@@ -38,7 +50,7 @@ KubernetesVersion = Annotated[
 ]
 FeatureGates = Annotated[
     list[str] | None,
-    typer.Option("--feature-gates", metavar="A=true,B=false", help="Gates that differ from the release's defaults."),
+    typer.Option("--feature-gates", metavar="A,B=false", help="Gates that differ from the release's defaults."),
 ]
 Quirks = Annotated[
     str,
@@ -94,6 +106,11 @@ Progress = Annotated[
 ]
 
 
+def one_namespace(namespace: str | None, *, all_namespaces: bool) -> str | None:
+    """The namespace that is chosen, None for all: `-A` goes before `-n`, as kubectl has it."""
+    return None if all_namespaces else namespace
+
+
 def gate(*, require_fit: bool = False, min_nodes: int = 1, fail_on: str = "error") -> Gate:
     """The gate that the options describe. UsageError for an unknown `--fail-on`."""
     from dra_plan.errors import UsageError
@@ -104,8 +121,11 @@ def gate(*, require_fit: bool = False, min_nodes: int = 1, fail_on: str = "error
     return Gate(require_fit=require_fit, min_nodes=min_nodes, no_warnings=fail_on == "warning")
 
 
+_TRUTHS = {"true": True, "false": False, "1": True, "0": False, "t": True, "f": False}
+
+
 def parse_gates(options: list[str] | None) -> dict[str, bool]:
-    """Feature gates from `A=true,B=false`; a later one wins. UsageError for anything else."""
+    """Feature gates from `A=true,B=false,C`, where a name alone is true; a later one wins. UsageError otherwise."""
     from dra_plan.errors import UsageError
 
     gates: dict[str, bool] = {}
@@ -113,8 +133,8 @@ def parse_gates(options: list[str] | None) -> dict[str, bool]:
         if not item:
             continue
         name, equals, value = item.partition("=")
-        truth = {"true": True, "false": False, "1": True, "0": False, "t": True, "f": False}.get(value.strip().lower())
-        if not equals or truth is None:
+        truth = _TRUTHS.get(value.strip().lower()) if equals else True
+        if truth is None or not name.strip():
             raise UsageError(f"--feature-gates: {item!r} is not NAME=true or NAME=false")
         gates[name.strip()] = truth
     return gates

@@ -20,6 +20,7 @@ def schedule(
     filenames: options.Filenames = None,
     recursive: options.Recursive = False,
     namespace: options.Namespace = None,
+    all_namespaces: options.AllNamespaces = False,
     selector: options.Selector = None,
     then: Annotated[
         list[str] | None,
@@ -73,6 +74,7 @@ def schedule(
         gate = options.gate(require_fit=require_fit, fail_on=fail_on)
         gates = options.parse_gates(feature_gates)
         wanted = parse_selector(selector)
+        namespace = options.one_namespace(namespace, all_namespaces=all_namespaces)
         document, extenders = _configuration(config, allow=allow_extenders)
         cluster = load_cluster(
             paths,

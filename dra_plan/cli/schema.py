@@ -36,8 +36,8 @@ def schema(
 
 
 def _hint(wanted: str, names: list[str]) -> str:
-    import difflib
+    from dra_plan.near import nearest
 
     forms = {form.lower(): name for name in names for form in (name, name.rpartition("/")[2])}
-    near = difflib.get_close_matches(wanted, forms, n=1)
-    return f" (did you mean {forms[near[0]]}?)" if near else "; dra-plan schema lists them"
+    near = nearest(wanted, forms)
+    return f" (did you mean {forms[near]}?)" if near else "; dra-plan schema lists them"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dra_plan.errors import UsageError
-from dra_plan.explanation.near import nearest
+from dra_plan.near import nearest
 from dra_plan.validation.rule import Severity
 
 OWN, PROJECT = ".dra-plan.toml", "pyproject.toml"

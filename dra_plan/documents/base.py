@@ -79,6 +79,9 @@ class PrintedDocument(DocumentPart, frozen=True, kw_only=True, gc=False, omit_de
     def to_dict(self) -> dict[str, Any]:
         """The document as plain values: what `-o json` prints."""
         plain: dict[str, Any] = msgspec.to_builtins(self)
+        for warning in plain["warnings"]:
+            if "defects" in warning:
+                warning["defects"] = list(warning["defects"])  # a tuple, as notices can be told apart by hash
         return plain
 
 

@@ -23,12 +23,12 @@ from dra_plan.documents.devices import (
     TaintDetail,
 )
 from dra_plan.documents.explanation import DeviceStory, JudgedClaimSet, JudgedRequest
+from dra_plan.near import nearest
 
 from .checks import Checks
 from .document import clause, holder
 from .document import pool as pool_document
 from .names import claim_name, device_name, request_name
-from .near import nearest
 from .placement import Placement, Placements
 from .pools import finding as pool_finding
 from .published import Publications

@@ -10,10 +10,10 @@ from dra_plan.api.inventory import Inventory, ObjectKey
 from dra_plan.api.notice import Origin
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.claimsets import ClaimSet
+from dra_plan.near import nearest
 
 from . import edits
 from .mending import mended
-from .near import nearest
 from .placement import Budget, Placement
 
 _LISTS_GATE = "DRAListTypeAttributes"

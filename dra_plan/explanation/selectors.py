@@ -12,8 +12,8 @@ from dra_plan.allocator.requests import Compile
 from dra_plan.cel import Selector
 from dra_plan.cel.parts import Reference, calls, clauses, is_reference, references
 from dra_plan.cel.rewrite import comparison
+from dra_plan.near import nearest
 
-from .near import nearest
 from .published import Publications, look_up
 
 if TYPE_CHECKING:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
 from dra_plan.errors import InputError, UsageError
+from dra_plan.near import nearest
 
 NO_NODES = (
     "the input has no Node objects, and without them nobody knows where devices are: add the output of"
@@ -40,10 +41,12 @@ def choose_nodes(nodes: Sequence[Node], names: Sequence[str] | None) -> list[Nod
     known = {node.metadata.name for node in nodes}
     unknown = [name for name in names if name not in known]
     if unknown:
-        import difflib
-
-        near = difflib.get_close_matches(unknown[0], sorted(known), n=1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise UsageError(f"unknown node {unknown[0]!r}{hint}: the input has {len(known)} nodes")
+        found = f"the input has {len(known)} nodes"
+        raise UsageError("\n".join(f"unknown node {name!r}{_meant(name, known)}: {found}" for name in unknown))
     wanted = set(names)
     return [node for node in nodes if node.metadata.name in wanted]
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    near = nearest(name, known)
+    return f" (did you mean {near!r}?)" if near else ""

@@ -18,6 +18,7 @@ from dra_plan.cel.errors import CelCompileError, CelRuntimeError
 from dra_plan.documents.base import DeviceName, answer_target, warnings
 from dra_plan.documents.selectors import DeviceMatch, PartValue, SelectorDocument, SelectorRead
 from dra_plan.errors import UsageError
+from dra_plan.near import nearest
 from dra_plan.releases import Target
 
 if TYPE_CHECKING:
@@ -133,10 +134,8 @@ def _chosen(devices: Sequence[tuple[DeviceName, Device]], name: DeviceName) -> t
     for found in devices:
         if found[0] == name:
             return found
-    import difflib
-
-    near = difflib.get_close_matches(str(name), [str(known) for known, _ in devices], n=1)
-    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    near = nearest(str(name), (str(known) for known, _ in devices))
+    hint = f" (did you mean {near!r}?)" if near else ""
     raise UsageError(f"unknown device {str(name)!r}{hint}: the input has {len(devices)} devices")
 
 

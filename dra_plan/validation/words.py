@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from dra_plan.explanation import near
+from dra_plan import near
 
 MOST_NAMED = 3
 

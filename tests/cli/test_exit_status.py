@@ -23,7 +23,7 @@ CASES = {
     "unknown node": (["cluster", "fits"], ["--node", "node-z"], 2),
     "unknown version": (["cluster", "fits"], ["--kubernetes-version", "1.12"], 2),
     "unknown gate": (["cluster", "fits"], ["--feature-gates", "Nonsense=true"], 2),
-    "gate without value": (["cluster", "fits"], ["--feature-gates", "DRAAdminAccess"], 2),
+    "gate without value": (["cluster", "fits"], ["--feature-gates", "DRAAdminAccess="], 2),
     "unknown quirks": (["cluster", "fits"], ["--quirks", "some"], 2),
     "bad label selector": (["cluster", "fits"], ["-l", "a=b=c"], 2),
     "unknown option": (["cluster", "fits"], ["--bogus"], 2),

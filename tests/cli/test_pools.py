@@ -54,7 +54,7 @@ def test_of_several_nodes() -> None:
 def test_unknown_node() -> None:
     ran = in_process("pools", *given("pools"), "--node", "node-x")
     assert (ran.status, ran.out) == (2, "")
-    assert ran.err == "error: unknown node 'node-x' (did you mean 'node-b'?): the input has 2 nodes\n"
+    assert ran.err == "error: unknown node 'node-x' (did you mean 'node-a'?): the input has 2 nodes\n"
 
 
 def test_no_pool_at_all() -> None:

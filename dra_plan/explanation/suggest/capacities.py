@@ -14,8 +14,8 @@ from dra_plan.documents.suggestions import CapacityChanged
 from dra_plan.explanation import edits
 from dra_plan.explanation.funnel import Removal
 from dra_plan.explanation.names import request_name
-from dra_plan.explanation.near import nearest
 from dra_plan.explanation.reasons import amount
+from dra_plan.near import nearest
 
 from .change import Change, edit_want
 

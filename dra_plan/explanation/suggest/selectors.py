@@ -14,10 +14,10 @@ from dra_plan.cel.rewrite import Comparison, comparison, renamed, with_amount, w
 from dra_plan.documents.suggestions import SelectorChanged
 from dra_plan.explanation import edits
 from dra_plan.explanation.names import request_name
-from dra_plan.explanation.near import nearest
 from dra_plan.explanation.placement import Placement
 from dra_plan.explanation.reasons import SelectorFailed
 from dra_plan.explanation.selectors import DecisivePart, NamedValues
+from dra_plan.near import nearest
 
 from .change import Change
 

@@ -1,0 +1,64 @@
+"""Did-you-mean: the known name nearest to one that is not known. One rule for every name that a person may mistype."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+_LIMITS = ((2, 0), (4, 1), (7, 2))
+"""Up to so many characters, so many typing errors; three in longer names."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name most like this one, or None if none is much like it. Case does not count.
+
+    First come names that a few typing errors make of it (a character left out, added, replaced, or two swapped), of
+    several the one whose end is the same for longest: people lose a digit in the middle of a number, and `node-0002`
+    means node-00002, not node-00020. Where no name is as near as that, the one that shares most with it.
+    """
+    by_folded: dict[str, str] = {}
+    for candidate in sorted(set(known)):
+        by_folded.setdefault(candidate.lower(), candidate)
+    wanted = name.lower()
+    limit = next((errors for length, errors in _LIMITS if len(wanted) <= length), 3)
+    near = [rank for other in by_folded if (rank := _rank(wanted, other, limit)) is not None]
+    if near:
+        return by_folded[min(near)[-1]]
+    import difflib
+
+    alike = difflib.get_close_matches(wanted, list(by_folded), n=1, cutoff=0.6)
+    return by_folded[alike[0]] if alike else None
+
+
+def _rank(name: str, other: str, limit: int) -> tuple[int, int, int, str] | None:
+    """For sorting: typing errors, then how little the ends and the beginnings share; None beyond the limit."""
+    if abs(len(name) - len(other)) > limit or not other:
+        return None
+    first, last = _shared(name, other), _shared(name[::-1], other[::-1])
+    if first == len(name) == len(other):
+        return 0, 0, 0, other
+    both = min(last, len(name) - first, len(other) - first)
+    errors = distance(name[first : len(name) - both], other[first : len(other) - both], limit)
+    return None if errors > limit or errors >= max(len(name), len(other)) else (errors, -last, -first, other)
+
+
+def distance(one: str, other: str, limit: int) -> int:
+    """How many characters have to be added, left out, replaced or swapped with a neighbour; at most `limit` + 1."""
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for at, char in enumerate(one, start=1):
+        previous, before = before, row
+        row = [at]
+        for place, wanted in enumerate(other, start=1):
+            cost = min(before[place] + 1, row[place - 1] + 1, before[place - 1] + (char != wanted))
+            if at > 1 and place > 1 and char == other[place - 2] and one[at - 2] == wanted:
+                cost = min(cost, previous[place - 2] + 1)
+            row.append(cost)
+        if min(row) > limit:
+            break
+    return min(row[-1], limit + 1)
+
+
+def _shared(one: str, other: str) -> int:
+    """How many characters both begin with."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (mine, theirs) in pairs if mine != theirs), min(len(one), len(other)))
