@@ -256,6 +256,7 @@ class Cluster:
         extenders: Sequence[Extender] | None = None,
         plugins: Registry | None = None,
         api_server: str | None = None,
+        order: str | None = None,
         infer_nodes: bool = False,
         requires_nodes: bool = False,
         trace: bool = False,
@@ -265,9 +266,11 @@ class Cluster:
 
         `namespace` and `selector` choose which pending pods are scheduled. `then` are later states of the cluster;
         `config` is a decoded KubeSchedulerConfiguration, `extenders` stand for those that it names, `plugins` are
-        factories of own plugins; `api_server` is "recorded" or "real". An input without nodes is scheduled as a cluster
-        without nodes, or refused with `requires_nodes`. Raises UsageError for what can't be chosen, InputError for
-        later states that can't be decoded.
+        factories of own plugins; `api_server` is "real", or "recorded" for the one with which most outcomes were
+        recorded; `order` is "arrival" (by creationTimestamp, then by place in the input), or "name" for a scheduler
+        that was restarted. An input without nodes is scheduled as a cluster without nodes, or refused with
+        `requires_nodes`. Raises UsageError for what can't be chosen, InputError for later states that can't be
+        decoded.
         """
         from dra_plan.manifests.loaded import inventory_of
         from dra_plan.planner.scheduling import schedule_pods
@@ -289,6 +292,7 @@ class Cluster:
             requires_nodes=requires_nodes,
             trace=trace,
             api_server=api_server,
+            order=order,
             plugins=plugins,
         )
 

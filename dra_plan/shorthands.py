@@ -82,15 +82,22 @@ def schedule(
     trace: bool = False,
     max_steps: int | None = None,
     api_server: str | None = None,
+    order: str | None = None,
     plugins: Registry | None = None,
 ) -> SchedulePlan:
     """Schedules the pods of plain Kubernetes objects, which are left as they are: see `Cluster.schedule`.
 
-    Raises UsageError for what can't be chosen, InputError for what can't be decoded.
+    `api_server` is by default the one with which most outcomes were recorded, unless defects are repaired: it shows
+    finished pods to the scheduler, which a real one does not. Raises UsageError for what can't be chosen, InputError
+    for what can't be decoded.
     """
+    from dra_plan.scheduler.simulation import REAL, RECORDED
+
     cluster = Cluster.of(objects, kubernetes_version=kubernetes_version, feature_gates=feature_gates, quirks=quirks)
+    if api_server is None:
+        api_server = RECORDED if quirks == "upstream" else REAL
     return cluster.schedule(
-        config=config, then=then, trace=trace, max_steps=max_steps, api_server=api_server, plugins=plugins
+        config=config, then=then, trace=trace, max_steps=max_steps, api_server=api_server, order=order, plugins=plugins
     )
 
 

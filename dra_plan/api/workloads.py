@@ -35,6 +35,7 @@ class JobStatus(Object, frozen=True):
     """The status of a job, as far as planning reads it."""
 
     conditions: list[JobCondition] = []
+    succeeded: int = 0
 
 
 class JobTemplateSpec(Object, frozen=True):

@@ -10,12 +10,13 @@ from dra_plan.api.meta import LabelSelector, ObjectMeta
 from dra_plan.api.notice import Notice, Origin
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.selectors import labels_match
-from dra_plan.api.workloads import AnyWorkload, Job
 
 from . import notices
 from .generated import GeneratedClaims, make_claim
 from .index import Index, pod_owner, template_spec, workload_owner
 from .podclaims import PodClaimError, check_not_deleted, entry_claim, is_unmade, not_created
+from .podstate import is_waiting
+from .replicas import is_over, is_served
 from .sets import ClaimSet, Expansion, Owner
 
 
@@ -66,18 +67,18 @@ class _Builder:
         """The sets of the pods that wait for a node and are not planned with their workload."""
         for pod in self._index.inventory.pods:
             metadata = pod.metadata
-            if not self._chosen(metadata.namespace, metadata.labels) or not _is_waiting(pod):
+            if not self._chosen(metadata.namespace, metadata.labels) or not is_waiting(pod):
                 continue
-            if self._index.controllers.of(metadata) is None:
+            if not self._index.is_controlled(metadata):
                 yield from self._of_pod(pod, pod_owner(pod), self._index.generated_claims)
 
     def of_workloads(self) -> Iterator[ClaimSet]:
-        """The sets of workloads: what the next pod of each would ask for."""
+        """The sets of workloads that want pods without a node: what the next pod of each would ask for."""
         for workload in self._index.inventory.workloads:
             metadata = workload.metadata
-            if not self._chosen(metadata.namespace, metadata.labels) or _is_over(workload):
+            if not self._chosen(metadata.namespace, metadata.labels) or is_over(workload):
                 continue
-            if self._index.controllers.of(metadata) is None:
+            if self._index.controllers.of(metadata) is None and not is_served(workload, self._index.pods_of(workload)):
                 named = ObjectMeta(name=metadata.name, namespace=metadata.namespace)
                 next_pod = Pod(metadata=named, spec=template_spec(workload))
                 yield from self._of_pod(next_pod, workload_owner(workload), None)
@@ -132,18 +133,3 @@ def _set_of(owner: Owner, claims: list[ResourceClaim], origin: Origin | None) ->
 
 def _is_pending(claim: ResourceClaim) -> bool:
     return claim.allocation is None and not claim.metadata.deletion_timestamp
-
-
-def _is_over(workload: AnyWorkload) -> bool:
-    """Whether the workload makes no more pods: it is being deleted, or a job that has ended."""
-    if workload.metadata.deletion_timestamp:
-        return True
-    return isinstance(workload, Job) and any(
-        condition.type in ("Complete", "Failed") and condition.status == "True"
-        for condition in workload.status.conditions
-    )
-
-
-def _is_waiting(pod: Pod) -> bool:
-    """Whether the scheduler has yet to find a node for the pod."""
-    return not (pod.spec.node_name or pod.metadata.deletion_timestamp or pod.status.phase in ("Succeeded", "Failed"))

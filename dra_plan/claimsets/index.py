@@ -8,11 +8,12 @@ from functools import cached_property
 
 from dra_plan.api.core import Pod, PodSpec
 from dra_plan.api.inventory import Inventory
+from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.resource import ResourceClaim, ResourceClaimTemplate
 from dra_plan.api.workloads import AnyWorkload, pod_template
 
 from .generated import GeneratedClaims
-from .ownership import Controllers, Dependents
+from .ownership import DEPLOYMENT, Controllers, Dependents, deployment_of
 from .sets import Owner
 
 IMPLICIT_PREFIX = "deviceclass.resource.kubernetes.io/"
@@ -70,6 +71,36 @@ class Index:
     def dependent_pods(self) -> Dependents[Pod]:
         """The pods by what controls them."""
         return Dependents(self.inventory.pods)
+
+    @cached_property
+    def _deployments(self) -> frozenset[tuple[str, str]]:
+        return frozenset(
+            (w.metadata.namespace, w.metadata.name) for w in self.inventory.workloads if w.kind == DEPLOYMENT
+        )
+
+    def is_controlled(self, metadata: ObjectMeta) -> bool:
+        """Whether a pod or workload of the input controls the object, be it through a ReplicaSet not in the input."""
+        if self.controllers.of(metadata) is not None:
+            return True
+        return (metadata.namespace, deployment_of(metadata)) in self._deployments
+
+    @cached_property
+    def _of_unseen_replica_sets(self) -> dict[tuple[str, str], list[Pod]]:
+        """(namespace, name) of a Deployment to its pods whose ReplicaSet is not in the input."""
+        found: dict[tuple[str, str], list[Pod]] = defaultdict(list)
+        for pod in self.inventory.pods if self._deployments else ():
+            if self.controllers.of(pod.metadata) is None:
+                found[pod.metadata.namespace, deployment_of(pod.metadata)].append(pod)
+        return found
+
+    def pods_of(self, workload: AnyWorkload) -> list[Pod]:
+        """The pods of the input that belong to the workload, directly or through a workload that it owns."""
+        found = list(self.dependent_pods.of(workload))
+        for owned in self.dependent_workloads.of(workload):
+            found += self.pods_of(owned)
+        if workload.kind == DEPLOYMENT:
+            found += self._of_unseen_replica_sets.get((workload.metadata.namespace, workload.metadata.name), ())
+        return found
 
     @cached_property
     def dependent_workloads(self) -> Dependents[AnyWorkload]:

@@ -26,6 +26,8 @@ class Kinded(Protocol):
 
 T = TypeVar("T", bound=Kinded)
 
+DEPLOYMENT = "Deployment"
+
 
 def refers_to(reference: OwnerReference, controller: Kinded) -> bool:
     """Whether the reference means the object: by uid where both are known, as upstream, else by kind and name.
@@ -46,6 +48,18 @@ def controls(controller: Kinded, metadata: ObjectMeta) -> bool:
         and metadata.namespace == controller.metadata.namespace
         and refers_to(reference, controller)
     )
+
+
+def deployment_of(metadata: ObjectMeta) -> str:
+    """The name of the Deployment whose ReplicaSet controls the pod, told from the ReplicaSet's name; "" without one.
+
+    A Deployment names its ReplicaSets DEPLOYMENT-HASH, and gives their pods the hash as a label.
+    """
+    reference, hashed = metadata.controller, (metadata.labels or {}).get("pod-template-hash")
+    if reference is None or reference.kind != "ReplicaSet" or not hashed:
+        return ""
+    end = f"-{hashed}"
+    return reference.name.removesuffix(end) if reference.name.endswith(end) else ""
 
 
 class Controllers(Generic[T]):

@@ -38,8 +38,17 @@ def schedule(
             "--api-server",
             metavar="recorded|real",
             help="real: as in a cluster; recorded: finished pods count, and no write is refused as outdated.",
+            hidden=True,
         ),
     ] = None,
+    order: Annotated[
+        str,
+        typer.Option(
+            "--order",
+            metavar="arrival|name",
+            help="arrival: pods as they were created; name: as a restarted scheduler lists them.",
+        ),
+    ] = "arrival",
     infer_nodes: options.InferNodes = False,
     allow_empty: Annotated[
         bool, typer.Option("--allow-empty", help="Exit with 0 if there is no pod, instead of 2.")
@@ -95,6 +104,7 @@ def schedule(
             config=document,
             extenders=extenders,
             api_server=api_server,
+            order=order,
             infer_nodes=infer_nodes,
             requires_nodes=True,
             trace=trace or output == "wide",

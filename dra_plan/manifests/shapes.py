@@ -35,7 +35,7 @@ def _list(items: Schema) -> Schema:
 _POD_TEMPLATE = _object(metadata=_META, spec=_POD_SPEC)
 _WORKLOAD = _object(replicas=_INTEGER, selector=_SELECTOR, template=_POD_TEMPLATE)
 _JOB = _object(parallelism=_INTEGER, completions=_INTEGER, selector=_SELECTOR, template=_POD_TEMPLATE, suspend=_BOOLEAN)
-_JOB_STATUS = _object(conditions={"type": "array", "items": _object(type=_STRING, status=_STRING)})
+_JOB_STATUS = _object(conditions=_list(_object(type=_STRING, status=_STRING)), succeeded=_INTEGER)
 _POLICY = _object(basic={"type": "object"}, gang=_object(minCount=_INTEGER))
 _GROUP_CLAIM = _object(name=_STRING, resourceClaimName=_STRING, resourceClaimTemplateName=_STRING)
 _GROUP: dict[str, Schema] = {
@@ -58,7 +58,7 @@ _SPECS: dict[str, dict[str, Schema]] = {
     "ReplicationController": {"spec": _object(replicas=_INTEGER, selector=_STRING_MAP, template=_POD_TEMPLATE)},
     "Job": {
         "spec": _JOB,
-        "status": _object(conditions={"type": "array", "items": _object(type=_STRING, status=_STRING)}),
+        "status": _JOB_STATUS,
     },
     "CronJob": {"spec": _object(jobTemplate=_object(metadata=_META, spec=_JOB), suspend=_BOOLEAN)},
     "Namespace": {},

@@ -17,9 +17,10 @@ from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.nodes import with_nodes
 from dra_plan.planner.question import Question
 from dra_plan.releases import Target
+from dra_plan.scheduler.admission import ARRIVAL
 from dra_plan.scheduler.document import schedule_document
 from dra_plan.scheduler.simulate import SimulationResult, simulate
-from dra_plan.scheduler.simulation import Simulation
+from dra_plan.scheduler.simulation import REAL, Simulation
 
 if TYPE_CHECKING:
     from dra_plan.scheduler.extenders import Extender
@@ -59,6 +60,7 @@ def schedule_pods(
     requires_nodes: bool = False,
     trace: bool = False,
     api_server: str | None = None,
+    order: str | None = None,
     plugins: Registry | None = None,
 ) -> SchedulePlan:
     """Schedules the pods of an input.
@@ -84,7 +86,8 @@ def schedule_pods(
         plugins=plugins,
         trace=trace,
         max_steps=question.max_steps,
-        api_server=api_server,
+        api_server=api_server or REAL,
+        order=order or ARRIVAL,
         chosen=chosen,
     )
     outcome = simulate(simulation, then)

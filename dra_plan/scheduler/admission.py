@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
@@ -23,17 +24,20 @@ from dra_plan.api.core import (
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import ObjectMeta, OwnerReference
 from dra_plan.api.resource import ResourceClaim
-from dra_plan.api.workloads import AnyWorkload, CronJob, Job, pod_template
+from dra_plan.api.workloads import AnyWorkload, pod_template
 from dra_plan.claimsets.generated import make_claim
 from dra_plan.claimsets.index import Index
 from dra_plan.claimsets.podclaims import is_unmade
+from dra_plan.claimsets.podstate import counts_for, ended
+from dra_plan.claimsets.replicas import is_over, wanted
 from dra_plan.errors import InputError
 
-from .cluster import ended
+from .clock import parse_time
 from .keys import ClaimKey, claim_key
-from .plugins.nodeaffinity import matches
+from .plugins.nodeaffinity import matches, required_terms
 from .plugins.tainttoleration import untolerated
 
+_NODE_NAME_FIELD = "metadata.name"
 _SYSTEM_PRIORITIES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
 _DAEMON_TOLERATIONS = (
     *(
@@ -46,6 +50,11 @@ _DAEMON_TOLERATIONS = (
     ),
 )
 
+ARRIVAL = "arrival"
+NAME = "name"
+ORDERS = (ARRIVAL, NAME)
+"""In which order the scheduler gets to see pods: as they came, or as a list of all of them after a restart."""
+
 MOST_PODS_MADE = 150_000
 """So many pods are made for the workloads of an input at most: Kubernetes supports no more in a cluster."""
 
@@ -53,8 +62,9 @@ MOST_PODS_MADE = 150_000
 class Admission:
     """Turns the pods and workloads of an input into the pods that the scheduler sees, with their claims."""
 
-    def __init__(self, inventory: Inventory) -> None:
+    def __init__(self, inventory: Inventory, order: str = ARRIVAL) -> None:
         self._inventory = inventory
+        self._order = order
         self._priorities = {c.metadata.name: c for c in inventory.priority_classes}
         self._default = next((c for c in inventory.priority_classes if c.global_default), None)
         self._index = Index(inventory)
@@ -62,11 +72,13 @@ class Admission:
         """How many pods may still be made for workloads."""
 
     def pods(self) -> list[Pod]:
-        """Pods of the input by namespace and name, as the scheduler lists them, then those of workloads.
+        """Pods of the input as the scheduler got to see them, then those of workloads.
 
-        Raises InputError where workloads want more than `MOST_PODS_MADE`.
+        Pods came one after the other (ARRIVAL: by creationTimestamp, those without one last, then by their place in
+        the input), or are listed by namespace and name when the scheduler starts (NAME). Raises InputError where
+        workloads want more than `MOST_PODS_MADE`.
         """
-        given = sorted(self._inventory.pods, key=lambda p: (p.metadata.namespace, p.metadata.name))
+        given = sorted(self._inventory.pods, key=_name if self._order == NAME else _arrival)
         self._room = MOST_PODS_MADE
         made = [pod for workload in self._inventory.workloads for pod in self._replicas(workload)]
         return [self._admit(pod) for pod in (*given, *made)]
@@ -74,7 +86,7 @@ class Admission:
     def _admit(self, pod: Pod) -> Pod:
         """The pod with a uid, its priority and its preemption policy."""
         if not pod.metadata.uid:
-            pod = replace(pod, metadata=replace(pod.metadata, uid=f"pod:{pod.key}"))
+            pod = replace(pod, metadata=replace(pod.metadata, uid=self._uid(pod)))
         spec = pod.spec
         named = self._priorities.get(spec.priority_class_name) if spec.priority_class_name else self._default
         if spec.priority is None:
@@ -85,18 +97,27 @@ class Admission:
             spec = replace(spec, preemption_policy=named.preemption_policy)
         return pod if spec is pod.spec else replace(pod, spec=spec)
 
+    def _uid(self, pod: Pod) -> str:
+        """A uid for a pod that has none: what claims made for it say it is, else one of its name."""
+        for entry in pod.spec.resource_claims:
+            made = self._index.generated_claims.of(pod, entry.name)
+            if made is not None and made.metadata.controller is not None and made.metadata.controller.uid:
+                return made.metadata.controller.uid
+        return f"pod:{pod.key}"
+
     # Workloads
 
     def _replicas(self, workload: AnyWorkload) -> Iterator[Pod]:
         """The pods that the workload's controller would still create."""
         metadata = workload.metadata
-        if metadata.deletion_timestamp is not None or self._index.controllers.of(metadata) is not None:
+        if is_over(workload) or self._index.controllers.of(metadata) is not None:
             return
         if workload.kind == "DaemonSet":
             yield from self._daemons(workload)
             return
-        template, (field, count) = pod_template(workload), _replicas(workload)
-        living = self._living_pods(workload)
+        pods = self._index.pods_of(workload)
+        template, (field, count) = pod_template(workload), wanted(workload, pods)
+        living = sum(counts_for(pod, workload.kind) for pod in pods)
         self._room -= max(0, count - living)
         if self._room < 0:
             raise self._too_many(workload, field, count)
@@ -110,16 +131,11 @@ class Admission:
         limit = f"at most {MOST_PODS_MADE} pods are made for the workloads of an input"
         return InputError(f"{where}{kind} {metadata.namespace}/{metadata.name}: {field}: {count} is too many: {limit}")
 
-    def _living_pods(self, workload: AnyWorkload) -> int:
-        """Unfinished pods of the input that belong to the workload, directly or through a workload that it owns."""
-        direct = sum(not ended(pod) for pod in self._index.dependent_pods.of(workload))
-        return direct + sum(map(self._living_pods, self._index.dependent_workloads.of(workload)))
-
     def _daemons(self, workload: AnyWorkload) -> Iterator[Pod]:
         """One pod for each node that may take it, bound to that node by name."""
         template = pod_template(workload)
         spec = replace(template.spec, tolerations=[*template.spec.tolerations, *_DAEMON_TOLERATIONS])
-        present = {pod.spec.node_name for pod in self._index.dependent_pods.of(workload)}
+        present = {_daemon_node(pod) for pod in self._index.pods_of(workload) if counts_for(pod, workload.kind)}
         for node in sorted(self._inventory.nodes, key=lambda n: n.metadata.name):
             name = node.metadata.name
             pod = _pod_of(workload, replace(template, spec=spec), f"{workload.metadata.name}-{name}")
@@ -186,18 +202,6 @@ class _Claims:
         return claim if free == name else replace(claim, metadata=replace(claim.metadata, name=free))
 
 
-def _replicas(workload: AnyWorkload) -> tuple[str, int]:
-    """How many pods of the workload there are to be at a time, and the field that says it."""
-    if isinstance(workload, Job | CronJob):
-        spec = workload.spec.job_template.spec if isinstance(workload, CronJob) else workload.spec
-        field = "spec.jobTemplate.spec" if isinstance(workload, CronJob) else "spec"
-        parallel = 1 if spec.parallelism is None else spec.parallelism
-        completions = parallel if spec.completions is None else spec.completions
-        wanted = 0 if spec.suspend or workload.spec.suspend else min(parallel, completions)
-        return f"{field}.parallelism", wanted
-    return "spec.replicas", 1 if workload.spec.replicas is None else workload.spec.replicas
-
-
 def _pod_of(workload: AnyWorkload, template: PodTemplateSpec, name: str) -> Pod:
     """A pod of the workload. A Deployment's pods name it as their controller, its ReplicaSet being left out."""
     owner = OwnerReference(
@@ -217,11 +221,30 @@ def _pod_of(workload: AnyWorkload, template: PodTemplateSpec, name: str) -> Pod:
     return Pod(metadata=metadata, spec=template.spec)
 
 
+def _name(pod: Pod) -> tuple[str, str]:
+    return pod.metadata.namespace, pod.metadata.name
+
+
+def _arrival(pod: Pod) -> float:
+    created = parse_time(pod.metadata.creation_timestamp)
+    return math.inf if created is None else created
+
+
+def _daemon_node(pod: Pod) -> str:
+    """The node that a daemon is for: its own, or the one that its required node terms name."""
+    required = required_terms(pod)
+    for term in required.node_selector_terms if required is not None and not pod.spec.node_name else ():
+        for field in term.match_fields:
+            if field.key == _NODE_NAME_FIELD and field.operator == "In" and len(field.values) == 1:
+                return field.values[0]
+    return pod.spec.node_name
+
+
 def _on_node(spec: PodSpec, node: str) -> PodSpec:
     """The spec with the node's name required in every term, as the DaemonSet controller writes it."""
     affinity = spec.affinity or Affinity()
     near = affinity.node_affinity or NodeAffinity()
-    by_name = NodeSelectorRequirement(key="metadata.name", operator="In", values=[node])
+    by_name = NodeSelectorRequirement(key=_NODE_NAME_FIELD, operator="In", values=[node])
     selector = NodeSelector(node_selector_terms=[NodeSelectorTerm(match_fields=[by_name])])
     near = replace(near, required_during_scheduling_ignored_during_execution=selector)
     return replace(spec, affinity=replace(affinity, node_affinity=near))

@@ -21,6 +21,7 @@ from dra_plan.api.core import (
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.workloads import AnyWorkload
+from dra_plan.claimsets.podstate import ended
 from dra_plan.releases import Target
 
 from .claimstore import ClaimStore
@@ -31,12 +32,6 @@ from .nodeinfo import NodeInfo, PodInfo
 from .nodetree import scheduling_order
 
 _NO_LABELS: Mapping[str, str] = {}
-_ENDED = ("Succeeded", "Failed")
-
-
-def ended(pod: Pod) -> bool:
-    """Whether the pod has finished. A real API server does not show such pods to the scheduler."""
-    return pod.status.phase in _ENDED
 
 
 class SimulatedCluster:

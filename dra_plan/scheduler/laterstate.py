@@ -140,7 +140,7 @@ class _LaterState:
 
     def pods(self) -> None:
         """Pods that go, change or come, with the claims that are made for them."""
-        admission = Admission(self._after)
+        admission = Admission(self._after, self._simulation.order)
         given, generated = admission.claims(admission.pods())
         for claim in generated:
             if self._cluster.claims.get(claim.metadata.namespace, claim.metadata.name) is None:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from dra_plan.api.notice import Notice
 from dra_plan.claimsets.podclaims import SPECIAL_ANNOTATION
+from dra_plan.claimsets.podstate import ended
 
-from .cluster import ended
 from .podrecord import PodRecord
 from .simulation import Simulation
 

@@ -8,15 +8,16 @@ from typing import Any
 from dra_plan.allocator.allocator import DEFAULT_MAX_STEPS
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
+from dra_plan.claimsets.podstate import ended
 from dra_plan.errors import UsageError
 from dra_plan.releases import Target
 
 from . import config as configuration
 from . import defaults
-from .admission import Admission
+from .admission import ARRIVAL, ORDERS, Admission
 from .claimstore import ClaimStore
 from .clock import Clock, latest
-from .cluster import SimulatedCluster, ended
+from .cluster import SimulatedCluster
 from .cycle import Cycle
 from .dra.plugin import DynamicResources
 from .extenders import Extender
@@ -43,9 +44,9 @@ class Simulation:
     """The parts of one simulation. The input is not changed, and the same input gives the same outcome.
 
     `config` is a decoded KubeSchedulerConfiguration, `plugins` are factories beside those of installed packages,
-    `extenders` stand for those of the configuration. `api_server` is one of `API_SERVERS`; by default the one of the
-    recordings, with repaired quirks a real one. Pods that are not `chosen` are not scheduled. UsageError for what
-    can't be configured.
+    `extenders` stand for those of the configuration. `api_server` is one of `API_SERVERS`, `order` (that in which
+    the pods of the input come) one of `admission.ORDERS`. Pods that are not `chosen` are not scheduled. UsageError for
+    what can't be configured.
     """
 
     def __init__(
@@ -58,20 +59,22 @@ class Simulation:
         plugins: Registry | None = None,
         trace: bool = False,
         max_steps: int | None = None,
-        api_server: str | None = None,
+        api_server: str = REAL,
+        order: str = ARRIVAL,
         chosen: Callable[[Pod], bool] = lambda _pod: True,
     ) -> None:
         self._chosen = chosen
-        usual = RECORDED if target.quirk_mode == "upstream" else REAL
-        self.api_server = usual if api_server is None else api_server
-        if self.api_server not in API_SERVERS:
+        if api_server not in API_SERVERS:
             raise UsageError(f"unknown API server {api_server!r}: use one of {', '.join(API_SERVERS)}")
-        real = self.api_server == REAL
+        if order not in ORDERS:
+            raise UsageError(f"unknown order of pods {order!r}: use one of {', '.join(ORDERS)}")
+        self.api_server, self.order = api_server, order
+        real = api_server == REAL
         self.inventory = inventory
         self.target = target
         self.config = configuration.read(config)
         self.tracer = Tracer() if trace else None
-        admission = Admission(inventory)
+        admission = Admission(inventory, order)
         self.pods, claims = admission.claims(admission.pods())
         store = ClaimStore(claims, consumable_capacity=target.features.consumable_capacity)
         self.cluster = SimulatedCluster(inventory, self.pods, store, target, shows_finished=not real)

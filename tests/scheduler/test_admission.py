@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from dra_plan.errors import InputError
+from dra_plan import allocate
+from dra_plan.errors import InputError, UsageError
 from dra_plan.manifests.decode import from_dicts
 from dra_plan.manifests.load import load
 from dra_plan.scheduler.admission import MOST_PODS_MADE, Admission
@@ -63,6 +64,13 @@ def test_a_daemon_runs_on_every_node_that_takes_it():
     assert where(plan(objects)) == {"w-a": "a", "w-b": "b"}
     there = owned(placed("w-x", "a"), "DaemonSet", "w")
     assert where(plan([*objects, there])) == {"w-x": "a", "w-b": "b"}
+    done = owned(placed("w-x", "a", phase="Succeeded"), "DaemonSet", "w")
+    assert where(plan([*objects, done])) == {"w-x": "a", "w-a": "a", "w-b": "b"}
+    named = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["b"]}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [named]}}}
+    tolerant = [{"operator": "Exists"}]
+    waiting = owned(pod("w-y", affinity=affinity, tolerations=tolerant), "DaemonSet", "w")
+    assert where(plan([*objects, waiting])) == {"w-y": "b", "w-a": "a"}
 
 
 def test_replicas_compete_for_devices_with_claims_of_their_own():
@@ -74,10 +82,32 @@ def test_replicas_compete_for_devices_with_claims_of_their_own():
     assert devices(document, "w-2-x") == []
 
 
-def test_pods_are_seen_by_namespace_and_name():
-    objects = [node("a", cpu="2"), pod("z"), pod("b", namespace="other"), pod("y")]
-    assert list(where(plan(objects))) == ["y", "z", "b"]
-    assert where(plan(objects))["b"] is None
+def created(name: str, moment: str = "", **options: Any) -> dict:
+    return pod(name, metadata={"creationTimestamp": f"2026-01-01T{moment}Z"} if moment else {}, **options)
+
+
+def test_pods_come_in_the_order_of_their_creation_then_of_the_input():
+    """What has no time yet comes last, as if it were created now."""
+    objects = [
+        node("a", cpu="2"),
+        created("n"),
+        created("z", "02:00:00"),
+        created("y", "01:00:00"),
+        created("b", "02:00:00"),
+    ]
+    assert list(where(plan(objects))) == ["y", "z", "b", "n"]
+    assert {name for name, node_name in where(plan(objects)).items() if node_name} == {"y", "z"}
+
+
+def test_a_restarted_scheduler_lists_pods_by_namespace_and_name():
+    objects = [node("a", cpu="2"), created("z", "01:00:00"), created("b", namespace="other"), created("y", "02:00:00")]
+    assert list(where(plan(objects, order="name"))) == ["y", "z", "b"]
+    assert where(plan(objects, order="name"))["b"] is None
+
+
+def test_there_is_no_other_order():
+    with pytest.raises(UsageError, match="unknown order of pods 'size': use one of arrival, name"):
+        plan([node("a")], order="size")
 
 
 def test_a_generated_claim_in_the_input_is_used():
@@ -97,6 +127,61 @@ def test_a_generated_claim_that_lost_its_owners_is_used():
     document = plan([*gpus("a"), template("t"), made, pod("p", templates={"x": "t"})])
     assert [c["name"] for c in document["claims"]] == ["p-x-abcde"]
     assert devices(document, "p-x-abcde") == ["a/gpu-0"]
+
+
+def test_a_pod_without_a_uid_has_the_claim_that_was_made_for_it():
+    """As `allocate` does: a dumped pod that was edited, and its claim, which knows the uid that it had."""
+    made = owned(claim("p-x-abcde"), "Pod", "p")
+    made["metadata"]["annotations"] = {"resource.kubernetes.io/pod-claim-name": "x"}
+    bare = pod("p", templates={"x": "t"})
+    del bare["metadata"]["uid"]
+    objects = [*gpus("a"), template("t"), made, bare]
+    document = plan(objects)
+    assert where(document) == {"p": "a"}
+    assert [c["name"] for c in document["claims"]] == ["p-x-abcde"]
+    assert [c["name"] for c in allocate(objects).to_dict()["claimSets"][0]["claims"]] == ["p-x-abcde"]
+
+
+def test_jobs_want_no_more_pods_than_completions_are_missing():
+    def made(job: dict, *pods: dict) -> list[str]:
+        document = plan([node("a"), job, *(owned(each, "Job", "w") for each in pods)])
+        return [name for name in where(document) if name.startswith("w-")]
+
+    job = workload("Job", api="batch/v1", parallelism=2, completions=3)
+    done = placed("d", "a", phase="Succeeded")
+    assert made(job) == ["w-0", "w-1"]
+    assert made(job, done) == ["w-0", "w-1"]
+    assert made({**job, "status": {"succeeded": 2}}, done) == ["w-0"]
+    assert made({**job, "status": {"conditions": [{"type": "Complete", "status": "True"}]}}) == []
+    assert made(workload("Job", api="batch/v1", parallelism=2), done) == []
+
+
+def test_cron_jobs_make_no_pods_themselves():
+    job = {"template": workload("Job")["spec"]["template"], "parallelism": 2}
+    cron = workload("CronJob", api="batch/v1", jobTemplate={"spec": job})
+    assert plan([node("a"), cron])["pods"] == []
+
+
+def test_pods_that_go_are_replaced_by_controllers_that_do_not_wait():
+    gone = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+
+    def made(kind: str) -> list[str]:
+        leaving = placed("old", "a")
+        leaving["metadata"].update(gone)
+        return list(where(plan([node("a"), workload(kind), owned(leaving, kind, "w")])))
+
+    assert made("ReplicaSet") == ["old", "w-0"]
+    assert made("StatefulSet") == ["old"]
+
+
+def test_a_deployments_pods_are_known_without_their_replica_set():
+    def of(hashed: str, name: str) -> dict:
+        return owned(placed(name, "a", labels={"pod-template-hash": hashed}), "ReplicaSet", f"w-{hashed}")
+
+    objects = [node("a"), workload("Deployment", replicas=2), of("abc", "p"), of("def", "q")]
+    assert list(where(plan(objects))) == ["p", "q"]
+    other = owned(placed("r", "a", labels={"pod-template-hash": "abc"}), "ReplicaSet", "other")
+    assert list(where(plan([node("a"), workload("Deployment"), other]))) == ["r", "w-0"]
 
 
 def test_a_name_that_is_taken_gets_a_number():

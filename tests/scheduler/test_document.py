@@ -56,10 +56,10 @@ def cluster() -> list[dict]:
     return [
         *gpus("a", "b", each=1),
         template("t"),
+        placed("old", "a"),
         pod("p1", templates={"x": "t"}),
         pod("p2", cpu="20"),
         pod("p3", schedulingGates=[{"name": "later"}]),
-        placed("old", "a"),
     ]
 
 

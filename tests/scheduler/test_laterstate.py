@@ -117,7 +117,7 @@ def test_a_pod_that_goes_frees_the_claims_made_for_it_and_wakes_others():
 
 def test_a_shared_claim_is_freed_with_its_last_user():
     base = [*gpus("a", each=1), claim("c"), claim("d"), pod("q", claims={"x": "d"})]
-    document = after([*base, pod("p", claims={"x": "c"})], base)
+    document = after([pod("p", claims={"x": "c"}), *base], base)
     assert devices(document, "c") == []
     assert devices(document, "d") == ["a/gpu-0"]
     assert ("q", "ResourceClaimUpdate", "DynamicResources") in wakes(document)

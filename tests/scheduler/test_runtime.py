@@ -136,7 +136,7 @@ def test_nominated_pods_count_for_less_important_ones():
 
 
 def test_node_info_sums_what_is_on_it():
-    simulation, _, _ = prepared([node("a"), placed("x", "a", cpu="2"), placed("y", "a"), pod("p", cpu="250m")])
+    simulation, _, _ = prepared([node("a"), pod("p", cpu="250m"), placed("x", "a", cpu="2"), placed("y", "a")])
     info = simulation.handle.snapshot["a"]
     added = PodInfo(simulation.pods[0])
     version = info.version
