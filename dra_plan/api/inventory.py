@@ -9,6 +9,15 @@ from .core import Namespace, Node, Pod, PodDisruptionBudget, PriorityClass, Serv
 from .notice import Notice, Origin
 from .podgroups import GroupWorkload, PodGroup
 from .resource import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceClaimTemplate, ResourceSlice
+from .storage import (
+    CSIDriver,
+    CSINode,
+    CSIStorageCapacity,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+    VolumeAttachment,
+)
 from .workloads import AnyWorkload
 
 ObjectKey = tuple[str, str, str]
@@ -37,6 +46,13 @@ class Inventory:
     disruption_budgets: list[PodDisruptionBudget] = field(default_factory=list)
     pod_groups: list[PodGroup] = field(default_factory=list)
     group_workloads: list[GroupWorkload] = field(default_factory=list)
+    volumes: list[PersistentVolume] = field(default_factory=list)
+    volume_claims: list[PersistentVolumeClaim] = field(default_factory=list)
+    storage_classes: list[StorageClass] = field(default_factory=list)
+    csi_nodes: list[CSINode] = field(default_factory=list)
+    csi_drivers: list[CSIDriver] = field(default_factory=list)
+    storage_capacities: list[CSIStorageCapacity] = field(default_factory=list)
+    volume_attachments: list[VolumeAttachment] = field(default_factory=list)
     origins: dict[ObjectKey, Origin] = field(default_factory=dict)
     skipped: Counter[str] = field(default_factory=Counter)
     notices: list[Notice] = field(default_factory=list)

@@ -22,6 +22,7 @@ from dra_plan.api.resource import (
     ResourceClaimSpec,
     ResourceClaimTemplate,
 )
+from dra_plan.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from dra_plan.api.workloads import CronJob, Job, ReplicationController, Workload
 
 _T = TypeVar("_T")
@@ -156,6 +157,20 @@ def _pod_resources(resources: ResourceRequirements, containers: list[Container])
     return _limits_as_requests(resources, limits)
 
 
+# Storage
+
+
+def _volume(volume: Any) -> Any:
+    """A volume, or a claim on one."""
+    return volume if volume.spec.volume_mode else replace(volume, spec=replace(volume.spec, volume_mode="Filesystem"))
+
+
+def _storage_class(storage_class: StorageClass) -> StorageClass:
+    return (
+        storage_class if storage_class.volume_binding_mode else replace(storage_class, volume_binding_mode="Immediate")
+    )
+
+
 _DEFAULTS: dict[type[Object], Callable[[Any], Any]] = {
     ResourceClaim: _claim,
     ResourceClaimTemplate: _claim_template,
@@ -164,4 +179,7 @@ _DEFAULTS: dict[type[Object], Callable[[Any], Any]] = {
     ReplicationController: _templated,
     Job: _templated,
     CronJob: _cron_job,
+    PersistentVolume: _volume,
+    PersistentVolumeClaim: _volume,
+    StorageClass: _storage_class,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from dra_plan.api import core, podgroups, resource, workloads
+from dra_plan.api import core, podgroups, resource, storage, workloads
 from dra_plan.api.base import Object
 
 from . import convert
@@ -40,6 +40,8 @@ class Kind:
     def plural(self) -> str:
         """What the API calls a list of them: `deviceclasses` for DeviceClass."""
         name = self.name.lower()
+        if name.endswith("ty"):
+            return f"{name[:-1]}ies"
         return f"{name}es" if name.endswith("s") else f"{name}s"
 
     @property
@@ -59,6 +61,11 @@ def _core(name: str, kind: type[Object], holder: str, *, namespaced: bool = True
 
 def _app(name: str) -> Kind:
     return Kind("apps", name, workloads.Workload, {"v1": None}, "workloads", _TEMPLATE)
+
+
+def _storage(name: str, kind: type[Object], holder: str, *, namespaced: bool = False) -> Kind:
+    versions = {"v1": None, "v1beta1": None}
+    return Kind("storage.k8s.io", name, kind, versions, holder, (), namespaced)
 
 
 _KINDS = (
@@ -142,6 +149,13 @@ _KINDS = (
         current_versions=("v1alpha2", "v1beta1"),
     ),
     Kind("policy", "PodDisruptionBudget", core.PodDisruptionBudget, {"v1": None}, "disruption_budgets"),
+    _core("PersistentVolume", storage.PersistentVolume, "volumes", namespaced=False),
+    _core("PersistentVolumeClaim", storage.PersistentVolumeClaim, "volume_claims"),
+    _storage("StorageClass", storage.StorageClass, "storage_classes"),
+    _storage("CSINode", storage.CSINode, "csi_nodes"),
+    _storage("CSIDriver", storage.CSIDriver, "csi_drivers"),
+    _storage("CSIStorageCapacity", storage.CSIStorageCapacity, "storage_capacities", namespaced=True),
+    _storage("VolumeAttachment", storage.VolumeAttachment, "volume_attachments"),
 )
 
 _BY_GROUP_AND_NAME = {(kind.group, kind.name): kind for kind in _KINDS}
@@ -155,8 +169,11 @@ _SHORT_NAMES = {
     "pc": "PriorityClass",
     "pdb": "PodDisruptionBudget",
     "po": "Pod",
+    "pv": "PersistentVolume",
+    "pvc": "PersistentVolumeClaim",
     "rc": "ReplicationController",
     "rs": "ReplicaSet",
+    "sc": "StorageClass",
     "sts": "StatefulSet",
     "svc": "Service",
 }

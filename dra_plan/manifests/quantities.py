@@ -17,6 +17,7 @@ from dra_plan.api.resource import (
     ResourceClaimTemplate,
     ResourceSlice,
 )
+from dra_plan.api.storage import CSIStorageCapacity, PersistentVolume, PersistentVolumeClaim
 from dra_plan.api.workloads import CronJob, Job, ReplicationController, Workload
 
 Quantities = Iterable[QuantityText | None]
@@ -109,6 +110,18 @@ def _of_resources(resources: Iterable[ResourceRequirements | None]) -> Quantitie
             yield from requirements.limits.values()
 
 
+def _of_volume(volume: PersistentVolume) -> Quantities:
+    return volume.spec.capacity.values()
+
+
+def _of_volume_claim(claim: PersistentVolumeClaim) -> Quantities:
+    return claim.spec.resources.requests.values()
+
+
+def _of_storage_capacity(capacity: CSIStorageCapacity) -> Quantities:
+    return capacity.capacity, capacity.maximum_volume_size
+
+
 def _of_templated(owner: Any) -> Quantities:
     return _of_pod_spec(owner.spec.template.spec)
 
@@ -118,6 +131,9 @@ _QUANTITIES: dict[type[Object], Callable[[Any], Quantities]] = {
     ResourceClaim: _of_claim,
     ResourceClaimTemplate: lambda template: _of_claim_spec(template.spec.spec),
     Node: _of_node,
+    PersistentVolume: _of_volume,
+    PersistentVolumeClaim: _of_volume_claim,
+    CSIStorageCapacity: _of_storage_capacity,
     Pod: _of_pod,
     Workload: _of_templated,
     ReplicationController: _of_templated,

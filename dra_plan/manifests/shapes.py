@@ -11,6 +11,7 @@ import json
 from typing import Any
 
 from .kinds import Kind
+from .storage_shapes import STORAGE
 
 Schema = dict[str, Any]
 
@@ -66,6 +67,7 @@ _SPECS: dict[str, dict[str, Schema]] = {
     "PriorityClass": {"value": _INTEGER, "globalDefault": _BOOLEAN, "preemptionPolicy": _STRING},
     "PodGroup": {"spec": _object(**_GROUP), "status": _GROUP_STATUS},
     "Workload": {"spec": _object(podGroupTemplates=_list(_object(name=_STRING, **_GROUP)))},
+    **STORAGE,
     "PodDisruptionBudget": {
         "spec": _object(selector=_SELECTOR),
         "status": _object(disruptionsAllowed=_INTEGER, disruptedPods=_STRING_MAP),

@@ -39,6 +39,13 @@ class Resource(Enum):
     SLICE = "ResourceSlice"
     CLASS = "DeviceClass"
     NAMESPACE = "Namespace"
+    VOLUME = "PersistentVolume"
+    VOLUME_CLAIM = "PersistentVolumeClaim"
+    STORAGE_CLASS = "StorageClass"
+    CSI_NODE = "CSINode"
+    CSI_DRIVER = "CSIDriver"
+    STORAGE_CAPACITY = "CSIStorageCapacity"
+    VOLUME_ATTACHMENT = "VolumeAttachment"
     ALL = "*"
 
 

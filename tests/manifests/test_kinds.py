@@ -18,6 +18,8 @@ from dra_plan.manifests import kinds
         ("resourceclaim", "ResourceClaim"),
         ("resourceclaims.resource.k8s.io", "ResourceClaim"),
         ("priorityclasses", "PriorityClass"),
+        ("pvc", "PersistentVolumeClaim"),
+        ("csistoragecapacities", "CSIStorageCapacity"),
     ],
 )
 def test_kinds_are_known_as_to_kubectl(text: str, name: str) -> None:

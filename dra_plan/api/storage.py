@@ -1,0 +1,233 @@
+"""core/v1 and storage.k8s.io/v1: claims on volumes, volumes, classes, drivers, capacities and attachments.
+
+Only what scheduling reads of them. Which claim gets which volume is decided in `scheduler`.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from .base import Object, QuantityText
+from .core import NodeSelector
+from .meta import LabelSelector, ObjectMeta
+
+
+class ObjectReference(Object, frozen=True):
+    """The claim that a volume is for; without a uid any claim of that name is."""
+
+    namespace: str = ""
+    name: str = ""
+    uid: str = ""
+
+
+class VolumeNodeAffinity(Object, frozen=True):
+    """The nodes from which a volume can be used; without `required` it is every node."""
+
+    required: NodeSelector | None = None
+
+
+class CSIPersistentVolumeSource(Object, frozen=True):
+    """A volume of a CSI driver."""
+
+    driver: str = ""
+    volume_handle: str = ""
+
+
+class GCEPersistentDisk(Object, frozen=True):
+    """A disk of Google Compute Engine, in-tree."""
+
+    pd_name: str = ""
+
+
+class AWSElasticBlockStore(Object, frozen=True):
+    """A disk of AWS, in-tree."""
+
+    volume_id: str = msgspec.field(default="", name="volumeID")
+
+
+class AzureDisk(Object, frozen=True):
+    """A disk of Azure, in-tree."""
+
+    disk_uri: str = msgspec.field(default="", name="diskURI")
+
+
+class IdentifiedVolume(Object, frozen=True):
+    """A volume of Cinder or Portworx, in-tree."""
+
+    volume_id: str = msgspec.field(default="", name="volumeID")
+
+
+class PersistentVolumeSpec(Object, frozen=True):
+    """The specification of a volume; of its sources those that count on nodes."""
+
+    capacity: dict[str, QuantityText] = {}
+    access_modes: list[str] = []
+    claim_ref: ObjectReference | None = None
+    storage_class_name: str = ""
+    volume_mode: str | None = None
+    node_affinity: VolumeNodeAffinity | None = None
+    volume_attributes_class_name: str | None = None
+    csi: CSIPersistentVolumeSource | None = None
+    gce_persistent_disk: GCEPersistentDisk | None = None
+    aws_elastic_block_store: AWSElasticBlockStore | None = None
+    azure_disk: AzureDisk | None = None
+    cinder: IdentifiedVolume | None = None
+    portworx_volume: IdentifiedVolume | None = None
+
+
+class PersistentVolumeStatus(Object, frozen=True):
+    """What has become of a volume; only Available ones are given to claims."""
+
+    phase: str = ""
+
+
+class PersistentVolume(Object, frozen=True):
+    """A volume of the cluster."""
+
+    api_version: str = "v1"
+    kind: str = "PersistentVolume"
+    metadata: ObjectMeta = ObjectMeta()
+    spec: PersistentVolumeSpec = PersistentVolumeSpec()
+    status: PersistentVolumeStatus = PersistentVolumeStatus()
+
+
+class VolumeResourceRequirements(Object, frozen=True):
+    """How much storage a claim asks for."""
+
+    requests: dict[str, QuantityText] = {}
+
+
+class PersistentVolumeClaimSpec(Object, frozen=True):
+    """What a claim asks for, and the volume that it has; no class name at all is not the same as an empty one."""
+
+    access_modes: list[str] = []
+    selector: LabelSelector | None = None
+    resources: VolumeResourceRequirements = VolumeResourceRequirements()
+    volume_name: str = ""
+    storage_class_name: str | None = None
+    volume_mode: str | None = None
+    volume_attributes_class_name: str | None = None
+
+
+class PersistentVolumeClaimStatus(Object, frozen=True):
+    """The phase of a claim; a Lost one names a volume that is gone."""
+
+    phase: str = ""
+
+
+class PersistentVolumeClaim(Object, frozen=True):
+    """A claim on a volume."""
+
+    api_version: str = "v1"
+    kind: str = "PersistentVolumeClaim"
+    metadata: ObjectMeta = ObjectMeta()
+    spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
+    status: PersistentVolumeClaimStatus = PersistentVolumeClaimStatus()
+
+    @property
+    def key(self) -> str:
+        """`NAMESPACE/NAME`."""
+        return f"{self.metadata.namespace}/{self.metadata.name}"
+
+
+class TopologySelectorLabelRequirement(Object, frozen=True):
+    """A node label and the values that it may have."""
+
+    key: str = ""
+    values: list[str] = []
+
+
+class TopologySelectorTerm(Object, frozen=True):
+    """A conjunction of label requirements; an empty term matches nothing."""
+
+    match_label_expressions: list[TopologySelectorLabelRequirement] = []
+
+
+class StorageClass(Object, frozen=True):
+    """How volumes are made for claims, where, and when: at once, or when a pod wants them."""
+
+    api_version: str = "storage.k8s.io/v1"
+    kind: str = "StorageClass"
+    metadata: ObjectMeta = ObjectMeta()
+    provisioner: str = ""
+    volume_binding_mode: str | None = None
+    allowed_topologies: list[TopologySelectorTerm] = []
+
+
+class VolumeNodeResources(Object, frozen=True):
+    """How many volumes of a driver a node takes; no count means no limit."""
+
+    count: int | None = None
+
+
+class CSINodeDriver(Object, frozen=True):
+    """A driver on a node."""
+
+    name: str = ""
+    topology_keys: list[str] = []
+    allocatable: VolumeNodeResources | None = None
+
+
+class CSINodeSpec(Object, frozen=True):
+    """The drivers of a node."""
+
+    drivers: list[CSINodeDriver] = []
+
+
+class CSINode(Object, frozen=True):
+    """The CSI drivers of the node of the same name."""
+
+    api_version: str = "storage.k8s.io/v1"
+    kind: str = "CSINode"
+    metadata: ObjectMeta = ObjectMeta()
+    spec: CSINodeSpec = CSINodeSpec()
+
+
+class CSIDriverSpec(Object, frozen=True):
+    """What holds for a driver; with `storage_capacity` its capacities are looked at."""
+
+    storage_capacity: bool | None = None
+
+
+class CSIDriver(Object, frozen=True):
+    """A CSI driver of the cluster."""
+
+    api_version: str = "storage.k8s.io/v1"
+    kind: str = "CSIDriver"
+    metadata: ObjectMeta = ObjectMeta()
+    spec: CSIDriverSpec = CSIDriverSpec()
+
+
+class CSIStorageCapacity(Object, frozen=True):
+    """How much room a class has on the nodes that the topology selects."""
+
+    api_version: str = "storage.k8s.io/v1"
+    kind: str = "CSIStorageCapacity"
+    metadata: ObjectMeta = ObjectMeta()
+    node_topology: LabelSelector | None = None
+    storage_class_name: str = ""
+    capacity: QuantityText | None = None
+    maximum_volume_size: QuantityText | None = None
+
+
+class VolumeAttachmentSource(Object, frozen=True):
+    """What is attached."""
+
+    persistent_volume_name: str | None = None
+
+
+class VolumeAttachmentSpec(Object, frozen=True):
+    """A volume that a driver attaches to a node."""
+
+    attacher: str = ""
+    node_name: str = ""
+    source: VolumeAttachmentSource = VolumeAttachmentSource()
+
+
+class VolumeAttachment(Object, frozen=True):
+    """A volume on its way to a node, or there."""
+
+    api_version: str = "storage.k8s.io/v1"
+    kind: str = "VolumeAttachment"
+    metadata: ObjectMeta = ObjectMeta()
+    spec: VolumeAttachmentSpec = VolumeAttachmentSpec()
