@@ -251,7 +251,8 @@ class RequestReader:
         if not wanted:
             return cause("class-not-named", ": missing device class name (unsupported request type?)")
         if wanted not in self._classes:
-            missing = f'deviceclass.resource.k8s.io "{wanted}" not found'
+            resource = "deviceclasses" if self._rules.missing_class_in_plural else "deviceclass"
+            missing = f'{resource}.resource.k8s.io "{wanted}" not found'
             return cause("class-missing", f": could not retrieve device class {wanted}: {missing}")
         if asked.allocation_mode not in ("ExactCount", "All"):
             return cause("count-mode", f": unsupported count mode {asked.allocation_mode}")

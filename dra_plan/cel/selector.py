@@ -22,7 +22,7 @@ from dra_plan.cel.interpret import Evaluator
 from dra_plan.cel.reads import Read, reads_of
 from dra_plan.cel.values import EvaluationError, Fatal, Value, begin_work, type_name
 from dra_plan.cel.walk import nodes
-from dra_plan.releases import gate_defaults
+from dra_plan.releases import find_release, gate_defaults
 
 if TYPE_CHECKING:
     from dra_plan.cel.explain import EvaluatedPart
@@ -243,9 +243,10 @@ def compile_selector(
     Gates that are not given have the version's defaults; only DRAConsumableCapacity and DRAListTypeAttributes count.
     Raises CelCompileError with Kubernetes' text. The same arguments give the same object.
     """
-    gates = gate_defaults(kubernetes_version) | dict(feature_gates or {})
+    version = find_release(kubernetes_version).minor
+    gates = gate_defaults(version) | dict(feature_gates or {})
     lists = bool(gates.get("DRAListTypeAttributes"))
-    return _compiled(expression, kubernetes_version, bool(gates.get("DRAConsumableCapacity")), lists, rules)
+    return _compiled(expression, version, bool(gates.get("DRAConsumableCapacity")), lists, rules)
 
 
 @functools.lru_cache(maxsize=4096)

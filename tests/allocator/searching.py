@@ -97,9 +97,10 @@ _ON = dict.fromkeys(
 )
 _LISTS = {"DRAListTypeAttributes": True}
 TARGETS = {
-    "upstream": releases.target("1.36"),
+    "upstream": releases.target("1.36.2"),
     "fixed": releases.target("1.36", quirks="fixed"),
-    "upstream, lists": releases.target("1.36", _LISTS),
+    "1.36.3": releases.target("1.36.3"),
+    "upstream, lists": releases.target("1.36.2", _LISTS),
     "fixed, lists": releases.target("1.36", _LISTS, quirks="fixed"),
     "1.35": releases.target("1.35", _ON),
     "1.35 fixed": releases.target("1.35", _ON, quirks="fixed"),
@@ -109,6 +110,6 @@ TARGETS = {
 
 
 def some_defects(r: random.Random) -> releases.Target:
-    """1.36 with some of its defects repaired, so that each is also met without the others."""
+    """1.36.2 with some of its defects repaired, so that each is also met without the others."""
     target = TARGETS["upstream, lists"]
     return target.repaired(*[name for name in target.quirks.__struct_fields__ if r.random() < 0.4])

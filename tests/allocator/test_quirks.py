@@ -79,10 +79,18 @@ Q22 = [
     ids=["Q5", "Q21", "Q22"],
 )
 def test_defect_refuses_what_the_api_promises(defect: str, objects: list[dict[str, Any]], repaired: list[str]) -> None:
-    assert outcome(objects) == ("DoesNotFit", [])
-    assert outcome(objects, quirks="fixed") == ("Fits", repaired)
-    assert told(objects) == [defect]
-    assert told(objects, quirks="fixed") == []
+    old: dict[str, Any] = {"kubernetes_version": "1.36.2"}
+    assert outcome(objects, **old) == ("DoesNotFit", [])
+    assert outcome(objects, quirks="fixed", **old) == ("Fits", repaired)
+    assert told(objects, **old) == [defect]
+    assert told(objects, quirks="fixed", **old) == []
+
+
+@pytest.mark.parametrize(("objects", "devices"), [(Q5, ["d2", "d1"]), (Q21, ["d1", "d2"])], ids=["Q5", "Q21"])
+def test_what_was_repaired_in_1_36_3_is_gone_there(objects: list[dict[str, Any]], devices: list[str]) -> None:
+    for version in ("1.36", "1.36.3"):
+        assert outcome(objects, kubernetes_version=version) == ("Fits", devices)
+        assert told(objects, kubernetes_version=version) == []
 
 
 def test_all_alternative_loses_its_index_up_to_1_35() -> None:
@@ -161,7 +169,8 @@ def test_taint_rule_without_selector_taints_everything_upstream() -> None:
     gates = {"DRADeviceTaintRules": True}
     assert outcome(objects, feature_gates=gates) == ("DoesNotFit", [])
     assert outcome(objects, feature_gates=gates, quirks="fixed") == ("Fits", ["d1"])
-    assert told(objects, feature_gates=gates) == ["E3", "E1"]
+    assert told(objects, feature_gates=gates, kubernetes_version="1.36.2") == ["E3", "E1"]
+    assert told(objects, feature_gates=gates, kubernetes_version="1.36.3") == ["E1"]
     assert outcome(objects) == ("Fits", ["d1"]), "the gate is off by default"
 
 

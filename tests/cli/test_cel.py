@@ -135,7 +135,7 @@ def test_table(path, capsys):
         'quantity("40Gi")         device.capacity["gpu.example.com"].memory\n'
         'quantity("40Gi")         quantity("40Gi")\n'
         "\n"
-        "Kubernetes 1.36.2.\n"
+        "Kubernetes 1.36.3.\n"
     )
 
 

@@ -80,7 +80,7 @@ def test_manifests_from_standard_input() -> None:
         (["true", "/nowhere"], 2),
         (["true", QUICKSTART, "--device", "a/b/c"], 2),
         (["true", "-o", "dot"], 2),
-        (["true", "--kubernetes-version", "1.2"], 2),
+        (["true", "--kubernetes-version", "1."], 2),
     ],
 )
 def test_exit_status(arguments: list[str], status: int) -> None:

@@ -21,7 +21,7 @@ CASES = {
     "no nodes": (["fits"], [], 2),
     "no such file": (["missing"], [], 2),
     "unknown node": (["cluster", "fits"], ["--node", "node-z"], 2),
-    "unknown version": (["cluster", "fits"], ["--kubernetes-version", "1.12"], 2),
+    "no version": (["cluster", "fits"], ["--kubernetes-version", "newest"], 2),
     "unknown gate": (["cluster", "fits"], ["--feature-gates", "Nonsense=true"], 2),
     "gate without value": (["cluster", "fits"], ["--feature-gates", "DRAAdminAccess="], 2),
     "unknown quirks": (["cluster", "fits"], ["--quirks", "some"], 2),

@@ -127,7 +127,7 @@ def run_with(shell: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 )
 def test_closed_streams(redirection: str, status: int, lines: int) -> None:
     """What is written to a closed stream is gone, and nothing comes out of the other one instead."""
-    ran = run_with(redirection, "allocate", *given("cluster", "fits"), "--kubernetes-version", "1.36.3", "-o", "name")
+    ran = run_with(redirection, "allocate", *given("cluster", "fits"), "--kubernetes-version", "1.36.9", "-o", "name")
     assert ran.returncode == status
     assert len(ran.stdout.splitlines()) == lines
     assert ("release-not-recorded" in ran.stderr) == ("2>&-" not in redirection)

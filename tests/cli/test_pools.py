@@ -60,4 +60,4 @@ def test_unknown_node() -> None:
 def test_no_pool_at_all() -> None:
     ran = in_process("pools", "-", stdin="{apiVersion: v1, kind: Node, metadata: {name: node-a}}")
     assert (ran.status, ran.err) == (0, "")
-    assert "Kubernetes 1.36.2" in ran.out
+    assert "Kubernetes 1.36.3" in ran.out

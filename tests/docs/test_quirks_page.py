@@ -15,8 +15,11 @@ With `--quirks upstream` (the default) the answer is the release's own, defects 
 changes the answer on your input, a warning `upstream-defect` names it and says what the API promises instead.
 `--quirks fixed` gives the answer without them. A defect that a release does not have is not reproduced for it.
 
-| Id | Issue | What happens | In releases |
-|---|---|---|---|
+Began: the first recorded release that has it; what began with the oldest one may be older. Ended: the first recorded
+release without it; `-` where the newest still has it. Recorded are RECORDED.
+
+| Id | Issue | What happens | Began | Ended |
+|---|---|---|---|---|
 """
 
 LEFT_OUT = """
@@ -26,18 +29,14 @@ LEFT_OUT = """
 
 
 def render() -> str:
-    rows = [f"| {d.id} | {_issue(d.issue)} | {d.title} | {', '.join(_releases(d.quirk))} |" for d in releases.DEFECTS]
+    rows = [f"| {d.id} | {_issue(d.issue)} | {d.title} | {d.began} | {d.ended or '-'} |" for d in releases.DEFECTS]
     left_out = [f"- **{name}**: {why}" for name, why in sorted(releases.NOT_APPLICABLE.items())]
-    return INTRODUCTION + "\n".join(rows) + "\n" + LEFT_OUT + "\n".join(left_out) + "\n"
+    introduction = INTRODUCTION.replace("RECORDED", ", ".join(releases.RECORDED))
+    return introduction + "\n".join(rows) + "\n" + LEFT_OUT + "\n".join(left_out) + "\n"
 
 
 def _issue(number: int) -> str:
     return f"[#{number}](https://github.com/kubernetes/kubernetes/issues/{number})" if number else ""
-
-
-def _releases(quirk: str) -> list[str]:
-    versions = sorted(releases.RECORDED)
-    return [releases.RECORDED[v] for v in versions if getattr(releases.target(v).quirks, quirk)]
 
 
 def test_the_page_says_what_the_table_says(golden: Golden) -> None:

@@ -13,7 +13,7 @@ from tests.allocator.described import objects
 def walk(description: str, *, pruned: bool, quirks: str = "upstream") -> str:
     """The walk for a description, as `allocate --trace` tells it."""
     inventory = from_dicts(objects(description))
-    view = View.of(inventory, releases.target(quirks=quirks))
+    view = View.of(inventory, releases.target("1.36.2", quirks=quirks))
     [claim_set] = claimsets.expand(inventory, namespace=None, selector=None, together=True).sets
     allocator = Allocator(claim_set.claims, view, pruning=ALWAYS if pruned else NEVER)
     trace = SearchTrace()

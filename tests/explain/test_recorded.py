@@ -83,7 +83,7 @@ def every_node(every: int) -> Any:
         if number % every:
             continue
         inventory = from_dicts(case["objects"])
-        view = View.of(inventory, releases.target("1.36", recorded.gates(case)))
+        view = View.of(inventory, releases.target(recorded.version(case), recorded.gates(case)))
         [claim_set] = expand(inventory, together=True).sets
         for node in inventory.nodes:
             yield case["id"], view, claim_set.claims, node

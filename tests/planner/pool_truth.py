@@ -116,7 +116,7 @@ def seen_by(node: Plain, world: World) -> list[Plain]:
             continue
         if (world.pooled_counters and sets(slice_)) or targets(spec, node):
             found.append(slice_)
-    if world.version == "1.36":
+    if world.version >= "1.36":
         found.sort(key=lambda s: not s["spec"].get("nodeName") or bool(sets(s)))
     elif world.binding or world.consumable:
         found.sort(key=lambda s: any(device.get("bindingConditions") for device in devices(s)))
@@ -165,7 +165,7 @@ def truth(pool: tuple[str, str], slices: list[Plain], world: World) -> Truth:
 
 def contradiction(mine: list[Plain], belong: list[Plain], world: World) -> str:
     """Why the pool contradicts itself; duplicate devices are only looked for where the node can reach them."""
-    if world.version == "1.36":
+    if world.version >= "1.36":
         mine = sorted(mine, key=lambda slice_: slice_["metadata"]["name"])
         belong = [*mine, *(slice_ for slice_ in belong if slice_ not in mine)]
     names: set[str] = set()
@@ -233,7 +233,7 @@ def counters_left(pool: tuple[str, str], belong: list[Plain], world: World) -> d
         for name, counter in counter_set["counters"].items()
     }
     holding = held(world)
-    busy = holding.whole | (holding.shared if world.version == "1.36" else set())
+    busy = holding.whole | (holding.shared if world.version >= "1.36" else set())
     for device in (device for slice_ in belong for device in devices(slice_)):
         if (*pool, device["name"]) in busy:
             for entry in device.get("consumesCounters") or []:

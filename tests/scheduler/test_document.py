@@ -89,7 +89,7 @@ PODS = f"""\
 POD           OUTCOME         NODE   DEVICES                   MESSAGE
 default/old   Bound           a      -                         -
 {NEWS}"""
-TARGET = "Kubernetes 1.36.2.\n"
+TARGET = "Kubernetes 1.36.3.\n"
 TABLE = f"""\
 POD          OUTCOME         NODE   DEVICES                   MESSAGE
 {"".join(line[:10] + line[11:] + chr(10) for line in NEWS.splitlines())}

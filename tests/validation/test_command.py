@@ -66,7 +66,7 @@ def test_status_is_the_same_for_every_output(
         ("kind: List", ()),
         ("{}", ("--select", "XYZ")),
         ("{}", ("--fail-on", "never")),
-        ("{}", ("--kubernetes-version", "1.20")),
+        ("{}", ("--kubernetes-version", "twenty")),
         ("{}", ("--feature-gates", "Nope=true")),
         ("{}", ("--quirks", "some")),
         ("{}", ("--config", "missing.toml")),
@@ -115,9 +115,9 @@ def test_table(run: Run) -> None:
         " deprecated, resource.k8s.io/v1 replaces it\n"
         'input.yaml:49:7   error      DRA101   ResourceClaim team/wrong   spec.devices.requests[0].name: "A B" is no'
         " request name: lower case letters, digits and '-', at most 63, starting and ending with a letter or digit\n"
-        "\n1 error, 1 warning in 4 objects. Judged as Kubernetes 1.36.2.\n"
+        "\n1 error, 1 warning in 4 objects. Judged as Kubernetes 1.36.3.\n"
     )
-    assert run(GOOD).out == "nothing found in 3 objects. Judged as Kubernetes 1.36.2.\n"
+    assert run(GOOD).out == "nothing found in 3 objects. Judged as Kubernetes 1.36.3.\n"
 
 
 def test_wide_has_the_correction_and_the_reason(run: Run) -> None:

@@ -44,7 +44,7 @@ def test_options_of_the_function() -> None:
     with pytest.raises(UsageError):
         codes(wrong, select=["nope"])
     with pytest.raises(UsageError):
-        codes(wrong, kubernetes_version="1.2")
+        codes(wrong, kubernetes_version="one")
 
 
 def test_lists_and_other_kinds() -> None:

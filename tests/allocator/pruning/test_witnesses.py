@@ -20,7 +20,7 @@ STEPS_WITH, STEPS_WITHOUT = 8_000, 10_000
 
 def answer(description: str, pruning: Pruning, max_steps: int) -> NodeOutcome:
     inventory = from_dicts(objects(description))
-    view = View.of(inventory, releases.target("1.36"))
+    view = View.of(inventory, releases.target("1.36.2"))
     [claim_set] = claimsets.expand(inventory, namespace=None, selector=None, together=True).sets
     return Allocator(claim_set.claims, view, pruning=pruning, max_steps=max_steps).allocate(inventory.nodes[0])
 

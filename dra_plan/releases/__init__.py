@@ -1,0 +1,39 @@
+"""What each Kubernetes release does: gates and their defaults, allocator variants, rules and known defects.
+
+Literal tables and their look-up, nothing else. All other code asks `features.x`, `rules.x` or `quirks.x`
+and never compares a version. `docs/releases.md` says how a release is added.
+"""
+
+from .defects import DEFECTS, NOT_APPLICABLE, Defect, quirks_of
+from .features import Features
+from .gates import GATES, NEEDS, FeatureGate, gate_defaults, gates_of
+from .quirks import FIXED, Quirk, Quirks
+from .rules import Rules
+from .target import QUIRK_MODES, Target, target
+from .versions import MINORS, NEWEST, RECORDED, FoundRelease, find_release, newest_patch
+
+__all__ = [
+    "DEFECTS",
+    "FIXED",
+    "GATES",
+    "MINORS",
+    "NEEDS",
+    "NEWEST",
+    "NOT_APPLICABLE",
+    "QUIRK_MODES",
+    "RECORDED",
+    "Defect",
+    "FeatureGate",
+    "Features",
+    "FoundRelease",
+    "Quirk",
+    "Quirks",
+    "Rules",
+    "Target",
+    "find_release",
+    "gate_defaults",
+    "gates_of",
+    "newest_patch",
+    "quirks_of",
+    "target",
+]

@@ -1,0 +1,96 @@
+"""Feature gates: in which stage each is in each minor version, whether it can be changed, and which gates it needs.
+
+Sources: the feature gate tables of the releases. A version that is not named does not know the gate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from dra_plan.api.notice import Notice
+from dra_plan.errors import UsageError
+
+
+class FeatureGate(NamedTuple):
+    """A feature gate in one release: alpha, beta or GA, its default, and whether it is locked to it."""
+
+    stage: str
+    default: bool
+    locked: bool = False
+
+
+_ALPHA, _BETA_OFF, _BETA, _GA, _LOCKED = (
+    FeatureGate("alpha", False),
+    FeatureGate("beta", False),
+    FeatureGate("beta", True),
+    FeatureGate("GA", True),
+    FeatureGate("GA", True, locked=True),
+)
+
+GATES: dict[str, dict[str, FeatureGate]] = {
+    "DynamicResourceAllocation": {"1.34": _GA, "1.35": _LOCKED, "1.36": _LOCKED},
+    "DRAAdminAccess": {"1.34": _BETA, "1.35": _BETA, "1.36": _LOCKED},
+    "DRAPrioritizedList": {"1.34": _BETA, "1.35": _BETA, "1.36": _GA},
+    "DRAPartitionableDevices": {"1.34": _ALPHA, "1.35": _ALPHA, "1.36": _BETA},
+    "DRADeviceTaints": {"1.34": _ALPHA, "1.35": _ALPHA, "1.36": _BETA},
+    "DRADeviceTaintRules": {"1.35": _ALPHA, "1.36": _BETA_OFF},
+    "DRAResourceClaimDeviceStatus": {"1.34": _BETA, "1.35": _BETA, "1.36": _BETA},
+    "DRADeviceBindingConditions": {"1.34": _ALPHA, "1.35": _ALPHA, "1.36": _BETA},
+    "DRAConsumableCapacity": {"1.34": _ALPHA, "1.35": _ALPHA, "1.36": _BETA},
+    "DRAExtendedResource": {"1.34": _ALPHA, "1.35": _ALPHA, "1.36": _BETA},
+    "DRASchedulerFilterTimeout": {"1.34": _BETA, "1.35": _BETA, "1.36": _BETA},
+    "DRAListTypeAttributes": {"1.36": _ALPHA},
+    "DRANodeAllocatableResources": {"1.36": _ALPHA},
+    "DRAWorkloadResourceClaims": {"1.36": _ALPHA},
+    "DRAResourcePoolStatus": {"1.36": _ALPHA},
+    "DRAResourceClaimGranularStatusAuthorization": {"1.36": _BETA},
+    "GenericWorkload": {"1.35": _ALPHA, "1.36": _ALPHA},
+    "GangScheduling": {"1.35": _ALPHA, "1.36": _ALPHA},
+    "TopologyAwareWorkloadScheduling": {"1.36": _ALPHA},
+    "WorkloadAwarePreemption": {"1.36": _ALPHA},
+}
+"""Gate -> minor version -> its state there."""
+
+NEEDS: dict[str, tuple[str, ...]] = {
+    "DRADeviceTaintRules": ("DRADeviceTaints",),
+    "DRADeviceBindingConditions": ("DRAResourceClaimDeviceStatus",),
+    "DRAResourceClaimGranularStatusAuthorization": ("DRAResourceClaimDeviceStatus",),
+    "DRAWorkloadResourceClaims": ("GenericWorkload",),
+    "GangScheduling": ("GenericWorkload",),
+    "TopologyAwareWorkloadScheduling": ("GenericWorkload",),
+    "WorkloadAwarePreemption": ("GenericWorkload",),
+}
+"""Gate -> the gates without which it has no effect, where the release knows these."""
+
+
+def gates_of(version: str) -> dict[str, FeatureGate]:
+    """The gates that a minor version knows, in name order."""
+    return {name: stages[version] for name, stages in sorted(GATES.items()) if version in stages}
+
+
+def gate_defaults(version: str) -> dict[str, bool]:
+    """The known gates of a minor version and their defaults, in name order."""
+    return {name: gate.default for name, gate in gates_of(version).items()}
+
+
+def set_gates(version: str, changed: Mapping[str, bool]) -> tuple[dict[str, bool], list[Notice]]:
+    """All gates of a minor version with the changes made, and what is to be said about these.
+
+    Raises UsageError for a gate that the version does not know.
+    """
+    known, notices = gates_of(version), []
+    gates = {name: gate.default for name, gate in known.items()}
+    for name, value in changed.items():
+        if name not in known:
+            raise UsageError(f"unknown feature gate {name!r} in {version}: known are {', '.join(known)}")
+        gate = known[name]
+        if gate.locked and value != gate.default:
+            told = f"{name} is locked to {str(gate.default).lower()} in {version}; the answer is as if it were not"
+            notices.append(Notice("gate-locked", told))
+        gates[name] = bool(value)
+    for name in sorted(NEEDS.keys() & changed.keys()):
+        off = [needed for needed in NEEDS[name] if not gates.get(needed, True)]
+        if gates[name] and off:
+            notices.append(Notice("gate-needs", f"{name} has no effect without {', '.join(off)}"))
+    return gates, notices

@@ -1,0 +1,91 @@
+"""The target of an answer: a release with its gates, and what follows from both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from dra_plan.api.notice import Notice
+from dra_plan.errors import UsageError
+
+from .defects import quirks_of
+from .features import Features, features_of
+from .gates import set_gates
+from .quirks import FIXED, Quirk, Quirks
+from .rules import Rules
+from .variants import variant_of
+from .versions import NEWEST, find_release
+
+QUIRK_MODES = ("upstream", "fixed")
+
+
+class Target(Struct, frozen=True, kw_only=True):
+    """What an answer is for: `version` is the minor one, `release` the patch.
+
+    `notices` are the warnings of choosing it.
+    """
+
+    version: str
+    release: str
+    variant: str
+    gates: Mapping[str, bool]
+    features: Features
+    rules: Rules
+    quirks: Quirks
+    quirk_mode: str
+    notices: tuple[Notice, ...] = ()
+
+    @property
+    def ordered(self) -> bool:
+        """Whether upstream's order of pools is fixed; otherwise the answer is one of several possible."""
+        return self.rules.ordered
+
+    def with_quirks(self, quirks: Quirks) -> Target:
+        """The same target with other quirks."""
+        return replace(self, quirks=quirks)
+
+    def repaired(self, *quirks: Quirk) -> Target:
+        """The same target without the named quirks; without any name, without all of them."""
+        return self.with_quirks(self.quirks.without(*quirks) if quirks else FIXED)
+
+
+def target(
+    kubernetes_version: str = NEWEST,
+    feature_gates: Mapping[str, bool] | None = None,
+    quirks: str = "upstream",
+    *,
+    strict_version: bool = False,
+) -> Target:
+    """The target for a version (`1.36`, `v1.36.3`, `1.36.2-eks-1`), gates that differ from its defaults, and quirks.
+
+    For a version that was not recorded the nearest one that was, with a notice; with `strict_version` it is refused.
+    Raises UsageError for what is no version, an unknown gate, and an unknown quirk mode.
+    """
+    changed = tuple(sorted((feature_gates or {}).items()))
+    return _target(str(kubernetes_version), changed, quirks, strict_version)
+
+
+@lru_cache(maxsize=64)
+def _target(kubernetes_version: str, changed: tuple[tuple[str, bool], ...], quirks: str, strict: bool) -> Target:
+    if quirks not in QUIRK_MODES:
+        raise UsageError(f"unknown quirks mode {quirks!r}: use one of {', '.join(QUIRK_MODES)}")
+    found = find_release(kubernetes_version)
+    if strict and not found.known:
+        raise UsageError(found.told.replace("the answer is for", "the nearest that has is"))
+    gates, notices = set_gates(found.minor, dict(changed))
+    features = features_of(gates)
+    variant = variant_of(found.release, features)
+    return Target(
+        version=found.minor,
+        release=found.release,
+        variant=variant.name,
+        gates=gates,
+        features=features,
+        rules=variant.rules,
+        quirks=quirks_of(found.release) if quirks == "upstream" else FIXED,
+        quirk_mode=quirks,
+        notices=(*([] if found.known else [Notice("release-not-recorded", found.told)]), *notices),
+    )

@@ -1,0 +1,75 @@
+"""The table of releases: which of them answers for a version, and what each gate is in each."""
+
+from __future__ import annotations
+
+import pytest
+
+from dra_plan import UsageError, releases
+
+
+@pytest.mark.parametrize(
+    ("text", "release"),
+    [
+        ("1.36", "1.36.3"),
+        ("v1.36.3", "1.36.3"),
+        (" 1.36.2-eks-1 ", "1.36.2"),
+        ("1.35.6+k3s1", "1.35.6"),
+        ("1.34", "1.34.9"),
+    ],
+)
+def test_a_recorded_version_is_known(text: str, release: str) -> None:
+    found = releases.find_release(text)
+    assert (found.release, found.known) == (release, True)
+    assert releases.target(text).notices == ()
+    assert releases.target(text, strict_version=True).release == release
+
+
+@pytest.mark.parametrize(
+    ("text", "release", "asked"),
+    [
+        ("1.36.0", "1.36.2", "1.36.0"),
+        ("v1.36.9-gke.1", "1.36.3", "1.36.9"),
+        ("1.33", "1.34.9", "1.33"),
+        ("1.9.11", "1.34.9", "1.9.11"),
+        ("0.1", "1.34.9", "0.1"),
+        ("2.0", releases.RECORDED[-1], "2.0"),
+        ("1.99", releases.RECORDED[-1], "1.99"),
+    ],
+)
+def test_of_other_versions_the_nearest_recorded_one_answers(text: str, release: str, asked: str) -> None:
+    found = releases.find_release(text)
+    assert (found.release, found.known) == (release, False)
+    [notice] = releases.target(text).notices
+    assert (notice.code, notice.message) == (
+        "release-not-recorded",
+        f"{asked} has no recorded outcomes; the answer is for {release}",
+    )
+    with pytest.raises(UsageError, match=f"{asked} has no recorded outcomes; the nearest that has is {release}"):
+        releases.target(text, strict_version=True)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "1", "newest", "1.", "1.x", "v", "1.36.", "\u0661.\u0663\u0666", "1.36.3.4", "1." + "9" * 5000]
+)
+def test_what_is_no_version_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match=r"is no Kubernetes version: 1\.36 and v1\.36\.3 are"):
+        releases.find_release(text)
+
+
+def test_gates_need_only_gates_that_exist() -> None:
+    for version in releases.MINORS:
+        known = releases.gates_of(version)
+        assert list(known) == sorted(known)
+        assert all(gate.default for gate in known.values() if gate.locked)
+    assert {needed for gates in releases.NEEDS.values() for needed in gates} <= set(releases.GATES)
+
+
+def test_defects_begin_and_end_with_recorded_releases() -> None:
+    for defect in releases.DEFECTS:
+        assert list(defect.releases) == [release for release in releases.RECORDED if release in defect.releases]
+        assert defect.began == defect.releases[0]
+        assert defect.ended not in defect.releases
+    ended = {defect.id: defect.ended for defect in releases.DEFECTS}
+    assert (ended["Q4"], ended["Q5"], ended["Q21"], ended["E3"], ended["Q20"]) == ("1.36.3",) * 4 + ("1.36.2",)
+    assert releases.quirks_of("1.36.2").among(["rejection_leaks_counters", "taint_rule_crashes"]) != ()
+    assert releases.quirks_of("1.36.3").among(["rejection_leaks_counters", "taint_rule_crashes"]) == ()
