@@ -116,7 +116,7 @@ SAMPLES: list[Plain] = [
     {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "s"}, "provisioner": "d",
      "allowedTopologies": [{"matchLabelExpressions": [{"key": "zone", "values": ["a"]}]}]},
     {"apiVersion": "storage.k8s.io/v1", "kind": "CSINode", "metadata": {"name": "node"},
-     "spec": {"drivers": [{"name": "d", "nodeID": "n", "topologyKeys": ["zone"], "allocatable": {"count": 8}}]}},
+     "spec": {"drivers": [{"name": "d", "nodeID": "node-1", "topologyKeys": ["zone"], "allocatable": {"count": 8}}]}},
     {"apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver", "metadata": {"name": "d"},
      "spec": {"storageCapacity": True}},
     {"apiVersion": "storage.k8s.io/v1", "kind": "CSIStorageCapacity", "metadata": {"name": "c"},
