@@ -6,17 +6,19 @@ import functools
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, BinaryIO
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from dra_plan import releases
 from dra_plan.allocator import Probe, View
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import LabelSelector
 from dra_plan.arguments import Names, Objects, label_selector, list_of, names, target_of
-from dra_plan.documents.base import PrintedDocument
+from dra_plan.documents.base import AppliedEdit, PrintedDocument
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.question import Progress, Question
 from dra_plan.releases import Target
+from dra_plan.whatif import AddNodes, Cordon, Drain, Edit, Without
 
 if TYPE_CHECKING:
     from dra_plan.manifests.load import PathLike
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
     from dra_plan.scheduler.extenders import Extender
     from dra_plan.scheduler.registry import Registry
     from dra_plan.validation.reading import Reading
+
+
+A = TypeVar("A", bound=PrintedAnswer[Any])
 
 
 def _as_text(document: PrintedDocument) -> str:
@@ -46,7 +51,7 @@ class Cluster:
     made from this one as far as it is the same for them. Arguments that take names take one name, too.
     """
 
-    __slots__ = ("_asked", "_inventory", "_read", "_view")
+    __slots__ = ("_asked", "_edits", "_inventory", "_read", "_view")
 
     def __init__(
         self,
@@ -54,9 +59,11 @@ class Cluster:
         view: View,
         asked: tuple[str, Mapping[str, bool] | None, str],
         read: Callable[[], Reading],
+        edits: tuple[AppliedEdit, ...] = (),
     ) -> None:
-        """For `load`, `of` and `at`: `asked` is what the view's target was made of, `read` reads for `validate`."""
+        """For `load`, `of`, `at` and edits: `asked` is what the target was made of, `read` reads for `validate`."""
         self._inventory, self._view, self._asked, self._read = inventory, view, asked, read
+        self._edits = edits
 
     @classmethod
     def load(
@@ -137,7 +144,55 @@ class Cluster:
             gates if feature_gates is None else feature_gates,
             mode if quirks is None else quirks,
         )
-        return Cluster(self._inventory, self._view.at(target_of(*asked)), asked, self._read)
+        return Cluster(self._inventory, self._view.at(target_of(*asked)), asked, self._read, self._edits)
+
+    # What if
+
+    def cordon(self, *nodes: str) -> Cluster:
+        """The cluster with these nodes unschedulable. UsageError for an unknown node, as in all edits."""
+        return self.edited(*map(Cordon, nodes))
+
+    def drain(self, *nodes: str) -> Cluster:
+        """The cluster with these nodes cordoned and their pods gone.
+
+        Pods with a controller come back pending, under the same name, with new claims from their templates; a claim of
+        their own that nobody else uses is deallocated. Bare pods are gone, with a warning. Pods of DaemonSets and
+        static pods stay until the node goes.
+        """
+        return self.edited(*map(Drain, nodes))
+
+    def without(self, *objects: str) -> Cluster:
+        """The cluster without these objects, KIND/NAME or KIND/NAMESPACE/NAME, and what goes with them.
+
+        With a pod go its generated claims, with a workload its pods, with a node its pods and its node-local slices.
+        """
+        return self.edited(*map(Without.parse, objects))
+
+    def add_nodes(self, count: int, *, like: str | PathLike) -> Cluster:
+        """The cluster with `count` more nodes, like a node of it, or like the one node of a file, with its slices.
+
+        Names, hostname label, slices and pools are new, devices and attributes the same. Raises UsageError where that
+        can't be: a slice that is not node-local, a pool that would stay incomplete.
+        """
+        return self.edited(AddNodes.of(self._inventory, count, like))
+
+    def edited(self, *edits: Edit) -> Cluster:
+        """The cluster after these edits, in this order. It shares with this one all that does not change."""
+        inventory, applied = self._inventory, list(self._edits)
+        for edit in edits:
+            done = edit.apply(inventory)
+            inventory = replace(done.inventory, notices=[*done.inventory.notices, *done.notices])
+            applied.append(done.entry)
+        return Cluster(inventory, self._view.after(inventory), self._asked, self._read, tuple(applied))
+
+    @property
+    def what_if(self) -> tuple[AppliedEdit, ...]:
+        """The edits that made this cluster, and what each of them did."""
+        return self._edits
+
+    def _told(self, answer: A) -> A:
+        """The answer, with what was changed before it was asked."""
+        return replace(answer, what_if=self._edits) if self._edits else answer
 
     @property
     def inventory(self) -> Inventory:
@@ -203,7 +258,7 @@ class Cluster:
             progress=progress,
             probe=probe,
         )
-        return plan_claim_sets(self._inventory, self._view, question, explain=explain, jobs=jobs)
+        return self._told(plan_claim_sets(self._inventory, self._view, question, explain=explain, jobs=jobs))
 
     def explain(
         self,
@@ -235,7 +290,7 @@ class Cluster:
             timeout=timeout,
             progress=progress,
         )
-        return explain_claim_sets(self._inventory, self._view, question, devices=names(devices))
+        return self._told(explain_claim_sets(self._inventory, self._view, question, devices=names(devices)))
 
     def pools(self, nodes: Names = None, *, infer_nodes: bool = False) -> PoolList:
         """The pools as the nodes see them, and what is left of them; of all nodes also those that no node sees.
@@ -244,7 +299,8 @@ class Cluster:
         """
         from dra_plan.planner.pool_list import list_pools
 
-        return list_pools(self._inventory, self._view, Question(nodes=names(nodes), infer_nodes=infer_nodes))
+        question = Question(nodes=names(nodes), infer_nodes=infer_nodes)
+        return self._told(list_pools(self._inventory, self._view, question))
 
     def schedule(
         self,
@@ -279,7 +335,7 @@ class Cluster:
         question = Question(
             namespace=namespace, selector=label_selector(selector), infer_nodes=infer_nodes, max_steps=max_steps
         )
-        return schedule_pods(
+        plan = schedule_pods(
             self._inventory,
             self.target,
             question,
@@ -295,6 +351,7 @@ class Cluster:
             order=order,
             plugins=plugins,
         )
+        return self._told(plan)
 
     def validate(self, *, select: Names = None, ignore: Names = None, ignore_unknown: bool = False) -> ValidationReport:
         """What is wrong with the objects, one by one and together; `select` and `ignore` are codes of rules.

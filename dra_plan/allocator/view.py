@@ -126,6 +126,21 @@ class View:
         """The same cluster without the named defects; without any name, without all."""
         return self.at(self.target.repaired(*quirks))
 
+    def after(self, inventory: Inventory) -> View:
+        """The input after a change, under the same target. Lists that are the same objects as before did not change.
+
+        What follows from these is made now, so that however many changed views are made of this one share it.
+        """
+        classes = {device_class.metadata.name: device_class for device_class in inventory.classes}
+        now = {"slices": inventory.slices, "claims": inventory.claims, "given_rules": inventory.taint_rules}
+        parts: dict[str, object] = {name: part for name, part in now.items() if part is not getattr(self, name)}
+        if classes != self.classes:
+            parts["classes"] = classes
+        for made, needs in _DEPENDS.items():
+            if not needs & parts.keys():
+                getattr(self, made)
+        return self._edited(**parts) if parts else self
+
     def with_slices(self, slices: Sequence[ResourceSlice]) -> View:
         """Other slices: these are all that exist."""
         return self._edited(slices=slices)

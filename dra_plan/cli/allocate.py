@@ -6,12 +6,13 @@ from typing import Annotated
 
 import typer
 
-from dra_plan.cli import options
+from dra_plan.cli import options, whatif
 from dra_plan.cli.exits import Exit, of_document
 from dra_plan.cli.reporting import Reporting, of_claim_sets
 
 
 def allocate(
+    context: typer.Context,
     paths: options.Paths = None,
     filenames: options.Filenames = None,
     recursive: options.Recursive = False,
@@ -23,6 +24,10 @@ def allocate(
         bool, typer.Option("--together", help="Plan all pending claims of the input as one set, on one node.")
     ] = False,
     infer_nodes: options.InferNodes = False,
+    cordon: whatif.Cordon = None,
+    drain: whatif.Drain = None,
+    without: whatif.WithoutObject = None,
+    add_nodes: whatif.AddNodes = None,
     allow_empty: Annotated[
         bool, typer.Option("--allow-empty", help="Exit with 0 if there is nothing to plan, instead of 2.")
     ] = False,
@@ -81,6 +86,7 @@ def allocate(
             feature_gates=gates,
             quirks=quirks,
         )
+        cluster = whatif.changed(context, cluster, cordon=cordon, drain=drain, without=without, add_nodes=add_nodes)
         with progress_bar(wanted=progress) as advance:
             plan = cluster.allocate(
                 nodes=nodes,

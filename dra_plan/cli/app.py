@@ -12,6 +12,7 @@ from dra_plan import __version__
 from dra_plan.cli import allocate, cel, completion, explain, pools, schedule, schema, validate
 from dra_plan.cli.exits import Exit
 from dra_plan.cli.guard import guarded
+from dra_plan.cli.whatif import PlanningCommand
 
 EPILOG = (
     "Exit status: 0 everything fits; 1 something does not, or is wrong; 2 usage or input error, nothing planned; "
@@ -55,14 +56,7 @@ def _root(
     """Plan Kubernetes Dynamic Resource Allocation from manifests alone, and answer as kube-scheduler does."""
 
 
-for _command in (
-    allocate.allocate,
-    pools.pools,
-    explain.explain,
-    schedule.schedule,
-    validate.validate,
-    cel.cel,
-    schema.schema,
-    completion.completion,
-):
+for _planning in (allocate.allocate, pools.pools, explain.explain, schedule.schedule):
+    app.command(cls=PlanningCommand)(_exiting(_planning))
+for _command in (validate.validate, cel.cel, schema.schema, completion.completion):
     app.command()(_exiting(_command))

@@ -9,12 +9,13 @@ from typing import Annotated
 
 import typer
 
-from dra_plan.cli import options
+from dra_plan.cli import options, whatif
 from dra_plan.cli.exits import Exit, of_document
 from dra_plan.cli.reporting import Reporting, of_claim_sets
 
 
 def explain(
+    context: typer.Context,
     paths: options.Paths = None,
     filenames: options.Filenames = None,
     recursive: options.Recursive = False,
@@ -30,6 +31,10 @@ def explain(
         bool, typer.Option("--together", help="Take all pending claims of the input as one set, on one node.")
     ] = False,
     infer_nodes: options.InferNodes = False,
+    cordon: whatif.Cordon = None,
+    drain: whatif.Drain = None,
+    without: whatif.WithoutObject = None,
+    add_nodes: whatif.AddNodes = None,
     kubernetes_version: options.KubernetesVersion = None,
     feature_gates: options.FeatureGates = None,
     quirks: options.Quirks = "upstream",
@@ -72,6 +77,7 @@ def explain(
             feature_gates=gates,
             quirks=quirks,
         )
+        cluster = whatif.changed(context, cluster, cordon=cordon, drain=drain, without=without, add_nodes=add_nodes)
         with progress_bar(wanted=progress) as advance, _keeping_everything():
             told = cluster.explain(
                 *((name,) if name is not None else ()),

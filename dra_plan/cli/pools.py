@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from dra_plan.cli import options
+import typer
+
+from dra_plan.cli import options, whatif
 from dra_plan.cli.exits import Exit
 
 
 def pools(
+    context: typer.Context,
     paths: options.Paths = None,
     filenames: options.Filenames = None,
     recursive: options.Recursive = False,
     nodes: options.Nodes = None,
     infer_nodes: options.InferNodes = False,
+    cordon: whatif.Cordon = None,
+    drain: whatif.Drain = None,
+    without: whatif.WithoutObject = None,
+    add_nodes: whatif.AddNodes = None,
     kubernetes_version: options.KubernetesVersion = None,
     feature_gates: options.FeatureGates = None,
     quirks: options.Quirks = "upstream",
@@ -40,6 +47,7 @@ def pools(
         feature_gates=gates,
         quirks=quirks,
     )
+    cluster = whatif.changed(context, cluster, cordon=cordon, drain=drain, without=without, add_nodes=add_nodes)
     try:
         pool_list = cluster.pools(nodes, infer_nodes=infer_nodes)
     except AllocationError as error:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dra_plan.cli import options
+from dra_plan.cli import options, whatif
 from dra_plan.cli.exits import Exit, of_document
 from dra_plan.cli.reporting import Reporting, of_pods
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 def schedule(
+    context: typer.Context,
     paths: options.Paths = None,
     filenames: options.Filenames = None,
     recursive: options.Recursive = False,
@@ -50,6 +51,10 @@ def schedule(
         ),
     ] = "arrival",
     infer_nodes: options.InferNodes = False,
+    cordon: whatif.Cordon = None,
+    drain: whatif.Drain = None,
+    without: whatif.WithoutObject = None,
+    add_nodes: whatif.AddNodes = None,
     allow_empty: Annotated[
         bool, typer.Option("--allow-empty", help="Exit with 0 if there is no pod, instead of 2.")
     ] = False,
@@ -93,6 +98,7 @@ def schedule(
             feature_gates=gates,
             quirks=quirks,
         )
+        cluster = whatif.changed(context, cluster, cordon=cordon, drain=drain, without=without, add_nodes=add_nodes)
         later = [load_cluster([path], None, recursive=recursive) for path in then or ()]
         origins = {
             key: origin for state in (*reversed(later), cluster) for key, origin in state.inventory.origins.items()

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from dra_plan.api.core import NodeSelector
 from dra_plan.api.notice import Notice
@@ -67,12 +67,51 @@ class AnswerTarget(DocumentPart, frozen=True, kw_only=True):
     quirks: Annotated[str, one_of(*QUIRK_MODES)]
 
 
+class ClaimName(DocumentPart, frozen=True, kw_only=True):
+    """A claim."""
+
+    namespace: str
+    name: str
+
+
+class ObjectName(DocumentPart, frozen=True, kw_only=True):
+    """An object of any kind; the namespace is empty for those that have none."""
+
+    kind: Text
+    namespace: str
+    name: str
+
+
+class AppliedEdit(DocumentPart, frozen=True, kw_only=True):
+    """One change, and what it led to."""
+
+    edit: Annotated[str, one_of("AddNodes", "Cordon", "Drain", "Without")]
+    node: Annotated[str, Meta(description="The node that is cordoned or drained.")] = ""
+    object: Annotated[ObjectName | None, Meta(description="The object that is not there any more.")] = None
+    count: Annotated[Amount, Meta(description="How many nodes were added.")] = 0
+    like: Annotated[str, Meta(description="The node that the added ones are like.")] = ""
+    added: Annotated[list[str], Meta(description="The names of the added nodes.")] = []
+    pending: Annotated[
+        list[ObjectName], Meta(description="Pods that left their node, and wait for another one under the same name.")
+    ] = []
+    gone: Annotated[list[ObjectName], Meta(description="What went with it, and does not come back.")] = []
+    deallocated: Annotated[
+        list[ClaimName], Meta(description="Claims that lost their devices, as nobody used them.")
+    ] = []
+
+
 class PrintedDocument(DocumentPart, frozen=True, kw_only=True, gc=False, omit_defaults=False):
     """A document. Of its fields only those are left out that are UNSET."""
 
     api_version: Literal["dra-plan/v1alpha1"] = API_VERSION
     kind: str
     target: AnswerTarget
+    what_if: Annotated[
+        list[AppliedEdit] | UnsetType,
+        Meta(
+            description="What was changed about the cluster before it was asked, in this order; absent without changes."
+        ),
+    ] = UNSET
     if TYPE_CHECKING:
         warnings: list[PrintedWarning]  # a field of every kind of document, but further down
 
@@ -99,21 +138,6 @@ def answer_target(target: Target) -> AnswerTarget:
 def warnings(notices: Iterable[Notice]) -> list[PrintedWarning]:
     """The notices as documents have them, each once, in order."""
     return list(dict.fromkeys(notices))
-
-
-class ClaimName(DocumentPart, frozen=True, kw_only=True):
-    """A claim."""
-
-    namespace: str
-    name: str
-
-
-class ObjectName(DocumentPart, frozen=True, kw_only=True):
-    """An object of any kind; the namespace is empty for those that have none."""
-
-    kind: Text
-    namespace: str
-    name: str
 
 
 class RequestName(DocumentPart, frozen=True, kw_only=True):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dra_plan.releases import gate_defaults
 
+from . import whatif
 from .columns import Screen
 
 if TYPE_CHECKING:
@@ -55,10 +56,11 @@ def consumed(result: DeviceRequestAllocationResult) -> str:
 
 
 def target(document: PrintedDocument) -> str:
-    """One line that says what the answer is for, and which defects of the release changed it."""
+    """What was changed, what the answer is for, and which defects of the release changed it."""
     met = sorted({name for notice in document.warnings for name in _defects(notice)}, key=_in_order)
     defects = f"; release defects met: {', '.join(met)}" if met else ""
-    return f"{release(document.target)}{defects}."
+    changed = whatif.sentence(document)
+    return f"{changed} {release(document.target)}{defects}.".lstrip()
 
 
 def release(about: AnswerTarget) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from dra_plan import claimsets
 from dra_plan.allocator import Outcome, View
@@ -43,9 +42,7 @@ class AllocationPlan(PrintedAnswer[AllocationDocument]):
         fitting = sum(plan.outcome is Outcome.FITS for plan in self)
         return f"<AllocationPlan for {self.target.version}: {counted(len(self), 'claim set')}, {fitting} fitting>"
 
-    @cached_property
-    def document(self) -> AllocationDocument:
-        """The document that `dra-plan allocate` prints, made once."""
+    def _document(self) -> AllocationDocument:
         return AllocationDocument(
             target=answer_target(self.target),
             claim_sets=[planned_set(plan) for plan in self.claim_sets],

@@ -7,23 +7,36 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar
 
-from dra_plan.documents.base import PrintedDocument
+from msgspec import structs
+
+from dra_plan.documents.base import AppliedEdit, PrintedDocument
 
 D_co = TypeVar("D_co", bound=PrintedDocument, covariant=True)
 
 
+@dataclass(frozen=True, kw_only=True, repr=False)
 class PrintedAnswer(ABC, Generic[D_co]):
     """An answer. `str()` is what the command prints by default; `repr()` is short."""
 
     as_text: ClassVar[Callable[[PrintedDocument], str]]
     """From a document to its table."""
 
-    @property
-    @abstractmethod
+    what_if: tuple[AppliedEdit, ...] = ()
+    """What was changed about the cluster before it was asked."""
+
+    @cached_property
     def document(self) -> D_co:
         """The document that the command prints, made once."""
+        document = self._document()
+        return structs.replace(document, what_if=list(self.what_if)) if self.what_if else document
+
+    @abstractmethod
+    def _document(self) -> D_co:
+        """The document, apart from what was changed."""
 
     def to_dict(self) -> dict[str, Any]:
         """The document as plain values: what `-o json` prints."""

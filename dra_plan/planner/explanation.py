@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from dra_plan.allocator import View
 from dra_plan.api.core import Node
@@ -36,9 +35,7 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
     def __repr__(self) -> str:
         return f"<Explanation for {self.plan.target.version} of {counted(len(self), 'claim set')}>"
 
-    @cached_property
-    def document(self) -> ExplanationDocument:
-        """The document that `dra-plan explain` prints, made once."""
+    def _document(self) -> ExplanationDocument:
         from dra_plan.explanation import document
 
         return ExplanationDocument(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from dra_plan.allocator import PoolGatherer, View
@@ -50,9 +49,7 @@ class PoolList(PrintedAnswer[PoolsDocument]):
     def __repr__(self) -> str:
         return f"<PoolList for {self.view.target.version}: {counted(len(self), 'pool')}>"
 
-    @cached_property
-    def document(self) -> PoolsDocument:
-        """The document that `dra-plan pools` prints, made once."""
+    def _document(self) -> PoolsDocument:
         return PoolsDocument(
             target=answer_target(self.view.target),
             pools=[_listed_pool(seen, self.view) for seen in self.seen],

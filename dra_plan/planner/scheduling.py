@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from dra_plan.api.core import Pod
@@ -43,9 +42,7 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
         pods, waiting = counted(len(self), "pod"), len(self.outcome.unbound)
         return f"<SchedulePlan for {self.outcome.target.version}: {pods}, {waiting} without a node>"
 
-    @cached_property
-    def document(self) -> ScheduleDocument:
-        """The document that `dra-plan schedule` prints, made once."""
+    def _document(self) -> ScheduleDocument:
         return schedule_document(self.outcome)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 from dra_plan.documents.base import answer_target, warnings
 from dra_plan.documents.validation import FindingCounts, ValidationDocument
@@ -44,9 +43,7 @@ class ValidationReport(PrintedAnswer[ValidationDocument]):
         found, objects = counted(len(self), "finding"), counted(self.judgement.objects, "object")
         return f"<ValidationReport for {self.target.version}: {found} in {objects}>"
 
-    @cached_property
-    def document(self) -> ValidationDocument:
-        """The document that `dra-plan validate` prints, made once."""
+    def _document(self) -> ValidationDocument:
         counts = Counter(finding.severity for finding in self.findings)
         rules = {finding.code: finding.rule for finding in self.findings}
         return ValidationDocument(

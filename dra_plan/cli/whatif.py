@@ -1,0 +1,76 @@
+"""The what-if options: the same on every command that plans, applied in the order in which they were given."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+if TYPE_CHECKING:
+    from dra_plan.api.inventory import Inventory
+    from dra_plan.cluster import Cluster
+    from dra_plan.whatif import Edit
+
+Cordon = Annotated[
+    list[str] | None, typer.Option("--cordon", metavar="NODE", help="Mark the node unschedulable; repeatable.")
+]
+Drain = Annotated[
+    list[str] | None,
+    typer.Option("--drain", metavar="NODE", help="Cordon the node, and let its pods leave; repeatable."),
+]
+WithoutObject = Annotated[
+    list[str] | None,
+    typer.Option("--without", metavar="KIND/NAME", help="Leave this object out; repeatable."),
+]
+AddNodes = Annotated[
+    list[str] | None,
+    typer.Option("--add-nodes", metavar="N=NODE", help="Add N nodes like this one, or like that of a file."),
+]
+
+NAMES = ("cordon", "drain", "without", "add_nodes")
+_ORDER = "dra_plan.what_if"
+
+
+class PlanningCommand(TyperCommand):
+    """A command that takes what-if options: it remembers their order, and shows them in a part of their own."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """As ever; the parser tells the order, which the values of several options do not keep."""
+        _, _, given = self.make_parser(ctx).parse_args(args=list(args))
+        ctx.meta[_ORDER] = [param.name for param in given if param.name in NAMES]
+        return super().parse_args(ctx, args)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """The options, those of what-if apart."""
+        params = self.get_params(ctx)
+        records = [(param.name in NAMES, record) for param in params if (record := param.get_help_record(ctx))]
+        for title, wanted in (("Options", False), ("What if, in the order given", True)):
+            rows = [record for is_what_if, record in records if is_what_if is wanted]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
+def changed(context: typer.Context, cluster: Cluster, **given: list[str] | None) -> Cluster:
+    """The cluster after the edits given by the four options. Raises UsageError for what can't be done."""
+    values = {name: iter(texts or ()) for name, texts in given.items()}
+    for option in context.meta[_ORDER]:
+        cluster = cluster.edited(_edit(option, next(values[option]), cluster.inventory))
+    return cluster
+
+
+def _edit(option: str, text: str, inventory: Inventory) -> Edit:
+    from dra_plan.errors import UsageError
+    from dra_plan.whatif import AddNodes, Cordon, Drain, Without
+
+    if option == "cordon":
+        return Cordon(text)
+    if option == "drain":
+        return Drain(text)
+    if option == "without":
+        return Without.parse(text)
+    count, equals, like = text.partition("=")
+    if not equals or not like or not count.isascii() or not count.isdecimal():
+        raise UsageError(f"--add-nodes: {text!r} is not N=NODE or N=FILE")
+    return AddNodes.of(inventory, int(count[:10]), like)

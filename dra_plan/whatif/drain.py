@@ -1,0 +1,63 @@
+"""`Drain`: a node is cordoned and its pods have to go elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from dra_plan.api.core import Pod
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.notice import Notice
+from dra_plan.claimsets.podstate import counts_for, ended
+from dra_plan.documents.base import AppliedEdit
+
+from .cordon import Cordon
+from .departure import belongs_to_node, claims_without_template, depart, pod_name, successor
+from .edit import Edited
+
+
+@dataclass(frozen=True)
+class Drain:
+    """As after `kubectl drain --ignore-daemonsets --force`.
+
+    Pods with a controller come back pending, with new claims from their templates. Bare pods are gone. Pods of
+    DaemonSets and static pods stay: they go when the node does. Disruption budgets do not hold a drain up here.
+    """
+
+    node: str
+
+    def apply(self, inventory: Inventory) -> Edited:
+        """The cluster after the drain. UsageError for an unknown node."""
+        cordoned = Cordon(self.node).apply(inventory).inventory
+        leaving = [pod for pod in inventory.pods if pod.spec.node_name == self.node and not belongs_to_node(pod)]
+        returning = [pod for pod in leaving if _comes_back(pod)]
+        bare = [pod for pod in leaving if not _comes_back(pod)]
+        departed = depart(cordoned, leaving)
+        rewritten = [claim for pod in returning for claim in claims_without_template(pod, inventory)]
+        time = max((pod.metadata.creation_timestamp or "" for pod in inventory.pods), default="") or None
+        after = departed.inventory
+        after = replace(after, pods=[*after.pods, *(successor(pod, time) for pod in returning)])
+        if rewritten:
+            after = replace(after, claims=[*after.claims, *rewritten])
+        entry = AppliedEdit(
+            edit="Drain",
+            node=self.node,
+            pending=[pod_name(pod) for pod in returning],
+            gone=[*map(pod_name, bare), *departed.claims_gone],
+            deallocated=departed.deallocated,
+        )
+        return Edited(after, entry, [_bare(pod, self.node) for pod in bare if _is_bare(pod)])
+
+
+def _comes_back(pod: Pod) -> bool:
+    """Whether a controller makes the pod anew, and has not done so already."""
+    controller = pod.metadata.controller
+    return controller is not None and counts_for(pod, controller.kind)
+
+
+def _is_bare(pod: Pod) -> bool:
+    return pod.metadata.controller is None and pod.metadata.deletion_timestamp is None and not ended(pod)
+
+
+def _bare(pod: Pod, node: str) -> Notice:
+    message = f"no controller makes this pod anew: when {node} is drained, it is gone"
+    return Notice("bare-pod-gone", message, f"Pod {pod.key}")
