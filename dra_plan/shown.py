@@ -25,6 +25,14 @@ def line(text: str) -> str:
     return _broken_up("".join(char if char.isprintable() else _escaped(char) for char in text))
 
 
+def characters(text: str) -> list[str]:
+    """What `line` shows for each character of `text`; together that is `line(text)`."""
+    made = [char if char.isprintable() else _escaped(char) for char in text]
+    for found in _COMMAND.finditer(text):
+        made[found.start()] = _broken(found)
+    return made
+
+
 def lines(text: str) -> str:
     """`text` with its line ends, each of its lines as `line` shows it. For texts whose line ends are our own."""
     return "\n".join(map(line, text.split("\n")))
@@ -56,7 +64,11 @@ def _may_command(text: str) -> bool:
 
 
 def _broken_up(text: str) -> str:
-    return _COMMAND.sub(lambda found: f"\\u{ord(found[0]):04x}", text) if _may_command(text) else text
+    return _COMMAND.sub(_broken, text) if _may_command(text) else text
+
+
+def _broken(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"
 
 
 def _escaped(char: str) -> str:

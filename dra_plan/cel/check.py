@@ -51,7 +51,9 @@ def _parsed(expression: str, environment: Environment) -> Expr:
 
 def _refuse(expression: str, issues: list[Issue]) -> None:
     if issues:
-        raise CelCompileError(f"compilation failed: {ExpressionText(expression).display(issues)}")
+        error = CelCompileError(f"compilation failed: {ExpressionText(expression).display(issues)}")
+        error.offset = min((issue.offset for issue in issues if issue.offset is not None), default=None)
+        raise error
 
 
 def _checked(expression: str, inferred: Inferred) -> Checked:

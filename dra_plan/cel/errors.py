@@ -8,7 +8,12 @@ class CelError(DraPlanError, ValueError):
 
 
 class CelCompileError(CelError):
-    """An expression that does not parse, check or keep the rules for selectors; the text is cel-go's, with a caret."""
+    """An expression that does not parse, check or keep the rules for selectors; the text is cel-go's, with a caret.
+
+    `offset` is where the first error shows, in characters of the expression; None where it is about all of it.
+    """
+
+    offset: int | None = None
 
 
 class CelRuntimeError(CelError):

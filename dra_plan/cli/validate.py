@@ -52,7 +52,15 @@ def validate(
     kubernetes_version: options.KubernetesVersion = None,
     feature_gates: options.FeatureGates = None,
     quirks: options.Quirks = "upstream",
-    output: options.Output = "table",
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FORMAT",
+            help="text, short (a line a finding), table, wide, json, yaml, name or jsonpath=TEMPLATE.",
+        ),
+    ] = "text",
     report: options.Reports = None,
 ) -> Exit:
     """Say what is wrong with manifests.
@@ -63,11 +71,10 @@ def validate(
     """
     from dra_plan.cli.loading import sources
     from dra_plan.cli.printing import print_document
-    from dra_plan.output.findings import FORMATS
-    from dra_plan.output.formats import parse
+    from dra_plan.output.findings import parse
 
     with Reporting("validate", report, paths, filenames) as reports:
-        form = parse(output, FORMATS)
+        form = parse(output)
         gates = options.parse_gates(feature_gates)
         given = sources(paths, filenames)
         from dra_plan import releases

@@ -24,6 +24,13 @@ class FindingCounts(DocumentPart, frozen=True, kw_only=True):
     spared: Annotated[Amount, Meta(description="Findings left out for settings, options or comments.")]
 
 
+class SourceExcerpt(DocumentPart, frozen=True, kw_only=True):
+    """A line of a manifest, or the part of a long one around the place."""
+
+    text: Annotated[str, Meta(description="As it is in the file, without its line end.")]
+    column: Annotated[int, Meta(ge=1, description="The column of its first character.")]
+
+
 class FindingEntry(DocumentPart, frozen=True, kw_only=True):
     """What is wrong, and where."""
 
@@ -38,6 +45,9 @@ class FindingEntry(DocumentPart, frozen=True, kw_only=True):
     file: Annotated[str, Meta(description="As the user named it; - for standard input, empty without a file.")]
     line: From1
     column: From1
+    end_line: Annotated[int, Meta(ge=0, description="Where the place ends; 0 if unknown.")]
+    end_column: Annotated[int, Meta(ge=0, description="The column after its last character; 0 if unknown.")]
+    excerpt: Annotated[SourceExcerpt | None, Meta(description="The line of the place; null without a file.")]
     suggestion: Annotated[str, Meta(description="The corrected text, or empty where there is none.")]
 
 

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from . import json_reader, lines
+from . import json_extents, json_reader, lines
 from .collect import Collector
+from .extents import DocumentText, LinedText
 from .faults import Fault
 from .json_reader import JsonError
+from .lines import Line, Lines
 from .paths import FieldPath
 from .places import Place
 from .sources import Source
@@ -47,8 +49,8 @@ class Document:
         """The place, able to find the lines of fields in JSON too."""
         if self.data is None:
             return self.place
-        text = memoryview(self.data)[self.begin : self.end]
-        return self.place._replace(find_lines=lines.JsonLines(text, self.place.line))
+        text = _JsonText(self.data, self.begin, self.end, self.place.line)
+        return self.place._replace(find_lines=text.lines, find_text=text)
 
 
 def read_documents(source: Source, faults: list[Fault]) -> list[Document]:
@@ -70,14 +72,11 @@ def read_documents(source: Source, faults: list[Fault]) -> list[Document]:
 
 def _json(source: Source, number: int, span: json_reader.JsonExtent, faults: list[Fault]) -> Iterator[Document]:
     line = _line_at(source.data, span.begin)
-    repeated: list[tuple[FieldPath, int]] = []
-    if span.end - span.begin <= _MAX_CHECKED:
-        text = source.data[span.begin : span.end]
-        if json_reader.has_repeated_keys(text):
-            lines.of_json(text.decode(), line, repeated)
-    for path, at in repeated:
-        faults.append(Fault(source.name, f"key {str(path[-1])!r} is set twice in one map", at, number))
-    if not repeated:
+    if span.end - span.begin <= _MAX_CHECKED and json_reader.has_repeated_keys(source.data[span.begin : span.end]):
+        text = _JsonText(source.data, span.begin, span.end, line)
+        for path, at in text.repeated:
+            faults.append(Fault(source.name, f"key {str(path[-1])!r} is set twice in one map", at, number))
+    else:
         yield Document(Place(source.name, number, line), None, source.data, span.begin, span.end)
 
 
@@ -110,29 +109,70 @@ def _yaml_instead(source: Source, error: JsonError, read: list[Document], faults
 def _yaml(source: Source, faults: list[Fault]) -> Iterator[Document]:
     from . import yaml_reader
 
-    text = source.data.decode()
-    for document in yaml_reader.read_documents(text):
+    for document in yaml_reader.read_documents(source.data.decode()):
         if document.fault is not None:
             fault = document.fault
             faults.append(Fault(source.name, fault.message, fault.line, document.number, hint=fault.hint))
             continue
-        finder = _YamlLines(document.text, document.first_line, document.line)
-        starts = document.starts
-        place = Place(source.name, document.number, document.line, (), finder, starts.get)
+        text = _YamlText(document.text, document.first_line, document.line)
+        place = Place(source.name, document.number, document.line, (), text.lines, document.starts.get, text)
         yield Document(place, document.value)
 
 
-class _YamlLines:
-    """Finds lines in one YAML document, reading it a second time when first asked."""
+class _DocumentText:
+    """Finds where the fields of one document stand, reading it a second time when first asked."""
 
+    def __call__(self) -> DocumentText:
+        """The text of the document."""
+        return self._read
+
+    def lines(self, paths: list[FieldPath]) -> list[int]:
+        """The lines of the fields, or of the nearest outer ones; 0 where unknown."""
+        return [lines.find(self._lines, path) for path in paths]
+
+    @functools.cached_property
+    def _read(self) -> DocumentText:
+        raise NotImplementedError
+
+    @functools.cached_property
+    def _lines(self) -> Lines:
+        return lines.of_extents(self._read.extents, self._read.lines)
+
+
+class _YamlText(_DocumentText):
     def __init__(self, text: str, first_line: int, document_line: int) -> None:
         self._where = (text, first_line, document_line)
 
     @functools.cached_property
-    def _lines(self) -> lines.Lines:
-        from .yaml_lines import of_yaml
+    def _read(self) -> DocumentText:
+        from .yaml_extents import of_yaml
 
-        return of_yaml(*self._where)
+        text, first_line, document_line = self._where
+        return DocumentText(LinedText(text, first_line), of_yaml(text, document_line - first_line))
 
-    def __call__(self, paths: list[FieldPath]) -> list[int]:
-        return [lines.find(self._lines, path) for path in paths]
+
+class _JsonText(_DocumentText):
+    """`line` is the one in which the value begins, which may not be the first in it."""
+
+    def __init__(self, data: bytes, begin: int, end: int, line: int) -> None:
+        self._where = (data, begin, end, line)
+
+    @functools.cached_property
+    def _read(self) -> DocumentText:
+        return self._extents(None)
+
+    @property
+    def repeated(self) -> list[tuple[FieldPath, Line]]:
+        """Keys that are set again in the same map, with their places."""
+        found: list[tuple[FieldPath, int]] = []
+        text = self._extents(found).lines
+        return [(path, Line.at(*text.place(position))) for path, position in found]
+
+    def _extents(self, repeated: list[tuple[FieldPath, int]] | None) -> DocumentText:
+        data, begin, end, line = self._where
+        first = data.rfind(b"\n", 0, begin) + 1
+        last = data.find(b"\n", end)
+        text = data[first : len(data) if last < 0 else last].decode()
+        start = len(data[first:begin].decode())
+        stop = start + len(data[begin:end].decode())
+        return DocumentText(LinedText(text, line), json_extents.of_json(text, start, stop, repeated))

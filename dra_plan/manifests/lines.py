@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-
+from . import json_extents
+from .extents import Extents, LinedText
 from .paths import FieldPath
 
 Lines = dict[FieldPath, int]
@@ -24,63 +23,16 @@ class Line(int):
         return made
 
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
-_KEY_ESCAPE = re.compile(r"\\")
+def of_extents(extents: Extents, text: LinedText) -> Lines:
+    """The lines in which fields begin, with their keys if they have any."""
+    return {path: Line.at(*text.place(extent.start)) for path, extent in extents.items()}
 
 
-def of_json(text: str, first_line: int, repeated: list[tuple[FieldPath, int]] | None = None) -> Lines:
-    """The lines of everything in one well-formed JSON value, which starts in `first_line`.
-
-    Keys set again in the same map are added to `repeated`.
-    """
-    lines: Lines = {}
-    path: list[str | int] = []
-    open_maps: list[bool] = []
-    expects_key = False
-    for token, line in _tokens(text, first_line):
-        match token:
-            case "{" | "[":
-                lines.setdefault(tuple(path), line)
-                open_maps.append(token == "{")
-                expects_key = token == "{"
-                path.append("" if expects_key else 0)
-            case "}" | "]":
-                open_maps.pop()
-                path.pop()
-                expects_key = False
-            case ",":
-                if open_maps[-1]:
-                    expects_key = True
-                else:
-                    path[-1] = int(path[-1]) + 1
-            case ":":
-                expects_key = False
-            case _ if expects_key:
-                path[-1] = _unquoted(token)
-                if repeated is not None and tuple(path) in lines:
-                    repeated.append((tuple(path), line))
-                lines.setdefault(tuple(path), line)
-            case _:
-                lines.setdefault(tuple(path), line)
-    return lines
-
-
-def _tokens(text: str, line: int) -> Iterator[tuple[str, int]]:
-    first, position = line, 0
-    for match in _TOKEN.finditer(text):
-        start = match.start()
-        line += text.count("\n", position, start)
-        position = start
-        # What stands before the text in its first line is not known here.
-        yield match[0], Line.at(line, 0 if line == first else start - text.rfind("\n", 0, start))
-
-
-def _unquoted(token: str) -> str:
-    if not _KEY_ESCAPE.search(token):
-        return token[1:-1]
-    import json
-
-    return str(json.loads(token))
+def of_json(text: str, first_line: int) -> Lines:
+    """The lines of everything in one well-formed JSON value, which starts in `first_line`."""
+    lines = of_extents(json_extents.of_json(text), LinedText(text, first_line))
+    # What stands before the text in its first line is not known here.
+    return {path: Line.at(line, 0) if line == first_line else line for path, line in lines.items()}
 
 
 def find(lines: Lines, path: FieldPath) -> int:

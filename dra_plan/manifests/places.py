@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from dra_plan.api.notice import Origin
 
+from .extents import DocumentText, TextFinder
 from .kinds import Kind
 from .paths import FieldPath
 
@@ -16,6 +17,10 @@ LineFinder = Callable[[list[FieldPath]], list[int]]
 
 def _no_lines(paths: list[FieldPath]) -> list[int]:
     return [0] * len(paths)
+
+
+def _no_text() -> DocumentText | None:
+    return None
 
 
 def _no_start(_identity: int) -> int | None:
@@ -32,6 +37,8 @@ class Place(NamedTuple):
     find_lines: LineFinder = _no_lines
     start_of: Callable[[int], int | None] = _no_start
     """The line of a map of the document by its `id`, if the reader has noted it."""
+    find_text: TextFinder = _no_text
+    """The text of the document; only for those who read manifests to judge them."""
 
     def lines(self, paths: list[FieldPath]) -> list[int]:
         """The lines of fields below this place; the place's own line where a field's is unknown."""

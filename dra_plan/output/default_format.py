@@ -25,7 +25,7 @@ def text(document: PrintedDocument) -> str:
         case ScheduleDocument():
             made = formats.parse("table", schedule.FORMATS)(document, None)
         case ValidationDocument():
-            made = formats.parse("table", findings.FORMATS)(document, None)
+            made = findings.parse("text")(document, None)
         case _:
             raise TypeError(f"no text for a document of kind {document.kind}")
     return made.rstrip("\n")

@@ -1,13 +1,14 @@
-"""`validate -o table`, `wide` and `name`."""
+"""The formats of `validate`: what they share, and `table`, `wide` and `name`."""
 
 from __future__ import annotations
 
 from dra_plan import shown
-from dra_plan.documents.validation import FindingEntry, ValidationDocument
+from dra_plan.documents.validation import ValidationDocument
 
-from . import text
+from . import finding_text, text
 from .columns import Screen, Table
-from .formats import Formats
+from .finding_text import place, summary
+from .formats import Format, Formats, choose, of_tables
 
 
 def table(document: ValidationDocument, _screen: Screen | None) -> list[Table | str]:
@@ -31,30 +32,15 @@ def wide(document: ValidationDocument, _screen: Screen | None) -> list[Table | s
     return [*(part for part in (made, rules) if part.rows), summary(document)]
 
 
-def place(finding: FindingEntry) -> str:
-    """`FILE:LINE:COLUMN`, as far as known."""
-    numbers = [str(number) for number in (finding.line, finding.column) if number]
-    return ":".join([finding.file, *numbers]) if finding.file else ""
-
-
-def summary(document: ValidationDocument) -> str:
-    """One line: how much was found in how much, and for which release."""
-    counts = document.summary
-    nouns = (("error", counts.errors), ("warning", counts.warnings), ("info", counts.infos))
-    found = [_counted(number, noun) for noun, number in nouns if number]
-    spared = f"; {counts.spared} left out" if counts.spared else ""
-    told = f"{', '.join(found) or 'nothing found'} in {_counted(counts.objects, 'object')}{spared}"
-    return f"{told}. Judged as {text.release(document.target)}."
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 def names(document: ValidationDocument) -> str:
     """`KIND/NAMESPACE/NAME` of every object with a finding, once."""
     objects = dict.fromkeys(text.object_name(finding.object) for finding in document.findings)
     return "".join(f"{shown.line(name)}\n" for name in objects)
+
+
+def parse(option: str) -> Format[ValidationDocument]:
+    """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
+    return choose(option, {"text": finding_text.render, "short": finding_text.short, **of_tables(FORMATS)})
 
 
 FORMATS = Formats(table=table, wide=wide, name=names)

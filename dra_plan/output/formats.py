@@ -28,15 +28,17 @@ class Formats(NamedTuple, Generic[D]):
 
 def parse(option: str, formats: Formats[D]) -> Format[D]:
     """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
-    return choose(
-        option,
-        {
-            "table": lambda document, screen: _columns(formats.table(document, screen), screen),
-            "wide": lambda document, screen: _columns(formats.wide(document, screen), screen),
-            **DATA,
-            "name": lambda document, _screen: formats.name(document),
-        },
-    )
+    return choose(option, of_tables(formats))
+
+
+def of_tables(formats: Formats[D]) -> dict[str, Format[D]]:
+    """The formats of a document that is shown as tables, by name."""
+    return {
+        "table": lambda document, screen: _columns(formats.table(document, screen), screen),
+        "wide": lambda document, screen: _columns(formats.wide(document, screen), screen),
+        **DATA,
+        "name": lambda document, _screen: formats.name(document),
+    }
 
 
 def choose(option: str, known: Mapping[str, Format[D]]) -> Format[D]:

@@ -24,7 +24,8 @@ class SparedLines(NamedTuple):
 
     def spares(self, finding: Finding) -> bool:
         """Whether the finding is one of them."""
-        return self.first <= finding.line <= self.last and finding.code.startswith(self.codes)
+        held = any(self.first <= line <= self.last for line in (finding.line, finding.field_line))
+        return held and finding.code.startswith(self.codes)
 
 
 class Comments:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dra_plan.documents.validation import FindingEntry
+from dra_plan.documents.validation import FindingEntry, SourceExcerpt
 
 from .rule import Rule, Severity
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What is wrong and where. Lines and columns count from 1; 0 means unknown.
+    """What is wrong and where. Lines and columns count from 1, the end is not included; 0 means unknown.
 
     `file` is as the user named it (`-` for standard input), `object` is `KIND NAMESPACE/NAME`, `field` the path as
     the manifest has it; `suggestion` is the corrected text, or empty where there is none.
@@ -25,6 +25,11 @@ class Finding:
     object: str = ""
     field: str = ""
     suggestion: str = ""
+    end_line: int = 0
+    end_column: int = 0
+    field_line: int = 0
+    """The line of the field's key, which comments stand behind; the value may begin below it."""
+    excerpt: SourceExcerpt | None = None
 
     @property
     def code(self) -> str:
@@ -48,5 +53,8 @@ class Finding:
             file=self.file,
             line=self.line,
             column=self.column,
+            end_line=self.end_line,
+            end_column=self.end_column,
+            excerpt=self.excerpt,
             suggestion=self.suggestion,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from dra_plan.manifests.paths import FieldPath
 
@@ -93,7 +94,7 @@ def qualified(path: FieldPath, text: str, noun: str, *, checked: bool = True) ->
     if not formats.is_qualified(text):
         message = f"{shown(text)} is no {noun} name: {formats.QUALIFIED}"
         rule = BAD_QUALIFIED_NAME if checked and text.count("/") <= 1 else UNREACHABLE_NAME
-        yield rule.at(path, message, formats.as_qualified(text))
+        yield replace(rule.at(path, message, formats.as_qualified(text)), of_key=path[-1:] == (text,))
 
 
 def fully_qualified(path: FieldPath, text: str) -> Iterator[Problem]:
@@ -118,7 +119,7 @@ def unique(entries: Iterable[tuple[FieldPath, str]], noun: str) -> Iterator[Prob
 def label_name(path: FieldPath, text: str, read: str | None = None) -> Iterator[Problem]:
     """The key of a label, taint or condition; `read` is what the API server makes of it before it looks."""
     if not formats.is_label_name(text if read is None else read):
-        yield BAD_LABEL.at(path, f"{shown(text)} is no {formats.LABEL_NAME}")
+        yield replace(BAD_LABEL.at(path, f"{shown(text)} is no {formats.LABEL_NAME}"), of_key=path[-1:] == (text,))
 
 
 def label_value(path: FieldPath, text: str) -> Iterator[Problem]:

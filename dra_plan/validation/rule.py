@@ -51,6 +51,10 @@ class Problem:
     suggestion: str = ""
     written: bool = False
     """Whether the path is as written in the manifest already."""
+    of_key: bool = False
+    """Whether the key is wrong, and not the value."""
+    offset: int | None = None
+    """Where in the text of the field it shows, in characters; None for the field as a whole."""
 
 
 def refused(code: str, title: str, why: str, fix: str) -> Rule:

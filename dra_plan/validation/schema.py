@@ -189,12 +189,13 @@ def _unknown(
     if wrapped:
         many = f"all {len(wrapped)} devices" if len(wrapped) > 1 else "the device"
         message = f"{version} has no `basic`: {many} would be left with nothing but the name"
-        yield Problem(BASIC_IN_V1, wrapped[0], message, _lifted(value_at(value, wrapped[0])), written=True)
+        lifted = _lifted(value_at(value, wrapped[0]))
+        yield Problem(BASIC_IN_V1, wrapped[0], message, lifted, written=True, of_key=True)
     for path, known in unknown.items():
         if path not in wrapped and not _is_claim_source(path, kind):
             close = nearest(str(path[-1]), known)
             message = f"{kind.group + '/' if kind.group else ''}{version} {kind.name} has no such field"
-            yield Problem(UNKNOWN_FIELD, path, message, f"{close}:" if close else "", written=True)
+            yield Problem(UNKNOWN_FIELD, path, message, f"{close}:" if close else "", written=True, of_key=True)
 
 
 def _lifted(payload: object) -> str:
@@ -212,8 +213,9 @@ def without_sources(value: dict[str, Any], kind: Kind) -> tuple[dict[str, Any], 
     if not kind.pod_spec:
         return value, []
     claims = value_at(value, (*kind.pod_spec, "resourceClaims"))
+    path: FieldPath = (*kind.pod_spec, "resourceClaims")
     found = [
-        Problem(CLAIM_SOURCE, (*kind.pod_spec, "resourceClaims", index, "source"), _SOURCE, _inner(claim), written=True)
+        Problem(CLAIM_SOURCE, (*path, index, "source"), _SOURCE, _inner(claim), written=True, of_key=True)
         for index, claim in enumerate(claims if isinstance(claims, list) else ())
         if isinstance(claim, dict) and isinstance(claim.get("source"), dict)
     ]

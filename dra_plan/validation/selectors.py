@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from dra_plan.api.resource import DeviceSelector
 from dra_plan.cel import compile_selector
@@ -56,7 +57,7 @@ def expression(path: FieldPath, text: str, target: Target) -> Iterator[Problem]:
         selector = compile_selector(text, kubernetes_version=target.version, feature_gates=target.gates, rules="new")
         cost = selector.max_cost
     except CelCompileError as failure:
-        yield DOES_NOT_COMPILE.at(path, _without_excerpts(str(failure)))
+        yield replace(DOES_NOT_COMPILE.at(path, _without_excerpts(str(failure))), offset=failure.offset)
         return
     if cost > SELECTOR_COST:
         shown = "without bound" if cost >= _NO_BOUND else str(cost)

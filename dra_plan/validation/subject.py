@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dra_plan.api.base import Object
+from dra_plan.documents.validation import SourceExcerpt
 from dra_plan.manifests.kinds import Kind
 from dra_plan.manifests.paths import FieldPath, render, value_at
 from dra_plan.manifests.places import Place
 
 from .finding import Finding
+from .pointing import mark
 from .rule import Problem
 
 _FLAT = frozenset({"v1beta1", "v1alpha3"})
@@ -68,14 +70,24 @@ class Subject:
     def finding(self, problem: Problem) -> Finding:
         """The problem with its place in the input."""
         path = problem.path if problem.written else self.as_written(problem.path)
-        line = self.place.lines([path])[0]
-        return Finding(
+        document = self.place.find_text()
+        found = Finding(
             rule=problem.rule,
             message=problem.message,
             file=self.place.source,
-            line=int(line),
-            column=getattr(line, "column", 0),
             object=self.label,
             field=render(path),
             suggestion=problem.suggestion,
+        )
+        if document is None:
+            return found
+        marked = mark(document, self.place.prefix, path, problem, self.value)
+        return replace(
+            found,
+            line=marked.line,
+            column=marked.column,
+            end_line=marked.end_line,
+            end_column=marked.end_column,
+            field_line=marked.field_line,
+            excerpt=SourceExcerpt(text=marked.excerpt, column=marked.excerpt_column),
         )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dra_plan.manifests.lines import of_json
-from dra_plan.manifests.yaml_lines import of_yaml
+from dra_plan.manifests.extents import LinedText
+from dra_plan.manifests.lines import of_extents, of_json
+from dra_plan.manifests.yaml_extents import of_yaml
 from dra_plan.manifests.yaml_reader import read_documents
 from dra_plan.manifests.yaml_scalars import resolve
 
@@ -176,7 +177,7 @@ def test_a_fault_does_not_hide_other_documents():
 
 def test_lines_of_yaml():
     text = "# c\n---\na:\n- 1\n- b: {}\n  c: [3,\n    4]\nyes: &x 1\nz:\n  <<: *x\n"
-    found = of_yaml(text, 10, 11)
+    found = of_extents(of_yaml(text, 1), LinedText(text, 10))
     assert found[()] == 12
     assert found["a",] == 12
     assert found["a", 0] == 13
@@ -187,7 +188,8 @@ def test_lines_of_yaml():
 
 
 def test_lines_of_yaml_in_the_second_document():
-    assert of_yaml("a: 1\n...\n---\nb: 2\n", 1, 3)["b",] == 4
+    text = "a: 1\n...\n---\nb: 2\n"
+    assert of_extents(of_yaml(text, 2), LinedText(text, 1))["b",] == 4
 
 
 def test_lines_of_json():

@@ -12,7 +12,7 @@ from tests.cli.running import Ran, in_process
 from .judging import as_yaml
 from .objects import claim, device_class, piece, request, taint_rule
 
-OUTPUTS = ["table", "wide", "json", "yaml", "name", "jsonpath={.summary.errors}"]
+OUTPUTS = ["text", "short", "table", "wide", "json", "yaml", "name", "jsonpath={.summary.errors}"]
 GOOD = [piece(), device_class(), claim()]
 WARNED = [piece(version="resource.k8s.io/v1beta2"), device_class(), claim()]
 INFO = [piece(), device_class(), claim(request(adminAccess=True))]
@@ -109,11 +109,11 @@ def test_the_document_says_who_refuses(run: Run) -> None:
 
 
 def test_table(run: Run) -> None:
-    assert run(WRONG).out == (
-        "PLACE             SEVERITY   CODE     OBJECT                     MESSAGE\n"
-        "input.yaml:1:1    warning    DRA010   ResourceSlice node-a-gpu   apiVersion: resource.k8s.io/v1beta2 is"
+    assert run(WRONG, "-o", "table").out == (
+        "PLACE              SEVERITY   CODE     OBJECT                     MESSAGE\n"
+        "input.yaml:1:13    warning    DRA010   ResourceSlice node-a-gpu   apiVersion: resource.k8s.io/v1beta2 is"
         " deprecated, resource.k8s.io/v1 replaces it\n"
-        'input.yaml:49:7   error      DRA101   ResourceClaim team/wrong   spec.devices.requests[0].name: "A B" is no'
+        'input.yaml:49:13   error      DRA101   ResourceClaim team/wrong   spec.devices.requests[0].name: "A B" is no'
         " request name: lower case letters, digits and '-', at most 63, starting and ending with a letter or digit\n"
         "\n1 error, 1 warning in 4 objects. Judged as Kubernetes 1.36.3.\n"
     )
@@ -175,8 +175,8 @@ def test_reports_do_not_change_status_or_output(
 
 def test_annotations(run: Run) -> None:
     err = run(WRONG, "--report", "github").err
-    assert "::warning file=input.yaml,line=1,col=1,title=dra-plan DRA010::" in err
-    assert "::error file=input.yaml,line=49,col=7,title=dra-plan DRA101::" in err
+    assert "::warning file=input.yaml,line=1,col=13,title=dra-plan DRA010::" in err
+    assert "::error file=input.yaml,line=49,col=13,title=dra-plan DRA101::" in err
 
 
 def test_quirks(run: Run) -> None:

@@ -19,7 +19,8 @@ class Level(StrEnum):
 class Entry(NamedTuple):
     """One thing to report, with its place. Lines and columns count from 1; 0 and empty texts mean unknown.
 
-    `object` is KIND NAMESPACE/NAME; `path` the field in it; `details` more lines, for readers with room for them.
+    `end_column` is the one after the last character; `object` is KIND NAMESPACE/NAME; `path` the field in it; `details`
+    more lines, for readers with room for them.
     """
 
     level: Level
@@ -31,6 +32,8 @@ class Entry(NamedTuple):
     object: str = ""
     path: str = ""
     details: str = ""
+    end_line: int = 0
+    end_column: int = 0
 
     @property
     def place(self) -> str:

@@ -33,6 +33,8 @@ def _entry(finding: FindingEntry) -> Entry:
         object=finding.object,
         path=finding.field,
         details=f"Suggestion: {suggestion}" if suggestion else "",
+        end_line=finding.end_line,
+        end_column=finding.end_column,
     )
 
 

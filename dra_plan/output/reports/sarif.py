@@ -61,6 +61,8 @@ def _physical(entry: Entry, content: Content) -> Data:
     region = {"startLine": max(entry.line, 1)}
     if entry.line and entry.column:
         region["startColumn"] = entry.column
+        if entry.end_line and entry.end_column:
+            region |= {"endLine": entry.end_line, "endColumn": entry.end_column}
     return {"artifactLocation": {"uri": uri(file_of(entry, content))}, "region": region}
 
 

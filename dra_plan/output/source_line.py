@@ -1,0 +1,92 @@
+"""A line of a manifest with carets under the place: cut to a width, with tabs, wide characters and hostile text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from dra_plan import shown
+from dra_plan.documents.validation import FindingEntry
+
+_TAB = 4
+"""Columns between tab stops."""
+_LEAST = 20
+"""Columns that a line keeps, however narrow the screen."""
+_CUT = "..."
+_DIM, _PLAIN = "\x1b[2m", "\x1b[0m"
+
+
+def excerpt_lines(finding: FindingEntry, width: int, colour: str = "") -> Iterator[str]:
+    """The source line in a frame, no wider than `width`; the carets in `colour`. Nothing without an excerpt."""
+    excerpt = finding.excerpt
+    if excerpt is None:
+        return
+    number = str(finding.line)
+    margin = " " * len(number)
+    begin = min(max(finding.column - excerpt.column, 0), len(excerpt.text))
+    one_line = finding.end_line == finding.line
+    end = min(max(finding.end_column - excerpt.column, begin), len(excerpt.text)) if one_line else len(excerpt.text)
+    room = max(width - len(number) - 3, _LEAST)
+    text, caret, carets = _cut(_cells(excerpt.text), begin, end, room, before=excerpt.column > 1)
+    bar, plain = (_DIM, _PLAIN) if colour else ("", "")
+    yield f"{bar}{margin} |{plain}"
+    yield f"{bar}{number} |{plain} {text}".rstrip()
+    yield f"{bar}{margin} |{plain} {' ' * caret}{colour}{'^' * carets}{plain}"
+
+
+class _Cell(str):
+    """What is shown for a character."""
+
+    __slots__ = ()
+
+    @property
+    def width(self) -> int:
+        """The columns that it takes."""
+        if self.isascii():
+            return len(self)
+        from rich.cells import cell_len
+
+        return cell_len(self)
+
+
+def _cells(text: str) -> list[_Cell]:
+    """What is shown for each character, with spaces for tabs."""
+    made: list[_Cell] = []
+    at = 0
+    for char, safe in zip(text, shown.characters(text), strict=True):
+        cell = _Cell(" " * (_TAB - at % _TAB) if char == "\t" else safe)
+        made.append(cell)
+        at += cell.width
+    return made
+
+
+def _cut(cells: Sequence[_Cell], begin: int, end: int, room: int, *, before: bool) -> tuple[str, int, int]:
+    """The text that fits into `room` columns with the place in it; the columns before the carets, and their number."""
+    widths = [cell.width for cell in cells]
+    first, last = 0, len(cells)
+    if sum(widths) + (len(_CUT) if before else 0) > room:
+        inner = room - 2 * len(_CUT)
+        marked = min(sum(widths[begin:end]), inner)
+        first = _back(widths, begin, (inner - marked) // 2)
+        last = _on(widths, first, inner)
+        if last == len(cells):
+            first = max(_back(widths, last, inner), 0)
+    head = _CUT if first or before else ""
+    tail = _CUT if last < len(cells) else ""
+    left = len(head) + sum(widths[first:begin])
+    return f"{head}{''.join(cells[first:last])}{tail}", left, max(sum(widths[begin : min(end, last)]), 1)
+
+
+def _back(widths: Sequence[int], at: int, room: int) -> int:
+    """The first of the characters before `at` that fit into the room."""
+    while at > 0 and widths[at - 1] <= room:
+        at -= 1
+        room -= widths[at]
+    return at
+
+
+def _on(widths: Sequence[int], at: int, room: int) -> int:
+    """The end of the characters from `at` on that fit into the room."""
+    while at < len(widths) and widths[at] <= room:
+        room -= widths[at]
+        at += 1
+    return at
