@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
@@ -20,6 +20,7 @@ from .base import (
     RequestName,
     one_of,
 )
+from .clauses import FoundValue
 from .devices import DETAILS, ClaimHolder, DeviceCheck, PassedOver, RemovedDevices
 from .reasons import AttemptFault, NotTogether, OwedToDefects, UnusablePool
 from .suggestions import SHAPES, TriedChanges
@@ -97,17 +98,40 @@ class NodeStory(DocumentPart, frozen=True, kw_only=True):
     ]
 
 
+class AbsentName(RequestName, frozen=True, kw_only=True):
+    """What a selector asks for and no device of the cluster has: devices have other values than `wanted` there.
+
+    Counts are over all devices of the input.
+    """
+
+    class_: Annotated[str, Meta(description="Whose selector it is; absent for the request's own.")] = ""
+    selector: Position
+    clause: str
+    kind: Annotated[str, one_of("attribute", "driver")]
+    domain: str
+    name: str
+    wanted: Any
+    values: Annotated[list[FoundValue], Meta(min_length=1)]
+    other_values: Amount
+
+
 class ExplainedClaimSet(ClaimSetSummary, frozen=True, kw_only=True):
     """Why a claim set fits or does not, and what would make it fit."""
 
     fault: AttemptFault | None
+    absent: Annotated[
+        list[AbsentName],
+        Meta(description="Why no node is of use, whatever is free: values that no device of the cluster has."),
+    ]
     stories: Annotated[
         list[NodeStory],
         Meta(description="Nodes with the same story together; what decides about the set comes first."),
     ]
     suggestions: Annotated[
         list[TriedChanges],
-        Meta(description="Changes that were tried and make the set fit, the least change first."),
+        Meta(
+            description="Changes that were tried and make the set fit, the most plausible first; two at most together."
+        ),
     ]
     tried: Annotated[Amount, Meta(description="How many changes, or combinations of changes, were tried.")]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from msgspec import Meta
+from msgspec import UNSET, Meta
 
 from dra_plan.api.resource import DeviceToleration
 
-from .base import Amount, ClaimName, DocumentPart, PoolName, Position, any_of, one_of
+from .base import Amount, ClaimName, DocumentPart, ObjectName, PoolName, Position, Text, any_of, one_of
 
 
 class SelectorChanged(DocumentPart, frozen=True, kw_only=True):
@@ -25,6 +25,10 @@ class SelectorChanged(DocumentPart, frozen=True, kw_only=True):
     expression: str
     replacement: str | None
     dropped: Annotated[str, Meta(description="The part that is dropped.")] = ""
+    used_by: Annotated[
+        list[ObjectName],
+        Meta(description="Of a class: claims and templates of the input that use it and are not asked about."),
+    ] = []
 
 
 class RequestChange(DocumentPart, frozen=True, kw_only=True):
@@ -95,6 +99,7 @@ class PoolAwaited(DocumentPart, frozen=True, kw_only=True):
 
     code: Annotated[str, one_of("wait-for-slice")]
     pool: PoolName
+    generation: int
     seen: Amount
     expected: int
 
@@ -139,26 +144,30 @@ SuggestedChange = (
 CHANGES: dict[str, type[SuggestedChange]] = {
     "guard-selector": SelectorChanged,
     "fix-spelling": SelectorChanged,
-    "tolerate-taint": TaintTolerated,
-    "wait-for-slice": PoolAwaited,
-    "lower-count": CountLowered,
-    "lower-capacity": CapacityChanged,
     "rename-capacity": CapacityChanged,
-    "drop-capacity": CapacityChanged,
+    "wait-for-slice": PoolAwaited,
+    "enable-gate": GateEnabled,
+    "tolerate-taint": TaintTolerated,
+    "lower-count": CountLowered,
     "count-instead-of-all": CountLowered,
+    "lower-capacity": CapacityChanged,
     "change-value": SelectorChanged,
-    "loosen-selector": SelectorChanged,
-    "drop-selector": SelectorChanged,
-    "drop-constraint": ConstraintDropped,
+    "release-claim": ClaimReleased,
     "change-class": ClassChanged,
     "add-alternative": AlternativeAdded,
+    "loosen-selector": SelectorChanged,
+    "drop-constraint": ConstraintDropped,
+    "drop-capacity": CapacityChanged,
+    "drop-selector": SelectorChanged,
     "loosen-class": SelectorChanged,
     "label-node": NodeLabelled,
-    "release-claim": ClaimReleased,
     "drop-request": RequestDropped,
-    "enable-gate": GateEnabled,
 }
-"""The struct of every code, from what changes least."""
+"""The struct of every code, the most plausible first.
+
+First a mistake is mended; then come what leaves all that is asked for as it is, less or other devices, what others
+hold, what gives up a rule; and last what is a rule for others, too, and what leaves nothing of a request.
+"""
 
 
 if TYPE_CHECKING:
@@ -169,8 +178,38 @@ else:
 SHAPES = tuple(dict.fromkeys(CHANGES.values()))
 
 
+class PatchedObject(DocumentPart, frozen=True, kw_only=True):
+    """An object, in the version in whose form paths of a patch are."""
+
+    api_version: Text
+    kind: Text
+    namespace: str
+    name: Text
+
+
+class PatchOperation(DocumentPart, frozen=True, kw_only=True):
+    """An operation of a JSON patch (RFC 6902). To remove the path "" is to delete the object."""
+
+    op: Annotated[str, one_of("add", "remove", "replace")]
+    path: str
+    value: Any = UNSET
+
+
+class ObjectPatch(DocumentPart, frozen=True, kw_only=True):
+    """What to change in one object."""
+
+    object: PatchedObject
+    patch: Annotated[list[PatchOperation], Meta(min_length=1)]
+    recreate: Annotated[
+        bool,
+        Meta(description="The API server lets nobody change this part: delete the object, and create it as patched."),
+    ] = False
+
+
 class TriedChanges(DocumentPart, frozen=True, kw_only=True):
     """Changes that were tried together, and the node on which the claims then fit."""
 
     changes: Annotated[list[AnyChange], Meta(min_length=1, extra_json_schema={"items": any_of(*SHAPES)})]
     node: Annotated[str, Meta(description="The node on which the set then fits.")]
+    patches: Annotated[list[ObjectPatch], Meta(description="The changes, object by object, to be applied as they are.")]
+    feature_gates: Annotated[dict[str, bool], Meta(description="Gates to be set as well.")] = {}

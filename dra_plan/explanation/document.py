@@ -16,7 +16,7 @@ from dra_plan.api.resource import CapacityRequestPolicy, CapacityRequestPolicyRa
 from dra_plan.documents.base import ClaimName, DeviceName, ObjectName
 from dra_plan.documents.clauses import ComputedPart, ComputedValue, DecidingClause, FoundName, FoundValue
 from dra_plan.documents.devices import ClaimHolder, PassedOver, RemovedDevices
-from dra_plan.documents.explanation import ChosenDevice, NodeStory, PassedAlternative, StoryRequest
+from dra_plan.documents.explanation import AbsentName, ChosenDevice, NodeStory, PassedAlternative, StoryRequest
 from dra_plan.documents.reasons import (
     AttemptFault,
     BlockingClaim,
@@ -32,6 +32,7 @@ from dra_plan.documents.reasons import (
 )
 from dra_plan.documents.suggestions import TriedChanges
 
+from .absent import AbsentValue
 from .blocking import BlockingSet
 from .choices import DeviceChoice
 from .defects import DecisiveDefects
@@ -60,6 +61,7 @@ def set_parts(told: SetExplanation) -> dict[str, Any]:
     """The fields of an ExplainedClaimSet that a plan does not have."""
     return {
         "fault": fault(told.error) if told.error is not None else None,
+        "absent": [_absent(found) for found in told.absent],
         "stories": [_story(group) for group in told.groups],
         "suggestions": [suggestion(found) for found in told.suggestions],
         "tried": told.tried,
@@ -82,6 +84,27 @@ def _story(group: NodeGroup) -> NodeStory:
         blocking_set=blocking_set(offer, group.blocking) if offer is not None and group.blocking else None,
         choices=[choice(group.placement, made) for made in group.choices if group.placement is not None],
     )
+
+
+def _absent(found: AbsentValue) -> AbsentName:
+    values = found.values.most_common(VALUES)
+    return AbsentName(
+        **request_name(found.want),
+        class_=found.class_name or "",
+        selector=found.position,
+        clause=found.clause,
+        kind=found.reference.kind,
+        domain=found.reference.domain,
+        name=found.reference.name,
+        wanted=found.wanted[1],
+        values=[_value(typed, count) for typed, count in values],
+        other_values=len(found.values) - len(values),
+    )
+
+
+def _value(typed: tuple[str, Any], count: int) -> FoundValue:
+    kind, value = typed
+    return FoundValue(type=kind, value=list(value) if isinstance(value, tuple) else value, count=count)
 
 
 def _examples(devices: Sequence[PoolDevice]) -> list[DeviceName]:
@@ -197,10 +220,7 @@ def _found(found: NamedValues) -> FoundName:
         kind=found.reference.kind,
         domain=found.reference.domain,
         name=found.reference.name,
-        values=[
-            FoundValue(type=kind, value=list(value) if isinstance(value, tuple) else value, count=count)
-            for (kind, value), count in found.values.most_common(VALUES)
-        ],
+        values=[_value(typed, count) for typed, count in found.values.most_common(VALUES)],
         other_values=max(0, len(found.values) - VALUES),
         missing=found.missing,
         problem=found.problem,
@@ -320,7 +340,12 @@ def _object(key: tuple[str, str, str] | None) -> ObjectName | None:
 
 def suggestion(found: Suggestion) -> TriedChanges:
     """Changes that were tried together, and the node on which the claims then fit."""
-    return TriedChanges(changes=[change.told for change in found.changes], node=found.node)
+    return TriedChanges(
+        changes=[change.told for change in found.changes],
+        node=found.node,
+        patches=list(found.patches),
+        feature_gates=found.gates or {},
+    )
 
 
 def choice(placement: Placement, made: DeviceChoice) -> ChosenDevice:

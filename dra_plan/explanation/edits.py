@@ -1,4 +1,7 @@
-"""Edits of claims, classes, nodes and slices: each returns a new placement; nothing is changed in place."""
+"""Edits of claims, classes, nodes and slices: each returns a new placement; nothing is changed in place.
+
+Claims that are made from one template are edited together, as nobody can change one of them alone.
+"""
 
 from __future__ import annotations
 
@@ -37,17 +40,20 @@ def edit_request(placement: Placement, claim: int, full_name: str, edit: Edit) -
         subs = [edit(sub) if sub.name == alternative else sub for sub in request.first_available]
         return replace(request, first_available=subs)
 
-    return _edit_claim(
-        placement,
-        claim,
-        lambda old: with_parts(
-            old, [edited(request) for request in old.spec.devices.requests], old.spec.devices.constraints
-        ),
-    )
+    return _edit_claim(placement, claim, lambda old: _with_requests(old, edited))
+
+
+def _with_requests(old: ResourceClaim, edited: Callable[[DeviceRequest], DeviceRequest]) -> ResourceClaim:
+    devices = replace(old.spec.devices, requests=[edited(request) for request in old.spec.devices.requests])
+    return replace(old, spec=replace(old.spec, devices=devices))
 
 
 def _edit_claim(placement: Placement, index: int, edit: Callable[[ResourceClaim], ResourceClaim]) -> Placement:
-    return placement.with_claims(edit(claim) if at == index else claim for at, claim in enumerate(placement.claims))
+    """The placement with this claim edited, and all others from its template."""
+    first = placement.first_alike(index)
+    return placement.with_claims(
+        edit(claim) if placement.first_alike(at) == first else claim for at, claim in enumerate(placement.claims)
+    )
 
 
 def drop_constraint(placement: Placement, claim: int, position: int) -> Placement:
@@ -96,13 +102,7 @@ def add_alternative(placement: Placement, claim: int, name: str, class_name: str
         )
         return replace(request, first_available=[*request.first_available, sub])
 
-    return _edit_claim(
-        placement,
-        claim,
-        lambda old: with_parts(
-            old, [edited(request) for request in old.spec.devices.requests], old.spec.devices.constraints
-        ),
-    )
+    return _edit_claim(placement, claim, lambda old: _with_requests(old, edited))
 
 
 def alternative_name(class_name: str) -> str:

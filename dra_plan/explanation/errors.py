@@ -15,6 +15,7 @@ from dra_plan.near import nearest
 from . import edits
 from .mending import mended
 from .placement import Budget, Placement
+from .sources import source
 
 _LISTS_GATE = "DRAListTypeAttributes"
 
@@ -93,13 +94,8 @@ def of_error(
 
 def _place(details: ErrorDetails, claim: ResourceClaim, claim_set: ClaimSet, inventory: Inventory) -> None:
     """The claim as it was read, or the template it is made from."""
-    key = ("ResourceClaim", claim.metadata.namespace, claim.metadata.name)
-    if key not in inventory.origins:
-        made_from = next((t for t in inventory.templates if t.spec.spec is claim.spec), None)
-        if made_from is not None:
-            key = ("ResourceClaimTemplate", made_from.metadata.namespace, made_from.metadata.name)
-    details.object = key
-    details.origin = inventory.origins.get(key) or claim_set.origin
+    details.object = source(claim, inventory)
+    details.origin = inventory.origins.get(details.object) or claim_set.origin
 
 
 def _blame_selector(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dra_plan.allocator import AllocationError, NodeOutcome, Outcome, View
 from dra_plan.allocator.reasons import InUse
@@ -12,6 +12,7 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.claimsets import ClaimSet
 
 from . import blocking, choices, defects, errors, funnel
+from .absent import AbsentValue, absent_values
 from .blocking import BlockingSet
 from .errors import ErrorDetails
 from .funnel import Funnel, NodeOffer
@@ -37,6 +38,8 @@ class SetExplanation:
     tried: int
     """How many changes, or combinations of changes, were tried."""
     error: ErrorDetails | None = None
+    absent: list[AbsentValue] = field(default_factory=list)
+    """What no device of the cluster has: where there is any, nothing on single nodes matters."""
 
 
 def explain(
@@ -62,10 +65,11 @@ def explain(
     groups = explainer.groups(nodes, answers)
     for group in groups:
         explainer.explain(group)
-    search = SuggestionSearch(placements, groups)
+    absent = [] if any(Outcome.FITS is answer.outcome for answer in answers) else absent_values(view, groups)
+    search = SuggestionSearch(placements, groups, inventory, frozenset(found.clause for found in absent))
     if suggests:
         search.seek()
-    return SetExplanation(groups, search.found(), search.tried)
+    return SetExplanation(groups, search.found(), search.tried, absent=absent)
 
 
 class _Explainer:

@@ -41,6 +41,8 @@ class Placement:
     node: Node
     claims: tuple[ResourceClaim, ...]
     view: View
+    alike: tuple[int, ...] = ()
+    """For each claim the index of the first that is made from the same template: what is edited in one is in all."""
     own: frozenset[str] = frozenset()
     """Allocated claims, by NAMESPACE/NAME, that belong to the claim set itself: releasing them is no remedy."""
     max_steps: int = DEFAULT_MAX_STEPS
@@ -101,6 +103,10 @@ class Placement:
 
     # Other placements
 
+    def first_alike(self, claim: int) -> int:
+        """The index of the first claim that is made from the same template as this one; its own if there is none."""
+        return self.alike[claim] if claim < len(self.alike) else claim
+
     def with_claims(self, claims: Iterable[ResourceClaim]) -> Placement:
         """Other claims to place."""
         return replace(self, claims=tuple(claims))
@@ -148,6 +154,8 @@ class Placements:
         deadline: float | None = None,
     ) -> None:
         self._view, self._claims, self._deadline = view, tuple(claims), deadline
+        firsts: dict[int, int] = {}
+        self._alike = tuple(firsts.setdefault(id(claim.spec), at) for at, claim in enumerate(self._claims))
         self._own = frozenset(claim.key for claim in own)
         self._max_steps = DEFAULT_MAX_STEPS if max_steps is None else max_steps
         self._requests = view.requests(self._claims)
@@ -158,6 +166,7 @@ class Placements:
             node=node,
             claims=self._claims,
             view=self._view,
+            alike=self._alike,
             own=self._own,
             max_steps=self._max_steps,
             deadline=self._deadline,

@@ -21,19 +21,12 @@ from dra_plan.documents.suggestions import (
 
 from . import explain_words as words
 
-INLINE = 2
-"""Changes that stand in one sentence; more of them stand in a list below it."""
-
 _VERBS = {"guard-selector": "extend", "fix-spelling": "correct", "change-value": "change"}
 
 
-def suggestion(of: TriedChanges) -> list[str]:
-    """Changes that were tried together, and where the claims then fit; a list below the first line if they are many."""
-    changes = [change(one) for one in of.changes]
-    fits = f"(then it fits on {of.node})"
-    if len(changes) <= INLINE:
-        return [f"{', and '.join(changes)} {fits}"]
-    return [f"make {len(changes)} changes together {fits}:", *(f"- {change}" for change in changes)]
+def suggestion(of: TriedChanges) -> str:
+    """Changes that were tried together, and where the claims then fit."""
+    return f"{', and '.join(change(one) for one in of.changes)} (then it fits on {of.node})"
 
 
 def change(of: SuggestedChange) -> str:
@@ -70,12 +63,21 @@ def change(of: SuggestedChange) -> str:
 
 def _selector(of: SelectorChanged) -> str:
     whose = words.request_of(of.claim, of.request) if of.claim is not None else f"class {of.class_}"
+    number = f" #{of.selector}" if of.selector else ""
     if of.code in _VERBS:
-        number = f" #{of.selector}" if of.selector else ""
-        return f"{_VERBS[of.code]} the selector{number} of {whose} to {words.one_line(of.replacement or '')}"
-    if of.dropped:
-        return f"drop `{words.one_line(of.dropped)}` from the selector of {whose}"
-    return f"drop the selector of {whose}: {words.one_line(of.expression)}"
+        said = f"{_VERBS[of.code]} the selector{number} of {whose} to {words.one_line(of.replacement or '')}"
+    elif of.dropped:
+        said = f"drop `{words.one_line(of.dropped)}` from the selector of {whose}"
+    else:
+        said = f"drop the selector of {whose}: {words.one_line(of.expression)}"
+    return f"{said}{_users(of)}"
+
+
+def _users(of: SelectorChanged) -> str:
+    """Who else would get other devices."""
+    if not of.used_by:
+        return ""
+    return f", which {words.listed([words.user(one) for one in of.used_by])} use{'s' if len(of.used_by) == 1 else ''}"
 
 
 def _capacity(of: CapacityChanged) -> str:

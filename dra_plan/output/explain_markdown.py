@@ -37,6 +37,9 @@ def _set_lines(of: ExplainedClaimSet) -> Iterator[str]:
     if of.fault is not None:
         yield ""
         yield from _items(explain_faults.fault(of.fault))
+    if of.absent:
+        yield ""
+        yield from _items(map(words.absent, of.absent))
     told, rest = explain_text.shown(of)
     for story in told:
         yield ""
@@ -57,9 +60,7 @@ def _suggestion_lines(of: ExplainedClaimSet) -> Iterator[str]:
     yield "**What would make it fit** (each was tried):"
     yield ""
     for number, suggestion in enumerate(of.suggestions, start=1):
-        first, *others = explain_changes.suggestion(suggestion)
-        yield f"{number}. {escaped(first)}"
-        yield from (f"   - {escaped(line.removeprefix('- '))}" for line in others)
+        yield f"{number}. {escaped(explain_changes.suggestion(suggestion))}"
 
 
 def _story_lines(story: NodeStory) -> Iterator[str]:

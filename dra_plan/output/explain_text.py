@@ -38,6 +38,7 @@ def set_lines(of: ExplainedClaimSet) -> Lines:
     yield headline(of)
     if of.fault is not None:
         yield from indented(explain_faults.fault(of.fault))
+    yield from (f"  {words.absent(found)}" for found in of.absent)
     told, rest = shown(of)
     for story in told:
         yield ""
@@ -186,9 +187,7 @@ def _suggestion_lines(of: ExplainedClaimSet) -> Iterator[str]:
         return
     yield "What would make it fit (each was tried):"
     for number, suggestion in enumerate(of.suggestions, start=1):
-        first, *others = explain_changes.suggestion(suggestion)
-        yield f"  {number}. {first}"
-        yield from indented(others, 5)
+        yield f"  {number}. {explain_changes.suggestion(suggestion)}"
 
 
 def has_suggestions(of: ExplainedClaimSet) -> bool:
@@ -205,4 +204,4 @@ def in_vain(of: ExplainedClaimSet) -> str:
         return "There is nothing to try that would make it fit."
     if tried == 1:
         return "One change was tried; it does not make it fit."
-    return f"{tried} changes were tried, alone and together; none makes it fit."
+    return f"{tried} changes were tried, alone and two together; none makes it fit."

@@ -14,7 +14,7 @@ from dra_plan.api.resource import CapacityRequestPolicy, DeviceTaint, DeviceTole
 from dra_plan.documents.base import ClaimName, ObjectName, RequestName
 from dra_plan.documents.clauses import FoundName
 from dra_plan.documents.devices import ClaimHolder, DeviceCheck, PassedOver, RemovedDevices, TaintName
-from dra_plan.documents.explanation import RequestDevices
+from dra_plan.documents.explanation import AbsentName, RequestDevices
 from dra_plan.documents.reasons import (
     BlockingClaim,
     BlockingCounter,
@@ -92,6 +92,23 @@ def holder(of: ClaimHolder) -> str:
 def used_claim(of: ClaimName | ClaimHolder, pods: list[str]) -> str:
     """A claim, and pods that use it if there are any."""
     return claim(of) + (f" ({'pod' if len(pods) == 1 else 'pods'} {listed(pods)})" if pods else "")
+
+
+def user(of: ObjectName) -> str:
+    """`claim ml/train`, `template ml/train`."""
+    return f"{'template' if of.kind.endswith('Template') else 'claim'} {claim(of)}"
+
+
+def absent(of: AbsentName) -> str:
+    """A value that no device of the cluster has, and those that there are."""
+    there = [f"{value(one.value)} on {one.count}" for one in of.values]
+    others = [f"{of.other_values} other values"] if of.other_values else []
+    name = "driver" if of.kind == "driver" else of.name
+    whose = f"the selector of class {of.class_}" if of.class_ else f"the selector of {request(of)}"
+    return (
+        f"No device on any node has {name} {value(of.wanted)}, which {whose} asks for;"
+        f" there is {', '.join([*there, *others])}."
+    )
 
 
 def taint(of: TaintName | DeviceTaint | DeviceToleration) -> str:

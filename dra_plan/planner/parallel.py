@@ -10,6 +10,7 @@ import gc
 import pickle
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from dra_plan.allocator import View
@@ -41,7 +42,8 @@ def plan_sets(planner: SetPlanner, sets: Sequence[ClaimSet], jobs: int) -> list[
     shares = [sets[first::jobs] for first in range(jobs)]
     answers = Parallel(n_jobs=jobs, prefer="processes")(delayed(_plan_share)(work, share) for share in shares)
     planned: list[PlannedSet] = [answers[number % jobs][number // jobs] for number in range(len(sets))]
-    return planned
+    # What came back is about copies; which claims are made from one template only the originals tell.
+    return [each._replace(plan=replace(each.plan, claim_set=own)) for each, own in zip(planned, sets, strict=True)]
 
 
 class _SharedWork(NamedTuple):

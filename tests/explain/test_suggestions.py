@@ -18,7 +18,7 @@ from dra_plan.manifests.decode import from_dicts
 
 from .apply import applied
 from .asking import explain, only_set
-from .build import DRIVER, a_class, a_slice, allocated, claim, device, match, node, pod, request
+from .build import API, DRIVER, a_class, a_slice, allocated, claim, device, match, node, pod, request
 from .situations import ASKED, SITUATIONS, cel, cluster, gpus
 
 
@@ -50,6 +50,13 @@ def test_the_largest_count_that_helps_on_any_node_is_suggested() -> None:
                 }
             ],
             "node": "n5",
+            "patches": [
+                {
+                    "object": {"apiVersion": API, "kind": "ResourceClaim", "namespace": "default", "name": "train"},
+                    "patch": [{"op": "add", "path": "/spec/devices/requests/0/exactly/count", "value": 5}],
+                    "recreate": True,
+                }
+            ],
         }
     ]
 
@@ -101,7 +108,7 @@ def test_other_values_are_the_nearest_and_the_commonest() -> None:
         )
 
     attribute, capacity = f'device.attributes["{DRIVER}"].model', f'device.capacity["{DRIVER}"].memory'
-    assert rewritten(' .model == "H100"') == [f'{attribute} == "H200"', f'{attribute} == "A100"']
+    assert rewritten(' .model == "H300"') == [f'{attribute} == "H200"', f'{attribute} == "A100"']
     assert rewritten(' :memory.compareTo(quantity("96Gi")) >= 0') == [f'{capacity}.compareTo(quantity("80Gi")) >= 0']
     assert rewritten(' .model != "A100"')[:1] == []
     assert rewritten(' .model.startsWith("X")') == []
@@ -130,7 +137,8 @@ def test_a_version_compared_with_a_string_is_compared_with_a_version_instead() -
 def test_several_changes_are_told_only_where_no_single_one_is_enough() -> None:
     bad = [device("gpu-0", taints=[{"key": "hot", "effect": "NoSchedule"}]), device("gpu-1")]
     objects = [*cluster(a_slice("a", bad)), allocated("old", "a/gpu-1", pod="web")]
-    assert codes(only_set([*objects, claim("train", request("gpu", count=2))])) == [["tolerate-taint", "release-claim"]]
+    both = [["tolerate-taint", "lower-count"], ["tolerate-taint", "release-claim"]]
+    assert codes(only_set([*objects, claim("train", request("gpu", count=2))])) == both
     assert codes(only_set([*objects, claim("train")])) == [["tolerate-taint"], ["release-claim"]]
 
 

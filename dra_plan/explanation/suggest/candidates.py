@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from dra_plan.allocator import PoolState
 from dra_plan.allocator.reasons import (
+    AttributeMissing,
     BindingConditionsOff,
     CapacityMissing,
     CapacityShort,
@@ -56,21 +57,25 @@ def candidates(
     decisive_parts: dict[tuple[int, int], list[DecisivePart]],
     *,
     blames_all: bool = False,
+    nowhere: Collection[str] = (),
 ) -> list[Change]:
     """Everything worth trying on this node, by rank. `decisive_parts` are those of (want position, removal position).
 
     Of requests that could be met alone only those in the blocking set are changed, unless `blames_all`: where the
-    refusal is owed to a defect, any of them may be what brings it out.
+    refusal is owed to a defect, any of them may be what brings it out. Clauses that are true `nowhere` in the cluster
+    are kept in classes, which say what others may have, too. Claims of one template are changed by the first of them.
     """
     funnels = [funnel for funnels in offer.failing() for funnel in funnels]
     made: list[Change] = []
     for position, funnel in enumerate(offer.funnels):
-        if funnel not in funnels and not blames_all and not _is_blamed(funnel.want, blocking):
+        if offer.placement.first_alike(funnel.want.claim_index) != funnel.want.claim_index:
+            continue
+        if funnel not in funnels and not blames_all and not _is_blamed(offer.placement, funnel.want, blocking):
             continue
         made += _of_want(funnel)
         for number, removal in enumerate(funnel.removals):
             found = decisive_parts.get((position, number), [])
-            made += _of_removal(offer, funnel, removal, found)
+            made += _of_removal(offer, funnel, removal, found, nowhere)
         if funnel in funnels:
             made += classes.of_funnel(offer, funnel)
     made += _of_blocking(offer, blocking)
@@ -127,10 +132,13 @@ def _labelled(labels: dict[str, str]) -> Change:
     return Change(NodeLabelled(code="label-node", labels=labels), lambda placement: edits.label_node(placement, labels))
 
 
-def _is_blamed(want: Want, blocking: BlockingSet | None) -> bool:
-    if blocking is None:
-        return False
-    return RequestElement(want.claim_index, want.request_name) in blocking.elements
+def _is_blamed(placement: Placement, want: Want, blocking: BlockingSet | None) -> bool:
+    """Whether the request, or that of another claim from the same template, is in the blocking set."""
+    return any(
+        isinstance(element, RequestElement)
+        and (placement.first_alike(element.claim), element.request) == (want.claim_index, want.request_name)
+        for element in (blocking.elements if blocking is not None else ())
+    )
 
 
 def _of_want(funnel: Funnel) -> Iterator[Change]:
@@ -153,13 +161,15 @@ def _steps_down(highest: int) -> Iterable[int]:
     return range(highest, 0, -1)
 
 
-def _of_removal(offer: NodeOffer, funnel: Funnel, removal: Removal, found: Sequence[DecisivePart]) -> Iterator[Change]:
+def _of_removal(
+    offer: NodeOffer, funnel: Funnel, removal: Removal, found: Sequence[DecisivePart], nowhere: Collection[str]
+) -> Iterator[Change]:
     want = funnel.want
     for refusal in dict.fromkeys(removal.refusals):
         if isinstance(refusal, NotTolerated):
             yield _toleration(want, refusal)
         elif isinstance(refusal, SelectorRefused | SelectorFailed):
-            yield from selectors.of_selector(want, refusal, found)
+            yield from selectors.of_selector(want, refusal, found, nowhere)
         elif isinstance(refusal, CapacityMissing):
             yield from capacities.of_missing(want, refusal, removal)
         elif isinstance(refusal, CapacityShort):
@@ -168,6 +178,8 @@ def _of_removal(offer: NodeOffer, funnel: Funnel, removal: Removal, found: Seque
             yield from capacities.of_policy(want, refusal, removal)
     if isinstance(removal.refusal, CountersOff | BindingConditionsOff):
         yield _enable("DRAPartitionableDevices" if isinstance(removal.refusal, CountersOff) else _BINDING_GATE)
+    if isinstance(removal.refusal, AttributeMissing):
+        yield _drop_constraint(offer.placement, ConstraintElement(want.claim_index, removal.refusal.constraint))
     if isinstance(removal.refusal, InUse | CapacityShort | CounterShort):
         yield from (release(offer.placement, key) for key in holders(offer, want, removal))
 
@@ -226,7 +238,7 @@ def _drop_constraint(placement: Placement, element: ConstraintElement) -> Change
     constraint = claim.spec.devices.constraints[element.position]
     told = ConstraintDropped(
         code="drop-constraint",
-        claim=claim_name(claim),
+        claim=claim_name(placement.claims[placement.first_alike(element.claim)]),
         constraint=element.position,
         attribute=constraint.match_attribute or constraint.distinct_attribute or "",
     )
@@ -234,7 +246,7 @@ def _drop_constraint(placement: Placement, element: ConstraintElement) -> Change
 
 
 def _drop_request(placement: Placement, element: RequestElement) -> Change:
-    claim = claim_name(placement.claims[element.claim])
+    claim = claim_name(placement.claims[placement.first_alike(element.claim)])
     told = RequestDropped(code="drop-request", claim=claim, request=element.request)
     return Change(told, lambda changed: edits.drop_request(changed, element.claim, element.request))
 
@@ -245,7 +257,13 @@ def _of_pools(offer: NodeOffer) -> Iterator[Change]:
         if pool.state is not PoolState.INCOMPLETE:
             continue
         generation, seen = pool.generation, pool.seen
-        told = PoolAwaited(code="wait-for-slice", pool=pool_name(pool.id), seen=seen, expected=pool.expected)
+        told = PoolAwaited(
+            code="wait-for-slice",
+            pool=pool_name(pool.id),
+            generation=generation,
+            seen=seen,
+            expected=pool.expected,
+        )
 
         def apply(
             placement: Placement, pool_id: Any = pool.id, generation: int = generation, seen: int = seen

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from dra_plan.allocator.reasons import SelectorRefused
 from dra_plan.allocator.requests import Want
 from dra_plan.api import quantity
-from dra_plan.cel.parts import clauses
+from dra_plan.cel.parts import clauses, references
 from dra_plan.cel.rewrite import Comparison, comparison, renamed, with_amount, with_clause, with_domain, without_clause
 from dra_plan.documents.suggestions import SelectorChanged
 from dra_plan.explanation import edits
@@ -28,9 +28,16 @@ Replacing = Callable[[str | None], Callable[[Placement], Placement]]
 
 
 def of_selector(
-    want: Want, refusal: SelectorRefused | SelectorFailed, found: Sequence[DecisivePart]
+    want: Want,
+    refusal: SelectorRefused | SelectorFailed,
+    found: Sequence[DecisivePart],
+    nowhere: Collection[str] = (),
 ) -> Iterator[Change]:
-    """What to try with a selector that refuses or fails; `found` are the parts of it that decide."""
+    """What to try with a selector that refuses or fails; `found` are the parts of it that decide.
+
+    What says which driver's devices are meant is never given up: others are other hardware. Nor are a class's clauses
+    that are true `nowhere`.
+    """
     position, expression = refusal.position, refusal.expression
     of_class = refusal.class_name is not None
     about = {"class_": refusal.class_name} if of_class else request_name(want)
@@ -47,14 +54,21 @@ def of_selector(
     if not of_class:
         for new in other_values(expression, found):
             yield change("change-value", new)
-    for finding in found:
-        kept = without_clause(expression, finding.clause)
+    rules = [finding.clause for finding in found if not _names_driver(finding.clause)]
+    given_up = [clause for clause in rules if not of_class or clause not in nowhere]
+    for clause in given_up:
+        kept = without_clause(expression, clause)
         if kept is not None:
-            yield change("loosen-class" if of_class else "loosen-selector", kept, finding.clause)
-    if not of_class:
+            yield change("loosen-class" if of_class else "loosen-selector", kept, clause)
+    if not of_class and (rules or not found):
         yield change("drop-selector", None)
-    elif found and len(clauses(expression)) == 1:
+    elif of_class and given_up and len(clauses(expression)) == 1:
         yield change("loosen-class", None)
+
+
+def _names_driver(clause: str) -> bool:
+    """Whether the clause is about nothing but the driver."""
+    return {reference.kind for reference in references(clause)} == {"driver"}
 
 
 def _replacing(want: Want, refusal: SelectorRefused | SelectorFailed) -> Replacing:

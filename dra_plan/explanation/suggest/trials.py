@@ -1,14 +1,19 @@
-"""Suggestions: changes that were tried, and with which the claims fit; the least change first."""
+"""Trying changes on a node, alone and two together: those with which the claims fit are suggestions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-
-from msgspec import structs
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from dra_plan.allocator import AllocationError, Outcome
-from dra_plan.documents.suggestions import ConstraintDropped, SelectorChanged
+from dra_plan.documents.suggestions import (
+    CapacityChanged,
+    ConstraintDropped,
+    CountLowered,
+    ObjectPatch,
+    SelectorChanged,
+)
 from dra_plan.explanation import funnel
 from dra_plan.explanation.node_selectors import decisive_parts_of
 from dra_plan.explanation.placement import Budget, Placement
@@ -28,23 +33,27 @@ STEPS_EACH = 3_000
 MOST_TRIES = 60
 """Tries for one node."""
 
-MOST_REPAIRS = 8
-"""Changes that are made one after the other before a repair is given up."""
+MOST_FIRSTS, MOST_SECONDS = 8, 16
+"""Changes that are tried together with a second one, and second ones for each."""
 
-_REPAIRS = (
-    "fix-spelling",
-    "tolerate-taint",
-    "wait-for-slice",
-    "lower-capacity",
-    "rename-capacity",
-    "drop-capacity",
-    "change-value",
-    "loosen-selector",
-    "drop-selector",
-    "loosen-class",
-    "release-claim",
-    "drop-constraint",
-    "drop-request",
+_REPAIRS = frozenset(
+    {
+        "fix-spelling",
+        "tolerate-taint",
+        "wait-for-slice",
+        "release-claim",
+        "lower-count",
+        "count-instead-of-all",
+        "lower-capacity",
+        "rename-capacity",
+        "drop-capacity",
+        "change-value",
+        "loosen-selector",
+        "drop-selector",
+        "drop-constraint",
+        "loosen-class",
+        "drop-request",
+    }
 )
 """Codes of changes that may be made together where none is enough alone."""
 
@@ -53,41 +62,60 @@ _LESS_THAN_DROPPING = ("guard-selector", "fix-spelling", "change-value", "loosen
 
 @dataclass(slots=True, frozen=True)
 class Suggestion:
-    """Changes with which the claims fit on `node`: tried, all together, in the release that was asked about."""
+    """Changes with which the claims fit on `node`: tried, all together, in the release that was asked about.
+
+    `patches` and `gates` are the same changes, as they are made in objects and in the release.
+    """
 
     changes: tuple[Change, ...]
     node: str
+    patches: tuple[ObjectPatch, ...] = ()
+    gates: dict[str, bool] | None = None
+
+
+class Asker(NamedTuple):
+    """What trials ask about the other nodes of the cluster.
+
+    `confirmed` says whether changes lead to an error on none of them; `fits_elsewhere`, for a set that fits on nodes
+    without an error already, where it does so with the changes, None for nowhere. `suggestion` makes the result of
+    changes that help.
+    """
+
+    confirmed: Callable[[Sequence[Change]], bool]
+    fits_elsewhere: Callable[[Sequence[Change]], str | None]
+    suggestion: Callable[[Placement, Placement, Sequence[Change], str], Suggestion]
 
 
 class Trials:
     """Tries changes on one node after another and collects those that help.
 
-    `confirmed` says whether changes that help on one node do no harm on others. If the claims fit `elsewhere` already,
-    and only an error on this node is in the way, it is enough that there is no error.
+    If the claims fit elsewhere already, and only an error on this node is in the way, it is enough that there is none
+    with the changes, and that they fit there still.
     """
 
-    def __init__(self, confirmed: Callable[[Sequence[Change]], bool], elsewhere: str | None) -> None:
-        self._confirmed, self._elsewhere = confirmed, elsewhere
+    def __init__(self, asker: Asker, nowhere: frozenset[str] = frozenset()) -> None:
+        self._asker, self._nowhere = asker, nowhere
         self._budget = Budget(TOTAL_STEPS, STEPS_EACH)
         self.tried = 0
-        self._found: dict[tuple[tuple[str, ...], ...], Suggestion] = {}
+        self._found: dict[frozenset[tuple[str, ...]], Suggestion] = {}
 
     def found(self) -> list[Suggestion]:
-        """What helped, single changes first, by how little they change; a selector is not dropped if less is enough."""
-        loosened = {_selector(s.changes[0]) for s in self._found.values() if s.changes[0].code in _LESS_THAN_DROPPING}
+        """What helped, single changes first, by how plausible they are; a selector is not dropped if less is enough."""
+        every = [change for found in self._found.values() for change in found.changes]
+        less = {_selector(change) for change in every if change.code in _LESS_THAN_DROPPING}
         helped = [
-            s
-            for s in self._found.values()
-            if s.changes[0].code != "drop-selector" or _selector(s.changes[0]) not in loosened
+            found
+            for found in self._found.values()
+            if not any(change.code == "drop-selector" and _selector(change) in less for change in found.changes)
         ]
-        ordered = sorted(helped, key=lambda s: (len(s.changes), max(c.rank for c in s.changes)))
+        ordered = sorted(helped, key=lambda s: (len(s.changes), sorted((c.rank for c in s.changes), reverse=True)))
         return ordered[:MOST]
 
     def try_each(self, placement: Placement, changes: Sequence[Change]) -> None:
         """Tries each change alone."""
         tries = 0
         for change in changes:
-            known = self._found.get((change.key,))
+            known = self._found.get(frozenset({change.key}))
             if known is not None and not _is_less(change, known.changes[0]):
                 continue
             if tries >= MOST_TRIES or self._budget.spent:
@@ -95,63 +123,77 @@ class Trials:
             tries += 1
             self._try(placement, [change])
 
-    def try_together(self, placement: Placement, changes: Sequence[Change]) -> None:
-        """Tries changes of one kind together; then one change after the other until the claims fit."""
-        for code in _REPAIRS:
-            chosen = _compatible(placement, (change for change in changes if change.code == code))
-            if (
-                len(chosen) > 1
-                and self._helps(placement, chosen)
-                and self._try(placement, self._least(placement, chosen))
-            ):
-                return
-        repaired = self._repaired(placement)
-        if repaired:
-            self._try(placement, self._least(placement, repaired))
+    def try_two(self, placement: Placement, changes: Sequence[Change]) -> None:
+        """Tries changes with a second one each, which is drawn from what is in the way once the first is made."""
+        last = self.tried + MOST_TRIES
+        for first in _distinct([change for change in changes if change.code in _REPAIRS])[:MOST_FIRSTS]:
+            for second in _seconds(placement, first, self._nowhere):
+                if self.tried >= last or self._budget.spent:
+                    return
+                if not self._is_known(first, second) and self._try(placement, [first, second]):
+                    break
+
+    def _is_known(self, first: Change, second: Change) -> bool:
+        """Whether two changes of the same kinds are found already: which requests they are about matters less."""
+        kinds = sorted((first.code, second.code))
+        return any(sorted(change.code for change in found.changes) == kinds for found in self._found.values())
 
     def _try(self, placement: Placement, made: Sequence[Change]) -> bool:
-        node = self._node(placement, made)
-        if node is None or not self._confirmed(made):
+        """Whether the changes help; one of two that is enough alone is told alone."""
+        tried = self._node(placement, made)
+        if tried is None or not self._asker.confirmed(made):
             return False
-        self._found[tuple(change.key for change in made)] = Suggestion(tuple(made), node)
+        if len(made) > 1:
+            for change in made:
+                if self._node(placement, [change]) is not None and self._asker.confirmed([change]):
+                    return self._try(placement, [change])
+        changed, node = tried
+        key = frozenset(change.key for change in made)
+        self._found.setdefault(key, self._asker.suggestion(placement, changed, made, node))
+        if len(made) == 1 and _is_less(made[0], self._found[key].changes[0]):
+            self._found[key] = self._asker.suggestion(placement, changed, made, node)
         return True
 
-    def _repaired(self, placement: Placement) -> list[Change]:
-        """Changes, each the first that is still to be had once those before are made, until the claims fit."""
-        made: list[Change] = []
-        for _ in range(MOST_REPAIRS):
-            more = None if self._budget.spent else _one_more(placement, made)
-            if more is None:
-                return []
-            made = more
-            if self._helps(placement, made):
-                return made
-        return []
-
-    def _least(self, placement: Placement, made: Sequence[Change]) -> list[Change]:
-        """The changes without those that are not needed; the last ones are given up first."""
-        needed = list(made)
-        for change in reversed(made):
-            rest = [other for other in needed if other is not change]
-            if rest and self._helps(placement, rest):
-                needed = rest
-        return needed
-
-    def _helps(self, placement: Placement, made: Iterable[Change]) -> bool:
-        return self._node(placement, made) is not None
-
-    def _node(self, placement: Placement, made: Iterable[Change]) -> str | None:
-        """The node on which the claims then fit."""
+    def _node(self, placement: Placement, made: Sequence[Change]) -> tuple[Placement, str] | None:
+        """The placement with the changes, and the node on which the claims then fit."""
         self.tried += 1
-        changed = placement
-        for change in made:
-            changed = change.apply(changed)
+        changed = applied(placement, made)
         if self._budget.spent:
             return None
         outcome = changed.ask(self._budget).outcome
         if outcome is Outcome.FITS:
-            return placement.node.metadata.name
-        return self._elsewhere if outcome in (Outcome.DOES_NOT_FIT, Outcome.NODE_ERROR) else None
+            return changed, placement.node.metadata.name
+        if outcome not in (Outcome.DOES_NOT_FIT, Outcome.NODE_ERROR):
+            return None
+        elsewhere = self._asker.fits_elsewhere(made)
+        return None if elsewhere is None else (changed, elsewhere)
+
+
+def applied(placement: Placement, made: Sequence[Change]) -> Placement:
+    """The placement with all changes made, in order."""
+    for change in made:
+        placement = change.apply(placement)
+    return placement
+
+
+def _seconds(placement: Placement, first: Change, nowhere: frozenset[str]) -> Iterator[Change]:
+    """What to try with the first change: about something else, drawn from what is in the way then, by plausibility."""
+    after = first.apply(placement)
+    try:
+        offer = funnel.offer(after)
+    except AllocationError:
+        return
+    made = candidates.candidates(offer, None, decisive_parts_of([offer]), nowhere=nowhere) + candidates.of_claims(after)
+    chosen = [change for change in made if change.code in _REPAIRS and not _clashes(change, first, placement)]
+    yield from sorted(chosen, key=lambda change: change.rank)[:MOST_SECONDS]
+
+
+def _distinct(changes: Sequence[Change]) -> list[Change]:
+    """Of those that ask for fewer devices, by one less each, only the first."""
+    found: dict[object, Change] = {}
+    for change in changes:
+        found.setdefault(change.key if isinstance(change.told, CountLowered) else id(change), change)
+    return list(found.values())
 
 
 def _is_less(change: Change, known: Change) -> bool:
@@ -159,54 +201,11 @@ def _is_less(change: Change, known: Change) -> bool:
     return change.size is not None and known.size is not None and change.size > known.size
 
 
-def _one_more(first: Placement, made: Sequence[Change]) -> list[Change] | None:
-    """The changes with the one to make next; None if there is none.
-
-    Where part of a selector has been changed and the rest of it still refuses, the whole of it is dropped instead.
-    """
-    placement = first
-    for change in made:
-        placement = change.apply(placement)
-    try:
-        offer = funnel.offer(placement)
-    except AllocationError:
-        return None
-    chosen = [
-        change for change in candidates.candidates(offer, None, decisive_parts_of([offer])) if change.code in _REPAIRS
-    ]
-    chosen += candidates.of_claims(placement)
-    for change in sorted(chosen, key=lambda change: _REPAIRS.index(change.code)):
-        if not _clashes(change, made, first):
-            return [*made, change]
-        at = next((at for at, other in enumerate(made) if _selector(other) == _selector(change)), None)
-        if change.code == "drop-selector" and at is not None and made[at].code != "drop-selector":
-            return [*made[:at], _of_the_same(change, made[at]), *made[at + 1 :]]
-    return None
-
-
-def _of_the_same(change: Change, before: Change) -> Change:
-    """The change, told of the selector as it was before the other one."""
-    was = before.told.expression if isinstance(before.told, SelectorChanged) else ""
-    return replace(change, told=structs.replace(change.told, expression=was))
-
-
-def _compatible(placement: Placement, chosen: Iterable[Change]) -> list[Change]:
-    """Those that can be made together."""
-    made: list[Change] = []
-    for change in chosen:
-        if not _clashes(change, made, placement):
-            made.append(change)
-    return made
-
-
-def _clashes(change: Change, made: Sequence[Change], placement: Placement) -> bool:
-    """Whether a change can't be made besides those: it is about the same thing, or would leave no request at all."""
-    place = _place(change)
-    if change.code == "drop-request":
-        requests = sum(len(claim.spec.devices.requests) for claim in placement.claims)
-        if 1 + sum(other.code == "drop-request" for other in made) >= requests:
-            return True
-    return any(_place(other) == place for other in made)
+def _clashes(change: Change, other: Change, placement: Placement) -> bool:
+    """Whether a change can't be made besides the other: it is about the same thing, or would leave no request."""
+    requests = sum(len(claim.spec.devices.requests) for claim in placement.claims)
+    leaves_none = change.code == other.code == "drop-request" and requests <= len((change, other))
+    return leaves_none or _place(other) == _place(change)
 
 
 def _selector(change: Change) -> tuple[object, ...]:
@@ -216,10 +215,17 @@ def _selector(change: Change) -> tuple[object, ...]:
 
 
 def _place(change: Change) -> object:
-    """What a change is about; one of the selectors of a request stands for all, as dropping one shifts the others."""
+    """What a change is about; one of the selectors of a request stands for all, as dropping one shifts the others.
+
+    What is told of a second change is told of the objects as they were before the first, and has to be true of them.
+    """
     told = change.told
     if isinstance(told, SelectorChanged):
         return "selector", told.claim, told.request, told.class_
     if isinstance(told, ConstraintDropped):
         return "constraint", told.claim
+    if isinstance(told, CapacityChanged):
+        return "capacity", told.claim, told.request
+    if isinstance(told, CountLowered):
+        return "count", told.claim, told.request
     return change.key

@@ -1,0 +1,164 @@
+"""Suggested changes as JSON patches (RFC 6902): what differs in each object between the input and what was tried.
+
+Patches are made by comparing objects, so they say what was tried whatever it is called. Paths are those of the
+object in the version that `object` names. Which changes to try does not belong here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from dra_plan.allocator import PoolID
+from dra_plan.api.inventory import ObjectKey
+from dra_plan.api.resource import DeviceClass
+from dra_plan.documents.suggestions import (
+    ClaimReleased,
+    GateEnabled,
+    ObjectPatch,
+    PatchedObject,
+    PatchOperation,
+    PoolAwaited,
+)
+from dra_plan.explanation.placement import Placement
+from dra_plan.explanation.sources import CLAIM, TEMPLATE
+
+from .change import Change
+
+RESOURCE_API = "resource.k8s.io/v1"
+CORE_API = "v1"
+
+
+def patches(
+    first: Placement, changed: Placement, made: Sequence[Change], sources: Sequence[ObjectKey]
+) -> list[ObjectPatch]:
+    """One patch for each object that `changed`, with all changes `made`, has otherwise than `first`.
+
+    `sources` are the objects that the claims come from. Feature gates are no objects: see `gates`.
+    """
+    found = [*_of_claims(first, changed, sources), *_of_classes(first, changed), *_of_node(first, changed)]
+    for change in made:
+        if isinstance(change.told, ClaimReleased):
+            found.append(_gone(change.told))
+        elif isinstance(change.told, PoolAwaited):
+            found += _of_slices(first, change.told)
+    return found
+
+
+def gates(made: Sequence[Change]) -> dict[str, bool]:
+    """The feature gates that the changes switch on."""
+    return {change.told.gate: True for change in made if isinstance(change.told, GateEnabled)}
+
+
+def _of_claims(first: Placement, changed: Placement, sources: Sequence[ObjectKey]) -> Iterator[ObjectPatch]:
+    """Claims of one template give one patch, of the template."""
+    told: set[ObjectKey] = set()
+    for before, after, source in zip(first.claims, changed.claims, sources, strict=True):
+        path = "/spec/spec" if source[0] == TEMPLATE else "/spec"
+        operations = list(_differences(_plain(before.spec), _plain(after.spec), path))
+        if operations and source not in told:
+            told.add(source)
+            yield _patch(RESOURCE_API, source, operations, recreate=True)
+
+
+def _of_classes(first: Placement, changed: Placement) -> Iterator[ObjectPatch]:
+    for name, after in changed.view.classes.items():
+        before = first.view.classes.get(name)
+        if before is not None and before is not after:
+            operations = list(_differences(_plain(before.spec), _plain(after.spec), "/spec"))
+            yield _patch(RESOURCE_API, (DeviceClass.__name__, "", name), operations)
+
+
+def _of_node(first: Placement, changed: Placement) -> Iterator[ObjectPatch]:
+    before, after = first.node.metadata.labels or {}, changed.node.metadata.labels or {}
+    if before != after:
+        name = first.node.metadata.name
+        yield _patch(CORE_API, ("Node", "", name), list(_differences(before, after, "/metadata/labels")))
+
+
+def _of_slices(first: Placement, told: PoolAwaited) -> Iterator[ObjectPatch]:
+    """The slices that are there, as if they were all: what stands in for waiting."""
+    for slice_ in first.view.gatherer.slices[PoolID(told.pool.driver, told.pool.pool)]:
+        if slice_.object.spec.pool.generation == told.generation:
+            path = "/spec/pool/resourceSliceCount"
+            yield _patch(
+                RESOURCE_API,
+                ("ResourceSlice", "", slice_.object.metadata.name),
+                [PatchOperation(op="add", path=path, value=told.seen)],
+            )
+
+
+def _gone(told: ClaimReleased) -> ObjectPatch:
+    """The claim leaves, with all that it holds."""
+    return _patch(
+        RESOURCE_API, (CLAIM, told.release.namespace, told.release.name), [PatchOperation(op="remove", path="")]
+    )
+
+
+def _patch(version: str, key: ObjectKey, operations: list[PatchOperation], *, recreate: bool = False) -> ObjectPatch:
+    kind, namespace, name = key
+    about = PatchedObject(api_version=version, kind=kind, namespace=namespace, name=name)
+    return ObjectPatch(object=about, patch=operations, recreate=recreate)
+
+
+# -- differences ---------------------------------------------------------------------------------------------------
+
+
+def _plain(part: Any) -> Any:
+    plain: Any = msgspec.to_builtins(part)
+    return plain
+
+
+def _differences(before: Any, after: Any, path: str) -> Iterator[PatchOperation]:
+    """The operations that make `after` of `before`.
+
+    What is set is added and not replaced, as manifests may leave out what has a default; for the same reason a list or
+    an object that was empty is added whole.
+    """
+    if before == after:
+        return
+    if isinstance(before, dict) and isinstance(after, dict) and before:
+        for name in sorted(before.keys() - after.keys()):
+            yield PatchOperation(op="remove", path=f"{path}/{_escaped(name)}")
+        for name, value in after.items():
+            inside = f"{path}/{_escaped(name)}"
+            if name in before:
+                yield from _differences(before[name], value, inside)
+            else:
+                yield PatchOperation(op="add", path=inside, value=value)
+    elif isinstance(before, list) and isinstance(after, list) and before:
+        yield from _list_differences(before, after, path)
+    else:
+        yield PatchOperation(op="replace" if path.rpartition("/")[2].isdigit() else "add", path=path, value=after)
+
+
+def _list_differences(before: list[Any], after: list[Any], path: str) -> Iterator[PatchOperation]:
+    """Entries taken out from the end on, then those changed, then those added at the end."""
+    gone = _left_out(before, after)
+    for at in reversed(gone):
+        yield PatchOperation(op="remove", path=f"{path}/{at}")
+    kept = [item for at, item in enumerate(before) if at not in gone]
+    for at, (old, new) in enumerate(zip(kept, after, strict=False)):
+        yield from _differences(old, new, f"{path}/{at}")
+    for item in after[len(kept) :]:
+        yield PatchOperation(op="add", path=f"{path}/-", value=item)
+
+
+def _left_out(before: list[Any], after: list[Any]) -> list[int]:
+    """The places of the entries that are gone, by name where entries have one; else of as many as are missing.
+
+    Those that are nowhere any more come first; entries that are alike are gone from the end.
+    """
+    if all(isinstance(item, dict) and "name" in item for item in (*before, *after)):
+        names = {item["name"] for item in after}
+        return [at for at, item in enumerate(before) if item["name"] not in names]
+    missing = max(0, len(before) - len(after))
+    found = [at for at, item in enumerate(before) if item not in after][:missing]
+    last = [at for at in reversed(range(len(before))) if at not in found]
+    return sorted([*found, *last[: missing - len(found)]])
+
+
+def _escaped(name: str) -> str:
+    return name.replace("~", "~0").replace("/", "~1")
