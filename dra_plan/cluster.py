@@ -237,12 +237,14 @@ class Cluster:
     ) -> AllocationPlan:
         """Where the claim sets fit and what they get, each on its own, against the cluster as it is.
 
-        `owners` are pods, workloads and claims (NAME, NAMESPACE/NAME, KIND/NAME or KIND/NAMESPACE/NAME); without them,
-        all that `namespace` and the labels of `selector` choose are planned. `together` joins all pending claims into
-        one set. `explain` fills the `reasons` of nodes that do not fit. `max_steps` bounds one search, `timeout` the
-        seconds of all; what is not answered by then is Undecided. `jobs` processes share the claim sets. Without Node
-        objects `infer_nodes` makes them from the slices. `progress` hears of every answer, `probe` every step of the
-        search, if it is one. Raises UsageError for an unknown owner or node, InputError for an input without nodes.
+        `owners` are pods, workloads and claims as kubectl names them ("deploy/serve", "po train", "train", with their
+        namespace "default/train" or "pod/default/train"), in the namespace `namespace` or in any; each is planned
+        whoever controls it. Without them, all that `namespace` and the labels of `selector` choose are planned.
+        `together` joins all pending claims into one set. `explain` fills the `reasons` of nodes that do not fit.
+        `max_steps` bounds one search, `timeout` the seconds of all; what is not answered by then is Undecided. `jobs`
+        processes share the claim sets. Without Node objects `infer_nodes` makes them from the slices. `progress` hears
+        of every answer, `probe` every step of the search, if it is one. Raises UsageError for an unknown owner or node,
+        InputError for an input without nodes.
         """
         from dra_plan.planner.allocation import plan_claim_sets
 
@@ -304,7 +306,7 @@ class Cluster:
 
     def schedule(
         self,
-        *,
+        *owners: str,
         namespace: str | None = None,
         selector: str | LabelSelector | None = None,
         then: Iterable[Cluster | Objects] = (),
@@ -320,6 +322,7 @@ class Cluster:
     ) -> SchedulePlan:
         """What becomes of the pods when kube-scheduler takes them one after the other.
 
+        `owners` name the pods that are scheduled and told, and workloads that stand for theirs; without them,
         `namespace` and `selector` choose which pending pods are scheduled. `then` are later states of the cluster;
         `config` is a decoded KubeSchedulerConfiguration, `extenders` stand for those that it names, `plugins` are
         factories of own plugins; `api_server` is "real", or "recorded" for the one with which most outcomes were
@@ -333,7 +336,11 @@ class Cluster:
 
         states = list_of(then, "then", "states of the cluster")
         question = Question(
-            namespace=namespace, selector=label_selector(selector), infer_nodes=infer_nodes, max_steps=max_steps
+            owners=owners,
+            namespace=namespace,
+            selector=label_selector(selector),
+            infer_nodes=infer_nodes,
+            max_steps=max_steps,
         )
         plan = schedule_pods(
             self._inventory,

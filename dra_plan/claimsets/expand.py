@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from dra_plan.api.core import Pod, PodResourceClaim
-from dra_plan.api.inventory import Inventory
+from dra_plan.api.inventory import Inventory, ObjectKey
 from dra_plan.api.meta import LabelSelector, ObjectMeta
 from dra_plan.api.notice import Notice, Origin
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.selectors import labels_match
+from dra_plan.api.workloads import AnyWorkload
 
 from . import notices
 from .generated import GeneratedClaims, make_claim
@@ -26,14 +27,16 @@ def expand(
     namespace: str | None = None,
     selector: LabelSelector | None = None,
     together: bool = False,
+    named: Collection[ObjectKey] | None = None,
 ) -> Expansion:
     """The claim sets to plan, in the order pods, workloads, lone claims, each in input order.
 
-    `namespace` and `selector` (on the labels of pod, workload or lone claim) choose what is planned.
+    `namespace` and `selector` (on the labels of pod, workload or lone claim) choose what is planned; or `named` are the
+    objects to plan, each by itself, whoever controls or uses it: pods without a node, workloads, pending claims.
     With `together` there is exactly one set: all pending claims of the input, in input order.
     """
     index = Index(inventory)
-    chosen = _Choice(namespace, selector)
+    chosen = _Choice(namespace, selector, named)
     if together:
         pending = tuple(
             c for c in inventory.claims if _is_pending(c) and chosen(c.metadata.namespace, c.metadata.labels)
@@ -45,11 +48,14 @@ def expand(
 
 
 class _Choice:
-    """What `-n` and `-l` choose."""
+    """What `-n` and `-l` choose, or names do."""
 
-    def __init__(self, namespace: str | None, selector: LabelSelector | None) -> None:
+    def __init__(
+        self, namespace: str | None, selector: LabelSelector | None, named: Collection[ObjectKey] | None
+    ) -> None:
         self._namespace = namespace
         self._selector = selector
+        self.named = named
 
     def __call__(self, namespace: str, labels: Mapping[str, str] | None) -> bool:
         if self._namespace is not None and namespace != self._namespace:
@@ -66,22 +72,29 @@ class _Builder:
     def of_pods(self) -> Iterator[ClaimSet]:
         """The sets of the pods that wait for a node and are not planned with their workload."""
         for pod in self._index.inventory.pods:
-            metadata = pod.metadata
-            if not self._chosen(metadata.namespace, metadata.labels) or not is_waiting(pod):
-                continue
-            if not self._index.is_controlled(metadata):
-                yield from self._of_pod(pod, pod_owner(pod), self._index.generated_claims)
+            owner, named = pod_owner(pod), self._chosen.named
+            if owner in named if named is not None else self._plans_pod(pod):
+                yield from self._of_pod(pod, owner, self._index.generated_claims)
+
+    def _plans_pod(self, pod: Pod) -> bool:
+        metadata = pod.metadata
+        chosen = self._chosen(metadata.namespace, metadata.labels)
+        return chosen and is_waiting(pod) and not self._index.is_controlled(metadata)
 
     def of_workloads(self) -> Iterator[ClaimSet]:
         """The sets of workloads that want pods without a node: what the next pod of each would ask for."""
         for workload in self._index.inventory.workloads:
-            metadata = workload.metadata
-            if not self._chosen(metadata.namespace, metadata.labels) or is_over(workload):
-                continue
-            if self._index.controllers.of(metadata) is None and not is_served(workload, self._index.pods_of(workload)):
-                named = ObjectMeta(name=metadata.name, namespace=metadata.namespace)
-                next_pod = Pod(metadata=named, spec=template_spec(workload))
-                yield from self._of_pod(next_pod, workload_owner(workload), None)
+            owner, named = workload_owner(workload), self._chosen.named
+            if owner in named if named is not None else self._plans_workload(workload):
+                metadata = ObjectMeta(name=owner.name, namespace=owner.namespace)
+                next_pod = Pod(metadata=metadata, spec=template_spec(workload))
+                yield from self._of_pod(next_pod, owner, None)
+
+    def _plans_workload(self, workload: AnyWorkload) -> bool:
+        metadata = workload.metadata
+        if not self._chosen(metadata.namespace, metadata.labels) or is_over(workload):
+            return False
+        return self._index.controllers.of(metadata) is None and not is_served(workload, self._index.pods_of(workload))
 
     def _of_pod(self, pod: Pod, owner: Owner, made: GeneratedClaims | None) -> Iterator[ClaimSet]:
         origin = self._index.inventory.origins.get(owner)
@@ -112,14 +125,16 @@ class _Builder:
 
     def of_lone_claims(self) -> Iterator[ClaimSet]:
         """A set for each pending claim that nobody uses."""
-        used = self._index.used_claims
+        origins, named = self._index.inventory.origins, self._chosen.named
         for claim in self._index.inventory.claims:
-            metadata = claim.metadata
-            if not _is_pending(claim) or (metadata.namespace, metadata.name) in used:
-                continue
-            if self._chosen(metadata.namespace, metadata.labels):
-                origin = self._index.inventory.origins.get(("ResourceClaim", metadata.namespace, metadata.name))
-                yield ClaimSet(claims=(claim,), origin=origin)
+            key = ("ResourceClaim", claim.metadata.namespace, claim.metadata.name)
+            if key in named if named is not None else self._plans_claim(claim):
+                yield ClaimSet(claims=(claim,), origin=origins.get(key))
+
+    def _plans_claim(self, claim: ResourceClaim) -> bool:
+        metadata = claim.metadata
+        is_lone = _is_pending(claim) and (metadata.namespace, metadata.name) not in self._index.used_claims
+        return is_lone and self._chosen(metadata.namespace, metadata.labels)
 
 
 def _set_of(owner: Owner, claims: list[ResourceClaim], origin: Origin | None) -> ClaimSet:

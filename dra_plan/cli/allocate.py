@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from dra_plan.cli import options, whatif
+from dra_plan.cli.arguments import tell_apart
 from dra_plan.cli.exits import Exit, of_document
 from dra_plan.cli.reporting import Reporting, of_claim_sets
 
@@ -58,7 +59,8 @@ def allocate(
 
     PATH... hold the cluster (nodes, resource slices, device classes, allocated claims) and what is to be planned
     (pods, workloads, claims, claim templates), in any order: files, directories, or - for standard input. Each pod,
-    workload and lone claim is planned on its own, against the cluster as it is.
+    workload and lone claim is planned on its own, against the cluster as it is. Arguments that are no files choose
+    what is planned, as kubectl names it: pod/train, deploy/serve, po train, train.
     """
     from dra_plan.api.label_text import parse_selector
     from dra_plan.cli.loading import load_cluster
@@ -78,6 +80,7 @@ def allocate(
         gates = options.parse_gates(feature_gates)
         wanted = parse_selector(selector)
         namespace = options.one_namespace(namespace, all_namespaces=all_namespaces)
+        paths, owners = tell_apart(paths, filenames, command="allocate")
         cluster = load_cluster(
             paths,
             filenames,
@@ -89,6 +92,7 @@ def allocate(
         cluster = whatif.changed(context, cluster, cordon=cordon, drain=drain, without=without, add_nodes=add_nodes)
         with progress_bar(wanted=progress) as advance:
             plan = cluster.allocate(
+                *owners,
                 nodes=nodes,
                 namespace=namespace,
                 selector=wanted,
@@ -104,6 +108,8 @@ def allocate(
         document = plan.document
         if not document.claim_sets and not allow_empty:
             print_warnings(document.warnings)
+            if plan.unplanned:
+                raise InputError("nothing to plan: what was named waits for no devices (--allow-empty accepts that)")
             where = f", in namespace {namespace}" if namespace else ""
             where += f", with labels {selector}" if wanted is not None else ""
             raise InputError(

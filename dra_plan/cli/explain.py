@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from dra_plan.cli import options, whatif
+from dra_plan.cli.arguments import tell_apart
 from dra_plan.cli.exits import Exit, of_document
 from dra_plan.cli.reporting import Reporting, of_claim_sets
 
@@ -52,9 +53,9 @@ def explain(
 ) -> Exit:
     """Say why claims do not fit, and what would make them fit.
 
-    The reasons go down to the device. PATH... are as for allocate. A last argument that is no file names one pod,
-    workload or claim: NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME. For what fits, it says why a device was chosen and
-    not an earlier one.
+    The reasons go down to the device; of what fits, why a device was chosen and not an earlier one. PATH... are as for
+    allocate. Arguments that are no files name pods, workloads and claims as kubectl does: pod/train, deploy/serve,
+    po train, train; those that run already or have no claims are told, too.
     """
     from dra_plan.api.label_text import parse_selector
     from dra_plan.cli.loading import keep_until_exit, load_cluster
@@ -68,7 +69,7 @@ def explain(
         gates = options.parse_gates(feature_gates)
         wanted = parse_selector(selector)
         namespace = options.one_namespace(namespace, all_namespaces=all_namespaces)
-        paths, name = _split(paths or [])
+        paths, owners = tell_apart(paths, filenames, command="explain")
         cluster = load_cluster(
             paths,
             filenames,
@@ -80,7 +81,7 @@ def explain(
         cluster = whatif.changed(context, cluster, cordon=cordon, drain=drain, without=without, add_nodes=add_nodes)
         with progress_bar(wanted=progress) as advance, _keeping_everything():
             told = cluster.explain(
-                *((name,) if name is not None else ()),
+                *owners,
                 devices=devices,
                 nodes=nodes,
                 namespace=namespace,
@@ -108,14 +109,3 @@ def _keeping_everything() -> Iterator[None]:
         yield
     finally:
         gc.enable()
-
-
-def _split(arguments: list[str]) -> tuple[list[str], str | None]:
-    """Paths, and the name after them: a last argument that is not there as a file and can't be meant as one."""
-    from pathlib import Path
-
-    if not arguments:
-        return [], None
-    last = arguments[-1]
-    is_path = last == "-" or Path(last).exists() or last.endswith((".yaml", ".yml", ".json")) or last.startswith(".")
-    return (arguments, None) if is_path or len(arguments) == 1 else (arguments[:-1], last)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dra_plan.cli import options, whatif
+from dra_plan.cli.arguments import tell_apart
 from dra_plan.cli.exits import Exit, of_document
 from dra_plan.cli.reporting import Reporting, of_pods
 
@@ -74,7 +75,7 @@ def schedule(
 
     PATH... hold the cluster and its pods, bound and pending: files, directories, or - for standard input. Pods are
     taken in the scheduler's order and compete for nodes and devices; workloads count with their replicas. -n and -l
-    choose which pending pods are scheduled.
+    choose which pending pods are scheduled, or arguments that are no files: pod/train, deploy/serve, po train, train.
     """
     from dra_plan.api.label_text import parse_selector
     from dra_plan.cli.loading import load_cluster
@@ -90,6 +91,7 @@ def schedule(
         wanted = parse_selector(selector)
         namespace = options.one_namespace(namespace, all_namespaces=all_namespaces)
         document, extenders = _configuration(config, allow=allow_extenders)
+        paths, owners = tell_apart(paths, filenames, command="schedule")
         cluster = load_cluster(
             paths,
             filenames,
@@ -104,6 +106,7 @@ def schedule(
             key: origin for state in (*reversed(later), cluster) for key, origin in state.inventory.origins.items()
         }
         plan = cluster.schedule(
+            *owners,
             namespace=namespace,
             selector=wanted,
             then=later,

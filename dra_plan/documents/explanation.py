@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from dra_plan.allocator import Outcome
 
@@ -22,6 +22,7 @@ from .base import (
 )
 from .clauses import FoundValue
 from .devices import DETAILS, ClaimHolder, DeviceCheck, PassedOver, RemovedDevices
+from .owners import UnplannedOwner
 from .reasons import AttemptFault, NotTogether, OwedToDefects, UnusablePool
 from .suggestions import SHAPES, TriedChanges
 
@@ -169,5 +170,8 @@ class ExplanationDocument(PrintedDocument, frozen=True, kw_only=True):
 
     kind: Literal["Explanation"] = "Explanation"
     claim_sets: list[ExplainedClaimSet]
+    unplanned: Annotated[
+        list[UnplannedOwner] | UnsetType, Meta(description="Owners that were named and have nothing to plan.")
+    ] = UNSET
     devices: Annotated[list[DeviceStory], Meta(description="One for each --device.")]
     warnings: list[PrintedWarning]

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dra_plan import shown
 from dra_plan.allocator import Outcome
 from dra_plan.documents.explanation import ExplainedClaimSet, ExplanationDocument, NodeStory, StoryRequest
+from dra_plan.documents.owners import UnplannedOwner
 
 from . import explain_changes, explain_faults, explain_text, text
 from . import explain_words as words
@@ -16,11 +17,13 @@ from .explain_choices import choice_lines
 from .explain_device import device_lines
 from .explain_funnel import alike, devices_spread, failing, finding_lines, left_spread, removed_spread
 from .explain_layout import Verbatim
+from .explain_owners import unplanned_lines
 
 
 def render(document: ExplanationDocument, _screen: Screen | None) -> str:
     """The whole explanation."""
     blocks = [_block(_set_lines(claim_set)) for claim_set in document.claim_sets]
+    blocks += [_block(_owner_lines(owner)) for owner in document.unplanned or ()]
     blocks += [_block(["```", *device_lines(story), "```"]) for story in document.devices]
     if not blocks:
         blocks = [explain_text.NOTHING]
@@ -48,6 +51,13 @@ def _set_lines(of: ExplainedClaimSet) -> Iterator[str]:
         yield ""
         yield escaped(rest)
     yield from _suggestion_lines(of)
+
+
+def _owner_lines(of: UnplannedOwner) -> Iterator[str]:
+    headline, *others = unplanned_lines(of)
+    yield f"### {escaped(headline)}"
+    yield ""
+    yield from _items(line.strip() for line in others)
 
 
 def _suggestion_lines(of: ExplainedClaimSet) -> Iterator[str]:

@@ -15,6 +15,7 @@ from .explain_choices import choice_lines
 from .explain_device import device_lines
 from .explain_funnel import request_lines
 from .explain_layout import Lines, indented
+from .explain_owners import unplanned_lines
 from .explain_words import counted, listed
 
 MOST_STORIES = 12
@@ -27,6 +28,7 @@ NOTHING = "Nothing to explain: the input has no pending claim, and no pod or wor
 def render(document: ExplanationDocument, screen: Screen | None) -> str:
     """The whole explanation; on a terminal wrapped, with headings in bold."""
     blocks = [list(set_lines(claim_set)) for claim_set in document.claim_sets]
+    blocks += [list(unplanned_lines(owner)) for owner in document.unplanned or ()]
     blocks += [list(device_lines(story)) for story in document.devices]
     if not blocks:
         blocks = [[NOTHING]]

@@ -14,6 +14,9 @@ from .formats import Formats
 NARROW = 120
 """On a screen with fewer columns messages stand below the table, where they have its whole width."""
 
+FEW = 10
+"""So many pods that had their places already are shown, if there are no others: it may be they that were asked for."""
+
 LEGEND = "ok: passed Filter; numbers: weighted scores."
 
 
@@ -24,9 +27,11 @@ def table(document: ScheduleDocument, screen: Screen | None) -> list[Table | str
     chosen.
     """
     pods = [pod for pod in document.pods if not _aside(pod)]
+    if not pods and len(document.pods) <= FEW:
+        pods = document.pods
     parts = [*_pods(document, pods, screen), *_attempts(document.trace.attempts if document.trace else ())]
     parts += [part for part in (_taken(pods), _evictions(document), _wakes(document)) if part.rows]
-    aside = [_aside(pod) for pod in document.pods]
+    aside = [_aside(pod) for pod in document.pods] if pods is not document.pods else []
     told = [f"{aside.count(why)} {why}" for why in dict.fromkeys(filter(None, aside))]
     if told:
         parts.append(f"Not shown (-o wide shows them): {', '.join(told)}.")

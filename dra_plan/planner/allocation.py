@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from dra_plan import claimsets
 from dra_plan.allocator import Outcome, View
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
@@ -13,8 +12,9 @@ from dra_plan.api.notice import Notice
 from dra_plan.claimsets.sets import ClaimSet
 from dra_plan.documents.allocation import AllocationDocument
 from dra_plan.documents.base import answer_target, warnings
+from dra_plan.documents.owners import UnplannedOwner
 from dra_plan.errors import UsageError
-from dra_plan.planner import notices
+from dra_plan.planner import notices, ownerstates
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.claim_set_plan import ClaimSetPlan, planned_set
 from dra_plan.planner.nodes import choose_nodes, with_nodes
@@ -31,6 +31,8 @@ class AllocationPlan(PrintedAnswer[AllocationDocument]):
     target: Target
     claim_sets: tuple[ClaimSetPlan, ...]
     notices: tuple[Notice, ...]
+    unplanned: tuple[UnplannedOwner, ...] = ()
+    """Owners that were named and have nothing to plan."""
 
     def __iter__(self) -> Iterator[ClaimSetPlan]:
         return iter(self.claim_sets)
@@ -46,7 +48,7 @@ class AllocationPlan(PrintedAnswer[AllocationDocument]):
         return AllocationDocument(
             target=answer_target(self.target),
             claim_sets=[planned_set(plan) for plan in self.claim_sets],
-            warnings=warnings(self.notices),
+            warnings=warnings([*self.notices, *map(ownerstates.notice, self.unplanned)]),
         )
 
 
@@ -67,10 +69,8 @@ def plan_claim_sets(
     """
     inventory, inferred = with_nodes(inventory, infer=question.infer_nodes)
     nodes = choose_nodes(inventory.nodes, question.nodes)
-    expansion = claimsets.expand(
-        inventory, namespace=question.namespace, selector=question.selector, together=question.together
-    )
-    sets = choose_sets(expansion.sets, question.owners)
+    chosen = choose_sets(inventory, view.target, question)
+    expansion, sets = chosen.expansion, chosen.expansion.sets
     if question.probe is not None:
         _check_single(sets, nodes)
     planner = SetPlanner(view, nodes, question, question.deadline(), total=len(sets) * len(nodes))
@@ -91,7 +91,7 @@ def plan_claim_sets(
         *notices.of_taint_rules(inventory, view.target),
         *(notice for each in planned for notice in each.notices),
     )
-    return AllocationPlan(view.target, plans, told)
+    return AllocationPlan(view.target, plans, told, chosen.unplanned)
 
 
 def _check_single(sets: Sequence[ClaimSet], nodes: Sequence[Node]) -> None:

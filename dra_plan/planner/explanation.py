@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from msgspec import UNSET
+
 from dra_plan.allocator import View
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
@@ -45,6 +47,7 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
                 for plan in self.plan.claim_sets
                 if plan.explanation is not None
             ],
+            unplanned=list(self.plan.unplanned) or UNSET,
             devices=list(self.devices),
             warnings=warnings(self.plan.notices),
         )

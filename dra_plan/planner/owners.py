@@ -1,46 +1,118 @@
-"""Claim sets chosen by name: that of a pod, of a workload, or of a claim."""
+"""The owners that a question names: which of them are planned, and what the others are instead.
+
+How names are read is in `ownernames`.
+"""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from dra_plan.api.inventory import ObjectKey
-from dra_plan.claimsets.sets import ClaimSet
+from dra_plan import claimsets
+from dra_plan.api.core import Pod
+from dra_plan.api.inventory import Inventory, ObjectKey
+from dra_plan.api.workloads import AnyWorkload
+from dra_plan.claimsets.index import Index, pod_owner, workload_owner
+from dra_plan.claimsets.ownership import DEPLOYMENT, deployment_of
+from dra_plan.claimsets.podstate import is_waiting
+from dra_plan.claimsets.replicas import is_over
+from dra_plan.claimsets.sets import ClaimSet, Expansion, Owner
+from dra_plan.documents.owners import UnplannedOwner
 from dra_plan.errors import UsageError
+from dra_plan.planner.ownernames import CLAIM, Known, find
+from dra_plan.planner.ownerstates import OwnerStates
+from dra_plan.planner.question import Question
+from dra_plan.releases import Target
 
 
-def choose_sets(sets: Sequence[ClaimSet], owners: Iterable[str]) -> list[ClaimSet]:
-    """The sets that the names mean, in their own order; all of them without names.
+@dataclass(frozen=True, slots=True)
+class ChosenSets:
+    """The claim sets that a question asks for, and the owners that it names and that have none to plan."""
 
-    A name is NAME, NAMESPACE/NAME, KIND/NAME or KIND/NAMESPACE/NAME, in any case. Raises UsageError for one that
-    nothing has.
+    expansion: Expansion
+    unplanned: tuple[UnplannedOwner, ...] = ()
+
+
+def choose_sets(inventory: Inventory, target: Target, question: Question) -> ChosenSets:
+    """The claim sets of the question: those of the owners that it names, or all that `-n` and `-l` choose.
+
+    A named pod or workload is planned whoever controls it; a named claim with those who use it. With `together` all of
+    it is one set. Raises UsageError for names that nothing has.
     """
-    wanted = {owner.lower(): owner for owner in owners}
-    if not wanted:
-        return list(sets)
-    forms = [{form.lower() for form in _forms(claim_set)} for claim_set in sets]
-    for lowered, owner in wanted.items():
-        if not any(lowered in names for names in forms):
-            raise _unknown(owner, sets)
-    return [claim_set for claim_set, names in zip(sets, forms, strict=True) if not names.isdisjoint(wanted)]
+    if not question.owners:
+        namespace, selector = question.namespace, question.selector
+        return ChosenSets(
+            claimsets.expand(inventory, namespace=namespace, selector=selector, together=question.together)
+        )
+    _check_choice(question)
+    index = Index(inventory)
+    states = OwnerStates(index, target)
+    named = _named(inventory, index, states, question)
+    unplanned = {key: state for key in named if (state := states.of(key)) is not None}
+    expansion = claimsets.expand(inventory, named=frozenset(named) - unplanned.keys())
+    if question.together:
+        expansion = Expansion([_joined(expansion.sets)], expansion.notices)
+    return ChosenSets(expansion, tuple(unplanned.values()))
 
 
-def _unknown(owner: str, sets: Iterable[ClaimSet]) -> UsageError:
-    known = sorted({form for claim_set in sets for form in _forms(claim_set)})
-    near = difflib.get_close_matches(owner, known, n=1)
-    hint = f" (did you mean {near[0]!r}?)" if near else ""
-    return UsageError(f"no such file, and no pending pod, workload or claim is named {owner!r}{hint}")
+def chosen_pods(inventory: Inventory, target: Target, question: Question) -> PodChoice | None:
+    """Which pods the names mean, those of named workloads included; None without names. Raises as `choose_sets`."""
+    if not question.owners:
+        return None
+    _check_choice(question)
+    index = Index(inventory)
+    return PodChoice(index, frozenset(_named(inventory, index, OwnerStates(index, target), question)))
 
 
-def _forms(claim_set: ClaimSet) -> Iterator[str]:
-    """Everything that the set can be called by: by its owner, and by its claims."""
-    for kind, namespace, name in _keys(claim_set):
-        yield from (name, f"{namespace}/{name}", f"{kind}/{name}", f"{kind}/{namespace}/{name}")
+class PodChoice:
+    """Whether a pod, of the input or made for a workload of it, is among those that were named."""
+
+    def __init__(self, index: Index, named: frozenset[ObjectKey]) -> None:
+        self._index, self._named = index, named
+
+    def __call__(self, pod: Pod) -> bool:
+        """Whether the pod, or a workload that controls it, was named."""
+        found: Pod | AnyWorkload | None = pod
+        while found is not None:
+            metadata = found.metadata
+            names = ((found.kind, metadata.name), (DEPLOYMENT, deployment_of(metadata)))
+            if any((kind, metadata.namespace, name) in self._named for kind, name in names):
+                return True
+            found = self._index.controllers.of(metadata)
+        return False
 
 
-def _keys(claim_set: ClaimSet) -> Iterator[ObjectKey]:
-    if claim_set.owner is not None:
-        yield claim_set.owner
-    for claim in claim_set.claims:
-        yield "ResourceClaim", claim.metadata.namespace, claim.metadata.name
+def _check_choice(question: Question) -> None:
+    if question.selector is not None:
+        raise UsageError("names and a label selector (-l) can't be given together: either of them chooses")
+
+
+def _named(inventory: Inventory, index: Index, states: OwnerStates, question: Question) -> list[ObjectKey]:
+    """The objects that the names mean; for a pending claim those who use it, if one of them can be planned."""
+    waiting = [pod_owner(pod) for pod in inventory.pods if is_waiting(pod)]
+    working = [workload_owner(workload) for workload in inventory.workloads if not is_over(workload)]
+    expanded = claimsets.expand(inventory, named={*waiting, *working}).sets
+    made = {(CLAIM, c.metadata.namespace, c.metadata.name): one for one in expanded for c in one.claims}
+    found: dict[ObjectKey, None] = {}
+    for key in find(question.owners, Known(inventory, made), question.namespace):
+        users = _users(key, index, made) if key[0] == CLAIM else []
+        users = [user for user in users if states.of(user) is None]
+        found.update(dict.fromkeys(users if users and states.of(key) is None else [key]))
+    return list(found)
+
+
+def _users(claim: ObjectKey, index: Index, made: dict[ObjectKey, ClaimSet]) -> list[Owner]:
+    _, namespace, name = claim
+    owner = made[claim].owner if claim in made else None
+    return list(index.used_claims.get((namespace, name), ())) or ([owner] if owner is not None else [])
+
+
+def _joined(sets: Sequence[ClaimSet]) -> ClaimSet:
+    """All claims of the sets as one set, each once; what is wrong with one of them is wrong with it."""
+    error = next((one.error for one in sets if one.error is not None), None)
+    if error is not None:
+        return ClaimSet(error=error)
+    return ClaimSet(
+        claims=tuple({claim.key: claim for one in sets for claim in one.claims}.values()),
+        allocated=tuple({claim.key: claim for one in sets for claim in one.allocated}.values()),
+    )

@@ -21,7 +21,7 @@ class Question:
     """The question that a method of `Cluster` answers. None stands for no choice or no limit."""
 
     owners: Sequence[str] = ()
-    """Whose claim sets: of pods, workloads or claims, each NAME, NAMESPACE/NAME, KIND/NAME or KIND/NAMESPACE/NAME."""
+    """Whose claim sets or pods: of pods, workloads or claims, named as kubectl does (`ownernames`)."""
     nodes: Sequence[str] = ()
     """The names of the nodes to look at; all of them without a name."""
     namespace: str | None = None

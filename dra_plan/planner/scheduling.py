@@ -14,6 +14,7 @@ from dra_plan.documents.schedule import ScheduleDocument, ScheduledPod
 from dra_plan.planner import notices
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.nodes import with_nodes
+from dra_plan.planner.owners import chosen_pods
 from dra_plan.planner.question import Question
 from dra_plan.releases import Target
 from dra_plan.scheduler.admission import ARRIVAL
@@ -62,15 +63,20 @@ def schedule_pods(
 ) -> SchedulePlan:
     """Schedules the pods of an input.
 
-    `extenders` stand for those of the configuration. The question's `namespace` and `selector` choose which pending
-    pods are scheduled; the others stay as they are. Raises InputError with `requires_nodes` for an input without nodes;
-    otherwise it is scheduled as a cluster without nodes. UsageError for what can't be chosen.
+    `extenders` stand for those of the configuration. The question's `owners` name the pods, and workloads whose pods,
+    are scheduled and told; or its `namespace` and `selector` choose which pending ones are. The others stay as they
+    are. Raises InputError with `requires_nodes` for an input without nodes; otherwise it is scheduled as a cluster
+    without nodes. UsageError for what can't be chosen.
     """
     inferred: list[Notice] = []
     if requires_nodes or question.infer_nodes:
         inventory, inferred = with_nodes(inventory, infer=question.infer_nodes)
 
+    named = chosen_pods(inventory, target, question)
+
     def chosen(pod: Pod) -> bool:
+        if named is not None:
+            return named(pod)
         if question.namespace is not None and pod.metadata.namespace != question.namespace:
             return False
         return question.selector is None or labels_match(question.selector, pod.metadata.labels)
@@ -88,6 +94,8 @@ def schedule_pods(
         chosen=chosen,
     )
     outcome = simulate(simulation, then)
+    if named is not None:
+        outcome.pods = [record for record in outcome.pods if named(record.pod)]
     outcome.notices = [
         *notices.of_target(target, inventory.nodes),
         *inventory.notices,

@@ -141,7 +141,7 @@ def test_choosing_nothing_is_an_error_unless_allowed(choice: list[str]) -> None:
 def test_a_cluster_in_which_all_pods_have_their_place() -> None:
     ran = in_process("schedule", CLUSTER)
     assert ran.status == 0
-    assert ran.out.startswith("Not shown (-o wide shows them): 1 bound before.")
+    assert "\nkube-system/agent   Bound     gpu-1   -         -\n" in ran.out
 
 
 def test_the_matrix_is_there_off_a_screen_too() -> None:

@@ -1,0 +1,62 @@
+"""What the positional arguments are: paths, or names of pods, workloads and claims."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from dra_plan.errors import UsageError
+
+STDIN = "-"
+_FILES = (".yaml", ".yml", ".json", ".gz")
+
+DUMP = "kubectl get nodes,pods,resourceslices,deviceclasses,resourceclaims,resourceclaimtemplates -A -o json"
+"""Brings what decides about pods' devices, of every cluster that has the kinds."""
+
+
+class Arguments(NamedTuple):
+    """The arguments of a command, told apart."""
+
+    paths: list[str]
+    owners: list[str]
+
+
+def tell_apart(given: list[str] | None, filenames: list[str] | None, *, command: str) -> Arguments:
+    """Paths are what is there, and what can only be meant as a path; all else names pods, workloads and claims.
+
+    Raises UsageError if nothing is a path: for names alone, with the command that brings what they are looked up in.
+    """
+    arguments = given or []
+    paths = [argument for argument in arguments if _is_path(argument)]
+    owners = [argument for argument in arguments if not _is_path(argument)]
+    if paths or filenames:
+        return Arguments(paths, owners)
+    if not owners:
+        told = "name files or directories, or - for standard input"
+        raise UsageError(f"no manifests: {told}; from a cluster: {piped(command)}")
+    if _names_kind(owners):
+        name = " ".join(owners)
+        raise UsageError(f"no manifests in which {name} could be looked up; from a cluster: {piped(command, name)}")
+    return Arguments(owners, [])
+
+
+def piped(command: str, owner: str = "") -> str:
+    """The command line that asks about a cluster."""
+    return f"{DUMP} | dra-plan {command} -{f' {owner}' if owner else ''}"
+
+
+def _is_path(argument: str) -> bool:
+    if argument == STDIN or argument.endswith((*_FILES, "/")) or argument.startswith((".", "/", "~")):
+        return True
+    try:
+        return Path(argument).exists()
+    except OSError:  # too long to be a path
+        return True
+
+
+def _names_kind(owners: list[str]) -> bool:
+    """Whether this can be nothing but names: the kind is said."""
+    from dra_plan.manifests import kinds
+
+    first, slash, _ = owners[0].partition("/")
+    return kinds.named(first) is not None and (bool(slash) or len(owners) > 1)

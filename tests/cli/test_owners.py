@@ -1,0 +1,162 @@
+"""Pods, workloads and claims named as kubectl names them, in whatever state, for allocate, explain and schedule."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dra_plan import Cluster, UsageError
+from tests.conftest import Golden
+
+from .running import INPUTS, in_process
+
+OWNERS = str(INPUTS / "owners.yaml")
+GOLDEN = Path(__file__).parent / "golden"
+PENDING = "serve-7c9-bbbbb"
+
+
+def planned(*arguments: str, command: str = "allocate") -> list[str]:
+    ran = in_process(command, OWNERS, *arguments, "-o", "json")
+    assert ran.status in (0, 1), ran.err
+    sets = json.loads(ran.out)["claimSets"]
+    return [
+        "/".join((one["owner"]["kind"], one["owner"]["namespace"], one["owner"]["name"]))
+        if one["owner"]
+        else "/".join(("ResourceClaim", one["claims"][0]["namespace"], one["claims"][0]["name"]))
+        for one in sets
+    ]
+
+
+POD, DEPLOYMENT, CLAIM = f"Pod/prod/{PENDING}", "Deployment/prod/serve", "ResourceClaim/dev/lone"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ([PENDING], [POD]),
+        ([f"pod/{PENDING}"], [POD]),
+        ([f"po/{PENDING}"], [POD]),
+        ([f"pods/{PENDING}"], [POD]),
+        ([f"PODS/{PENDING}"], [POD]),
+        (["po", PENDING], [POD]),
+        ([f"prod/{PENDING}"], [POD]),
+        ([f"pod/prod/{PENDING}"], [POD]),
+        ([PENDING, "-n", "prod"], [POD]),
+        ([f"pod/{PENDING}", "-A"], [POD]),
+        (["deploy/serve"], [DEPLOYMENT]),
+        (["deployment.apps/serve"], [DEPLOYMENT]),
+        (["deployments", "serve"], [DEPLOYMENT]),
+        (["serve"], [DEPLOYMENT]),
+        (["rs/serve-7c9"], ["ReplicaSet/prod/serve-7c9"]),
+        (["resourceclaim/lone"], [CLAIM]),
+        (["lone", f"po/{PENDING}", "deploy/serve"], [POD, DEPLOYMENT, CLAIM]),
+        ([f"{PENDING}-gpu"], [POD]),
+    ],
+)
+@pytest.mark.parametrize("command", ["allocate", "explain"])
+def test_names_are_those_of_kubectl(command: str, arguments: list[str], expected: list[str]) -> None:
+    assert planned(*arguments, command=command) == expected
+
+
+def test_without_names_a_deployment_stands_for_its_pods() -> None:
+    assert planned() == [DEPLOYMENT, CLAIM]
+
+
+def test_names_may_stand_before_paths_and_beside_filenames() -> None:
+    for arguments in ([f"po/{PENDING}", OWNERS], [f"po/{PENDING}", "-f", OWNERS]):
+        ran = in_process("allocate", *arguments, "-o", "name")
+        assert (ran.status, ran.out) == (0, f"pod/prod/{PENDING} node/gpu-a\n")
+
+
+def test_every_state_is_explained(golden: Golden) -> None:
+    states = ["pod/lost", "po/serve-7c9-aaaaa", "done", "web", "dev/plain", "over"]
+    ran = in_process("explain", OWNERS, *states, "resourceclaim/serve-7c9-aaaaa-gpu-x1")
+    assert (ran.status, ran.err) == (0, "")
+    golden(GOLDEN / "explain-owners.txt", ran.out)
+
+
+def test_every_state_is_in_the_document() -> None:
+    told = Cluster.load(OWNERS).explain("lost", "serve-7c9-aaaaa", "web").to_dict()
+    assert told["claimSets"] == []
+    states = {one["owner"]["name"]: one for one in told["unplanned"]}
+    assert [states[name]["state"] for name in ("lost", "serve-7c9-aaaaa", "web")] == ["Bound", "Bound", "WithoutClaims"]
+    assert states["lost"]["missingClaims"] == ["gpu"]
+    assert states["serve-7c9-aaaaa"]["claims"][0]["allocation"]["devices"]["results"][0]["device"] == "gpu-0"
+    assert {ask["name"]: ask.get("deviceClass") for ask in states["web"]["asks"]}["example.com/gpu"] == "gpu"
+
+
+def test_what_was_named_and_is_not_planned_is_said() -> None:
+    ran = in_process("allocate", OWNERS, "po/lost", f"po/{PENDING}", "-o", "name")
+    assert (ran.status, ran.out) == (0, f"pod/prod/{PENDING} node/gpu-a\n")
+    assert "nothing to plan: it has its node, gpu-b" in ran.err
+    assert in_process("allocate", OWNERS, "po/lost").status == 2
+    assert in_process("allocate", OWNERS, "po/lost", "--allow-empty").status == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["web", "-n", "prod"], "named 'web' in namespace prod; there is pod/web in namespace dev"),
+        (["pod/prod/web"], "no pod is named 'web' in namespace prod; there is pod/web in namespace dev"),
+        (["prod/web"], "in namespace prod; there is pod/web in namespace dev"),
+        (["deploy/web"], "no deployment is named 'web'; there is pod/web in namespace dev"),
+        (["deploy/serv"], "no deployment is named 'serv' (did you mean 'deploy/serve'?)"),
+        (["webb"], "no file, pod, workload or claim is named 'webb' (did you mean 'web'?)"),
+        (["no/gpu-a"], "--node gpu-a chooses the node"),
+        (["a/b/c"], "'a/b/c' is no name: wanted NAME, KIND/NAME"),
+        (["web", "-l", "a=b"], "can't be given together"),
+    ],
+)
+@pytest.mark.parametrize("command", ["allocate", "explain", "schedule"])
+def test_a_name_that_nothing_has(command: str, arguments: list[str], said: str) -> None:
+    ran = in_process(command, OWNERS, *arguments)
+    assert (ran.status, ran.out) == (2, "")
+    assert said in ran.err
+
+
+@pytest.mark.parametrize("command", ["allocate", "explain", "schedule"])
+def test_names_without_input_are_answered_with_the_command_that_brings_it(command: str) -> None:
+    for arguments, ending in ((["po/web"], " - po/web\n"), (["po", "web"], " - po web\n"), ([], " -\n")):
+        ran = in_process(command, *arguments)
+        assert ran.status == 2
+        assert ran.err.endswith(f"-A -o json | dra-plan {command}{ending}")
+    assert in_process(command, "nowhere").err == "error: nowhere: no such file or directory\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "pods"),
+    [
+        (["deploy/serve"], {"serve-7c9-aaaaa", PENDING}),
+        (["rs/serve-7c9"], {"serve-7c9-aaaaa", PENDING}),
+        ([f"po/{PENDING}"], {PENDING}),
+        (["web", "done"], {"web", "done"}),
+    ],
+)
+def test_schedule_takes_what_is_named(arguments: list[str], pods: set[str]) -> None:
+    ran = in_process("schedule", OWNERS, *arguments, "-o", "json")
+    assert {pod["name"] for pod in json.loads(ran.out)["pods"]} == pods
+
+
+def test_schedule_shows_a_named_pod_that_has_its_node() -> None:
+    ran = in_process("schedule", OWNERS, "po/serve-7c9-aaaaa")
+    assert ran.status == 0
+    assert "prod/serve-7c9-aaaaa   Bound     gpu-a   gpu.example.com/gpu-a/gpu-0" in ran.out
+
+
+def test_in_python() -> None:
+    cluster = Cluster.load(OWNERS)
+    assert [one.name for one in cluster.explain("deploy/serve")] == ["Deployment prod/serve"]
+    assert [one.name for one in cluster.allocate("po", PENDING)] == [f"Pod prod/{PENDING}"]
+    assert [one.name for one in cluster.allocate(f"po {PENDING}")] == [f"Pod prod/{PENDING}"]
+    assert [pod.name for pod in cluster.schedule("web")] == ["web"]
+    assert [one.owner.name for one in cluster.allocate("lost").unplanned] == ["lost"]
+    with pytest.raises(UsageError, match="there is pod/web in namespace dev"):
+        cluster.schedule("web", namespace="prod")
+
+
+def test_names_joined_are_one_set() -> None:
+    ran = in_process("allocate", OWNERS, "lone", PENDING, "--together", "-o", "json")
+    [one] = json.loads(ran.out)["claimSets"]
+    assert [claim["name"] for claim in one["claims"]] == [f"{PENDING}-gpu", "lone"]
