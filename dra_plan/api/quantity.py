@@ -251,7 +251,7 @@ def _parse_scaled(
     """The amount as 64-bit integer with a scale, or None where Go falls back to a decimal."""
     if base == 10:
         scale, factor = exponent - len(decimals), 1
-        precision = 19 - len(digits) - len(decimals)
+        precision = 18 - len(digits) - len(decimals)
     elif decimals:
         return None
     else:

@@ -66,6 +66,11 @@ def _int64(text: str | None) -> int | None:
     return number if number in _INT64 else None
 
 
+def is_int64(text: str) -> bool:
+    """Whether Gt and Lt can compare with the text: an integer of at most 64 bits."""
+    return _int64(text) is not None
+
+
 def _field_holds(requirement: NodeSelectorRequirement, name: str) -> bool:
     """Only metadata.name exists as a field; another one is as if it were empty."""
     value = name if requirement.key == "metadata.name" else ""

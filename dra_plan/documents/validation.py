@@ -41,7 +41,10 @@ class FindingEntry(DocumentPart, frozen=True, kw_only=True):
     ]
     message: Text
     object: Annotated[str, Meta(description="KIND NAMESPACE/NAME, as far as known.")]
-    field: Annotated[str, Meta(description="The path as the manifest has it; empty for the object as a whole.")]
+    field: Annotated[
+        str,
+        Meta(description="The path as the manifest has it, or as the API server names it; empty for the whole object."),
+    ]
     file: Annotated[str, Meta(description="As the user named it; - for standard input, empty without a file.")]
     line: From1
     column: From1

@@ -1,22 +1,23 @@
 """The slow path: where one document departs from its schema, and what is left of it when that is put right.
 
 Follows the API server's decoder: null is "not set", a whole float is an integer, unknown fields are dropped,
-any other wrong type is a fault. That required fields are missing is noted; decoding does not ask for them.
+any other wrong type is a fault, for which `standins` has what was probably meant. That required fields are missing is
+noted; decoding does not ask for them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
 from dra_plan.api.quantity import QuantityError, parse
 from dra_plan.api.times import parse_timestamp
 
+from . import standins
 from .kinds import Kind
 from .paths import FieldPath
-from .shapes import Schema, schema_of
+from .shapes import QUANTITY, Schema, schema_of
 
 _NAMES = {
     "string": "a string",
@@ -26,9 +27,6 @@ _NAMES = {
     "object": "an object",
     "array": "a list",
 }
-QUANTITY = ["string", "number"]
-"""How the schemas write a quantity."""
-_ZEROS: dict[str, Any] = {"string": "", "integer": 0, "number": 0, "boolean": False, "object": {}, "array": []}
 
 
 @dataclass(slots=True)
@@ -36,6 +34,9 @@ class DecodedFields:
     """The document as the API server would decode it, and its fields that are wrong, unknown or missing."""
 
     value: Any = None
+    """Where a field is wrong, what stands in for it: what was probably meant, or the zero of the field's type."""
+    lost: list[FieldPath] = field(default_factory=list)
+    """The wrong fields of which nobody can tell what was meant."""
     wrong: list[tuple[FieldPath, str, str]] = field(default_factory=list)
     """(path, message, hint)."""
     unknown: dict[FieldPath, Collection[str]] = field(default_factory=dict)
@@ -121,11 +122,12 @@ class _SchemaWalk:
         if isinstance(value, float) and value.is_integer() and "integer" in types:
             value = int(value)
         if not any(_is(value, name) for name in types):
-            self._wrong(value, types, path)
-            return value
+            self._found.wrong.append((path, *wrong_type(value, types)))
+            return self._stand_in(value, schema, path)
         problem = wrong_value(value, types, schema.get("format", ""))
         if problem is not None:
             self._found.wrong.append((path, *problem))
+            return self._stand_in(value, schema, path)
         if isinstance(value, dict):
             return self._fields(value, schema, path) if "properties" in schema else self._entries(value, schema, path)
         if isinstance(value, list) and "items" in schema:
@@ -159,13 +161,16 @@ class _SchemaWalk:
         """A list item or map value, for which null is the type's zero value."""
         if value is not None:
             return self.value(value, schema, path)
-        types = self._resolve(schema).get("type")
-        if types == QUANTITY:
-            return "0"
-        return copy(_ZEROS.get(types)) if isinstance(types, str) else None
+        return standins.zero(self._resolve(schema))
 
-    def _wrong(self, value: Any, types: list[str], path: FieldPath) -> None:
-        self._found.wrong.append((path, *wrong_type(value, types)))
+    def _stand_in(self, value: Any, schema: Schema, path: FieldPath) -> Any:
+        meant = standins.meant(value, schema)
+        if meant is not None:
+            return meant
+        zero = standins.zero(schema)
+        if zero is not None:
+            self._found.lost.append(path)
+        return zero
 
 
 def _may_be_empty(schema: Schema) -> bool:

@@ -7,9 +7,14 @@ from typing import Any
 
 from dra_plan.api.base import FieldPath
 
-__all__ = ["FieldPath", "pattern", "render", "value_at"]
+__all__ = ["FieldPath", "is_plain_key", "pattern", "render", "value_at"]
 
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
+
+
+def is_plain_key(step: str | int) -> bool:
+    """Whether the step is a name that needs no brackets."""
+    return isinstance(step, str) and _PLAIN_KEY.match(step) is not None
 
 
 def render(path: FieldPath) -> str:
@@ -18,7 +23,7 @@ def render(path: FieldPath) -> str:
     for step in path:
         if isinstance(step, int):
             text += f"[{step}]"
-        elif _PLAIN_KEY.match(step):
+        elif is_plain_key(step):
             text += f".{step}" if text else step
         else:
             text += f"[{step}]"

@@ -15,10 +15,12 @@ from .storage_shapes import STORAGE
 
 Schema = dict[str, Any]
 
+QUANTITY = ["string", "number"]
+"""How the schemas write a quantity."""
 _STRING: Schema = {"type": "string"}
 _INTEGER: Schema = {"type": "integer"}
 _BOOLEAN: Schema = {"type": "boolean"}
-_QUANTITY: Schema = {"type": ["string", "number"]}
+_QUANTITY: Schema = {"type": QUANTITY}
 _STRING_MAP: Schema = {"type": "object", "additionalProperties": _STRING}
 _META: Schema = {"$ref": "#/$defs/apimachinery.pkg.apis.meta.v1.ObjectMeta"}
 _SELECTOR: Schema = {"$ref": "#/$defs/apimachinery.pkg.apis.meta.v1.LabelSelector"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from dra_plan.api.quantity import parse
 from dra_plan.api.resource import (
@@ -12,10 +13,10 @@ from dra_plan.api.resource import (
     ExactDeviceRequest,
     ResourceClaimSpec,
 )
-from dra_plan.manifests.paths import FieldPath
+from dra_plan.manifests.paths import FieldPath, value_at
 from dra_plan.releases import Target
 
-from . import configs, limits, names, selectors, taints
+from . import configs, formats, limits, names, selectors, taints
 from .limits import at_most
 from .rule import Problem, refused, warning
 from .words import nearest, shown
@@ -109,6 +110,22 @@ def _wanted(path: FieldPath, wanted: ExactDeviceRequest | DeviceSubRequest, targ
             yield CAPACITY_AMOUNT.at(at, f"{value} is less than 0")
 
 
+def without_class(path: FieldPath, document: Any) -> Iterator[Problem]:
+    """The requests at a path of a v1beta1 document that lack a class: then not even the mode gets its default."""
+    written = value_at(document, path)
+    for index, request in enumerate(written if isinstance(written, list) else ()):
+        if not isinstance(request, dict) or request.get("firstAvailable"):
+            continue
+        given = any(request.get(name) is not None for name in _GIVEN) or request.get("count")
+        if given and not request.get("deviceClassName") and not request.get("allocationMode"):
+            at, message = (*path, index, "allocationMode"), "missing; without deviceClassName it has no default"
+            yield Problem(MODE, at, message, written=True)
+
+
+_GIVEN = ("selectors", "adminAccess", "tolerations", "capacity")
+"""Fields that make a request of v1beta1 one for devices of a class; names and counts that are zero do not."""
+
+
 def _constraints(path: FieldPath, devices: DeviceClaim) -> Iterator[Problem]:
     yield from at_most(path, devices.constraints, limits.CONSTRAINTS, "constraint")
     for index, constraint in enumerate(devices.constraints):
@@ -142,5 +159,7 @@ def check_references(path: FieldPath, references: list[str], devices: DeviceClai
 
 def known_request(path: FieldPath, name: str, known: list[str]) -> Iterator[Problem]:
     """A reference to one of the known requests."""
-    if name not in known:
+    if not all(map(formats.is_dns_label, name.split("/"))):
+        yield UNKNOWN_REQUEST.at(path, f"{shown(name)} is no request name", nearest(name, known) or "")
+    elif name not in known:
         yield UNKNOWN_REQUEST.at(path, f"no request {shown(name)} in this claim", nearest(name, known) or "")

@@ -18,9 +18,10 @@ from dra_plan.api.resource import (
     ResourceClaimSpec,
     ResourceClaimStatus,
 )
+from dra_plan.manifests.diagnose import describe
 from dra_plan.manifests.paths import FieldPath
 
-from . import conditions, configs, devices, limits, names, nodefields
+from . import conditions, configs, devices, limits, names, nodeselectors
 from .claims import check_references, known_request, request_names
 from .limits import TOO_LONG, at_most, at_most_bytes
 from .rule import Problem, refused
@@ -99,7 +100,7 @@ def _allocation(path: FieldPath, allocation: AllocationResult, claim: DeviceClai
         terms, place = allocation.node_selector.node_selector_terms, (*path, "nodeSelector", "nodeSelectorTerms")
         if not terms:
             yield from names.required(place, "")
-        yield from nodefields.check_terms(place, terms)
+        yield from nodeselectors.check_terms(place, terms)
 
 
 def _result(path: FieldPath, result: DeviceRequestAllocationResult) -> Iterator[Problem]:
@@ -116,14 +117,23 @@ def _share(path: FieldPath, share_id: str | None) -> Iterator[Problem]:
 
 
 def _device(path: FieldPath, device: AllocatedDeviceStatus) -> Iterator[Problem]:
+    yield from names.driver((*path, "driver"), device.driver)
+    yield from names.pool((*path, "pool"), device.pool)
+    yield from names.dns_label((*path, "device"), device.device, "device name")
     yield from _share(path, device.share_id)
     yield from conditions.check((*path, "conditions"), device.conditions)
-    size = len(msgspec.json.encode(device.data)) if device.data is not None else 0
-    if size > limits.OPAQUE_BYTES:
-        message = f"data of {size} bytes; at most {limits.OPAQUE_BYTES} are allowed"
-        yield TOO_LONG.at((*path, "data"), message)
+    if device.data is not None:
+        yield from _data((*path, "data"), device.data)
     if isinstance(device.network_data, dict):
         yield from _network((*path, "networkData"), device.network_data)
+
+
+def _data(path: FieldPath, data: Any) -> Iterator[Problem]:
+    size = len(msgspec.json.encode(data))
+    if size > limits.OPAQUE_BYTES:
+        yield TOO_LONG.at(path, f"data of {size} bytes; at most {limits.OPAQUE_BYTES} are allowed")
+    elif not isinstance(data, dict):
+        yield FORMAT.at(path, f"expected an object, got {describe(data)}")
 
 
 def _network(path: FieldPath, network: dict[str, Any]) -> Iterator[Problem]:

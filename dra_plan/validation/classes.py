@@ -16,7 +16,8 @@ from .words import shown
 EXTENDED_RESOURCE = refused(
     "DRA148",
     "class with a name that is no extended resource",
-    "Extended resources have a domain that neither is nor ends in kubernetes.io, and don't start with `requests.`.",
+    "Extended resources have a domain that does not end in kubernetes.io, whatever stands before it, and don't start "
+    "with `requests.`; with `requests.` in front they are a label name, as quotas write them.",
     "Use a domain of your own: example.com/gpu.",
 )
 RULES = (EXTENDED_RESOURCE,)
@@ -38,6 +39,5 @@ def check(device_class: DeviceClass, target: Target) -> Iterator[Problem]:
 
 def is_extended_resource(name: str) -> bool:
     """Whether pods can request the name as an extended resource."""
-    domain, slash, _ = name.partition("/")
-    native = domain == "kubernetes.io" or domain.endswith(".kubernetes.io")
-    return bool(slash) and not native and not name.startswith("requests.") and formats.is_label_name(f"requests.{name}")
+    native = "/" not in name or "kubernetes.io/" in name
+    return not native and not name.startswith("requests.") and formats.is_label_name(f"requests.{name}")

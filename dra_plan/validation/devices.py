@@ -9,7 +9,7 @@ from dra_plan.api import semver
 from dra_plan.api.resource import Device, DeviceAttribute, DeviceRequestAllocationResult
 from dra_plan.manifests.paths import FieldPath
 
-from . import formats, names, nodefields, policies, taints
+from . import formats, names, nodeallocatable, nodefields, policies, taints
 from .limits import ATTRIBUTE_BYTES, BINDING_CONDITIONS, Limits, at_most, at_most_bytes
 from .rule import Problem, refused, warning
 from .words import count, shown
@@ -54,8 +54,6 @@ _VALUES = {
     "strings": "string_values",
     "versions": "version_values",
 }
-_LONG_NUMBER = re.compile(r"(?<![0-9A-Za-z-])[1-9][0-9]{18,}(?![0-9A-Za-z-])")
-"""A number of a version that may be beyond 64 bits."""
 _LOOSE = re.compile(r"v?(\d+)(?:\.(\d+))?(?:\.(\d+))?([-+].*)?\Z")
 
 
@@ -72,6 +70,7 @@ def check(path: FieldPath, device: Device, limits: Limits, *, own_nodes: bool) -
     for index, taint in enumerate(device.taints):
         yield from taints.taint((*path, "taints", index), taint)
     yield from binding(path, device)
+    yield from nodeallocatable.check(path, device)
 
 
 def _attributes(path: FieldPath, device: Device, limits: Limits) -> Iterator[Problem]:
@@ -116,21 +115,13 @@ def _attribute(path: FieldPath, attribute: DeviceAttribute) -> Iterator[Problem]
 
 
 def _version(path: FieldPath, text: str) -> Iterator[Problem]:
+    if not formats.is_version(text):
+        yield VERSION.at(path, f"{shown(text)} is no semantic version, such as 1.2.3", _strict(text))
+        return
     try:
         semver.parse(text)
     except semver.SemverError:
-        if _is_version(_LONG_NUMBER.sub("1", text)):
-            yield LARGE_VERSION.at(path, f"{shown(text)} has a number beyond 64 bits")
-        else:
-            yield VERSION.at(path, f"{shown(text)} is no semantic version, such as 1.2.3", _strict(text))
-
-
-def _is_version(text: str) -> bool:
-    try:
-        semver.parse(text)
-    except semver.SemverError:
-        return False
-    return True
+        yield LARGE_VERSION.at(path, f"{shown(text)} has a number beyond 64 bits")
 
 
 def _strict(text: str) -> str:
@@ -139,7 +130,7 @@ def _strict(text: str) -> str:
     if match is None:
         return ""
     made = ".".join(str(int(match[part] or "0")) for part in (1, 2, 3)) + (match[4] or "")
-    return made if _is_version(made) else ""
+    return made if formats.is_version(made) else ""
 
 
 def binding(path: FieldPath, device: Device | DeviceRequestAllocationResult) -> Iterator[Problem]:

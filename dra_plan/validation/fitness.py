@@ -56,8 +56,8 @@ Found = Iterator[tuple[Subject, Problem]]
 
 
 def check(given: Input) -> Found:
-    """All requests and constraints; without any slice in the input there is nothing to say."""
-    if not given.pools:
+    """All requests and constraints; without the devices of the input there is nothing to say."""
+    if not given.pools or not given.knows_all_devices:
         return
     broken = [placed.pool.id for placed in given.pools if placed.pool.incomplete]
     for claim in given.claims:

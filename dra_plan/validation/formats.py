@@ -7,6 +7,12 @@ import re
 from dra_plan.api import names
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_NUMBER = r"(0|[1-9][0-9]*)"
+_PRERELEASE = rf"({_NUMBER}|[0-9]*[A-Za-z-][0-9A-Za-z-]*)"
+_BUILD = r"[0-9A-Za-z-]+"
+_VERSION = re.compile(
+    rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(-{_PRERELEASE}(\.{_PRERELEASE})*)?(\+{_BUILD}(\.{_BUILD})*)?", re.ASCII
+)
 
 MAX_DOMAIN = 63
 MAX_IDENTIFIER = 32
@@ -32,7 +38,12 @@ def is_subdomain(text: str, most: int = names.MAX_SUBDOMAIN) -> bool:
 
 def is_driver(text: str) -> bool:
     """A driver name, as of CSI drivers: a subdomain in which capital letters are allowed too."""
-    return is_subdomain(text.lower(), MAX_DOMAIN)
+    return not names.too_long(text, MAX_DOMAIN) and is_subdomain(_lower(text))
+
+
+def _lower(text: str) -> str:
+    """The text in lower case, letter by letter, as Go does it."""
+    return text.lower() if text.isascii() else "".join(letter.lower()[0] for letter in text)
 
 
 def is_pool(text: str) -> bool:
@@ -44,6 +55,11 @@ def is_qualified(text: str) -> bool:
     """The name of an attribute or capacity that can be written in selectors: a C identifier, perhaps with a domain."""
     domain, slash, name = text.rpartition("/")
     return (not slash or is_driver(domain)) and len(name) <= MAX_IDENTIFIER and _IDENTIFIER.match(name) is not None
+
+
+def is_version(text: str) -> bool:
+    """A semantic version, whatever the size of its numbers: what the API server takes, though not all can be read."""
+    return _VERSION.fullmatch(text) is not None
 
 
 def is_label_name(text: str) -> bool:

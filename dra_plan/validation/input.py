@@ -76,12 +76,23 @@ class PlacedPool:
     older: list[PlacedSlice]
 
 
+def _hides_devices(subject: Subject) -> bool:
+    """Whether the object is a slice of which nobody can tell what it publishes."""
+    return subject.lost and subject.kind is not None and subject.kind.name == "ResourceSlice"
+
+
 class Input:
-    """The objects of the input that can be decoded, for one target. `view` is the cluster that they make."""
+    """The objects of the input that can be decoded, for one target. `view` is the cluster that they make.
+
+    `knows_all_devices` is False if a slice is left out because nobody can tell what it publishes.
+    """
 
     def __init__(self, subjects: Sequence[Subject], target: Target) -> None:
         self.target = target
-        self._objects = [(subject, subject.obj) for subject in subjects if subject.obj is not None]
+        self.knows_all_devices = not any(map(_hides_devices, subjects))
+        self._objects = [
+            (subject, subject.obj) for subject in subjects if subject.obj is not None and not _hides_devices(subject)
+        ]
         self.view = View(
             target,
             classes={subject.name: device_class for subject, device_class in self.of(DeviceClass)},

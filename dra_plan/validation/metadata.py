@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from dra_plan.api.meta import ObjectMeta, OwnerReference
-from dra_plan.manifests.paths import FieldPath
+from dra_plan.manifests.paths import FieldPath, render
 
 from . import formats, names
 from .limits import ANNOTATIONS_BYTES, at_most_bytes
 from .rule import Problem, refused
+from .schema import MISSING_FIELD
 from .words import shown
 
 METADATA = refused(
@@ -23,6 +24,9 @@ METADATA = refused(
 RULES = (METADATA,)
 
 _STANDARD_FINALIZERS = ("foregroundDeletion", "kubernetes", "orphan")
+_EXCLUSIVE_FINALIZERS = ("foregroundDeletion", "orphan")
+_LONGEST_START = 58
+"""How much of `generateName` is kept; five letters follow."""
 _COPIED = ("labels", "annotations")
 """What claims get from their template's metadata."""
 
@@ -37,7 +41,10 @@ def check(metadata: ObjectMeta, path: FieldPath = ("metadata",)) -> Iterator[Pro
         yield from names.label_name((*path, "annotations", key), key, key.lower())
     whole = "".join(f"{key}{value}" for key, value in annotations.items())
     yield from at_most_bytes((*path, "annotations"), whole, ANNOTATIONS_BYTES, "annotations")
-    for index, finalizer in enumerate(metadata.finalizers or ()):
+    finalizers = metadata.finalizers or ()
+    if all(name in finalizers for name in _EXCLUSIVE_FINALIZERS):
+        yield METADATA.at((*path, "finalizers"), f"{' and '.join(_EXCLUSIVE_FINALIZERS)} exclude each other")
+    for index, finalizer in enumerate(finalizers):
         at = (*path, "finalizers", index)
         yield from names.label_name(at, finalizer)
         if formats.is_label_name(finalizer) and "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS:
@@ -50,10 +57,21 @@ def _owners(path: FieldPath, owners: list[OwnerReference]) -> Iterator[Problem]:
         fields = {"apiVersion": owner.api_version, "kind": owner.kind, "name": owner.name, "uid": owner.uid}
         for name, value in fields.items():
             if not value:
-                yield from names.required((*path, index, name), value)
+                yield MISSING_FIELD.at((*path, index, name), "missing or empty").called(f"{render(path)}.{name}")
+        if owner.api_version and not _version(owner.api_version):
+            message = f"{shown(owner.api_version)} is no apiVersion, such as v1 or apps/v1"
+            yield METADATA.at((*path, index, "apiVersion"), message).called(f"{render(path)}.apiVersion")
+        if (owner.api_version, owner.kind) == ("v1", "Event"):
+            yield METADATA.at((*path, index), "an Event can't own anything").called(render(path))
     controllers = [index for index, owner in enumerate(owners) if owner.controller]
     for index in controllers[1:]:
         yield METADATA.at((*path, index, "controller"), "another owner is the controller already")
+
+
+def _version(api_version: str) -> str:
+    """The version of an apiVersion; empty if it has none."""
+    group, slash, version = api_version.partition("/")
+    return "" if "/" in version else version if slash else group
 
 
 def check_name(path: FieldPath, metadata: ObjectMeta, *, generated: bool) -> Iterator[Problem]:
@@ -64,14 +82,20 @@ def check_name(path: FieldPath, metadata: ObjectMeta, *, generated: bool) -> Ite
     if metadata.name:
         yield from names.subdomain((*path, "name"), metadata.name, "object name")
     start = metadata.generate_name
-    if start and (generated or not metadata.name) and not formats.is_subdomain(f"{start.removesuffix('-')}a"):
+    # As upstream looks at it: the dash at the end, and the letter before it, count as one good letter.
+    wrong = bool(start) and not formats.is_subdomain(f"{start[:-2]}a" if len(start) > 1 and start[-1] == "-" else start)
+    if generated and wrong:
         message = f"{shown(start)} is no start of an object name: {formats.SUBDOMAIN}"
-        yield names.BAD_NAME.at((*path, "generateName" if generated else "name"), message)
+        yield names.BAD_NAME.at((*path, "generateName"), message)
+    made = f"{start[:_LONGEST_START]}abcde"
+    if start and not metadata.name and ((generated and wrong) or not formats.is_subdomain(made)):
+        yield names.BAD_NAME.at((*path, "name"), f"missing, and no name can be made of {shown(start)}")
 
 
 def check_copied(path: FieldPath, metadata: ObjectMeta, written: Any) -> Iterator[Problem]:
     """The metadata that a template's claims get; `written` is what stands in the manifest."""
     yield from check(metadata, path)
     for name, value in (written if isinstance(written, dict) else {}).items():
-        if name not in _COPIED and value:
+        # What is left out is not set; neither is an empty text. Empty lists and other zeros are.
+        if name not in _COPIED and value is not None and value != "" and (name, value) != ("generation", 0):
             yield METADATA.at((*path, name), "can't be set: claims get only labels and annotations from their template")

@@ -97,8 +97,11 @@ def _own(subject: Subject, given: Object, target: Target) -> Iterator[Problem]:
     obj, dropped = gates.stored(given, target)
     yield from _metadata(subject, obj.metadata)
     spec: FieldPath = ("spec",)
+    if subject.is_flat and isinstance(obj, ResourceClaim | ResourceClaimTemplate):
+        depth = spec if isinstance(obj, ResourceClaim) else (*spec, "spec")
+        yield from claims.without_class((*depth, "devices", "requests"), subject.value)
     if isinstance(obj, ResourceSlice):
-        yield from slices.check(obj, target)
+        yield from slices.check(obj, target, subject.value.get("spec"))
     elif isinstance(obj, DeviceClass):
         yield from classes.check(obj, target)
     elif isinstance(obj, ResourceClaim):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dra_plan.api.base import QuantityText
-from dra_plan.api.quantity import Quantity, parse
+from dra_plan.api.quantity import Quantity, QuantityError, parse
 from dra_plan.api.resource import CapacityRequestPolicy, CapacityRequestPolicyRange, DeviceCapacity
 from dra_plan.manifests.paths import FieldPath
 
@@ -16,7 +16,7 @@ POLICY = refused(
     "DRA135",
     "request policy that contradicts itself",
     "The policy says how requests on a shared capacity are rounded and limited; the API server refuses one that "
-    "can't be kept.",
+    "can't be kept. It compares values and counts steps in whole units, fractions rounded up.",
     "Make default, values and range agree with each other and with the capacity.",
 )
 USELESS_POLICY = warning(
@@ -67,14 +67,20 @@ def _values(
     parsed = [parse(value) for value in values]
     if default not in parsed:
         yield POLICY.at(path, f"the default, {policy.default}, is not among the values")
+    first: dict[int, QuantityText] = {}
     for index, value in enumerate(parsed):
         at = (*path, index)
         if value > parse(capacity):
             yield POLICY.at(at, f"{values[index]} is more than the capacity, {capacity}")
-        if index and value == parsed[index - 1]:
-            yield POLICY.at(at, f"{values[index]} is there already")
-        elif index and value < parsed[index - 1]:
+        if index and value < parsed[index - 1]:
             yield POLICY.at(at, f"{values[index]} after {values[index - 1]}: values must ascend")
+        other = first.get(value.units)
+        if other is None:
+            first[value.units] = values[index]
+        elif value == parse(other):
+            yield POLICY.at(at, f"{values[index]} is there already")
+        else:
+            yield POLICY.at(at, f"{values[index]} and {other} are the same, as both count as {value.units} whole units")
 
 
 def _range(
@@ -116,14 +122,26 @@ def _step(
 ) -> Iterator[Problem]:
     """Steps are counted in whole numbers, fractions rounded up, as upstream does."""
     step = parse(wanted.step or "0")
+    if not step.units:
+        yield POLICY.at(path, f"{wanted.step} counts as 0 whole units, by which the API server divides and fails")
+        return
     if step.sign <= 0:
         yield USELESS_POLICY.at(path, f"{wanted.step} is not more than 0")
-        return
-    if least + step > total:
+    if _sum_exceeds(least, step, total):
         yield POLICY.at(path, f"min {wanted.min} and one step {wanted.step} are more than the capacity")
-    if step.units <= 0:
-        return
-    if (usual.units - least.units) % step.units:
+    if _distance(least, usual) % step.units:
         yield POLICY.at(path, f"the default is no whole number of steps of {wanted.step} above min {wanted.min}")
-    if most is not None and (most.units - least.units) % step.units:
+    if most is not None and _distance(least, most) % step.units:
         yield POLICY.at(path, f"max {wanted.max} is no whole number of steps of {wanted.step} above min {wanted.min}")
+
+
+def _distance(least: Quantity, other: Quantity) -> int:
+    """How many whole units lie between, as 64-bit integers have it, which wrap."""
+    return (other.units - least.units + 2**63) % 2**64 - 2**63
+
+
+def _sum_exceeds(least: Quantity, step: Quantity, total: Quantity) -> bool:
+    try:
+        return least + step > total
+    except QuantityError:  # of two amounts so far apart only the larger one counts
+        return max(least, step) > total

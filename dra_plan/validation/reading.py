@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from dra_plan.api.base import Object
 from dra_plan.manifests import defaults, kinds
@@ -16,6 +16,7 @@ from dra_plan.manifests.faults import Fault, ManifestErrors
 from dra_plan.manifests.kinds import Kind
 from dra_plan.manifests.objects import NOT_DECODED, typed
 from dra_plan.manifests.opaque import MAX_DEPTH, is_too_deep
+from dra_plan.manifests.paths import FieldPath
 from dra_plan.manifests.places import Item, Place, label, label_of
 from dra_plan.manifests.quantities import are_readable
 from dra_plan.manifests.report import Report
@@ -83,26 +84,43 @@ def _subject(item: Item, namespace: str) -> Subject:
     metadata = metadata if isinstance(metadata, dict) else {}
     space = _text(metadata.get("namespace")) or namespace if kind.namespaced else ""
     name = _text(metadata.get("name")) or _text(metadata.get("generateName"))
-    obj: Object | None = None
-    if version not in kind.versions:
-        problems = (schema.unknown_version(header.api_version, kind),)
-    else:
-        obj, problems = _decoded(item.value, kind, version)
-    return Subject(
-        item.value, item.place, label(kind.name, space, name), kind, version, space, name, obj, tuple(problems)
+    found = (
+        _Decoded((schema.unknown_version(header.api_version, kind),))
+        if version not in kind.versions
+        else _decoded(item.value, kind, version)
     )
+    shown = label(kind.name, space, name)
+    return Subject(
+        item.value,
+        item.place,
+        shown,
+        kind,
+        version,
+        space,
+        name,
+        found.obj,
+        found.problems,
+        found.faults,
+        found.lost,
+    )
+
+
+class _Decoded(NamedTuple):
+    problems: tuple[Problem, ...]
+    obj: Object | None = None
+    faults: tuple[FieldPath, ...] = ()
+    lost: bool = False
 
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _decoded(value: dict[str, Any], kind: Kind, version: str) -> tuple[Object | None, tuple[Problem, ...]]:
+def _decoded(value: dict[str, Any], kind: Kind, version: str) -> _Decoded:
     """The object as the API server would store it, as far as it can be decoded, and what the schema says of it."""
     decoded = diagnose(value, kind, version)
-    problems = list(schema.problems(value, decoded, kind, version))
-    if any(problem.rule is schema.WRONG_TYPE for problem in problems):
-        return None, tuple(problems)
+    problems = tuple(schema.problems(value, decoded, kind, version))
+    faults, lost = tuple(path for path, _, _ in decoded.wrong), bool(decoded.lost)
     lifted, sources = schema.without_sources(value, kind)
     try:
         decoded = diagnose(lifted, kind, version) if sources else decoded
@@ -110,5 +128,7 @@ def _decoded(value: dict[str, Any], kind: Kind, version: str) -> tuple[Object | 
         if not are_readable(obj) or is_too_deep(obj):
             raise RecursionError(f"data nested more than {MAX_DEPTH} levels deep")
     except NOT_DECODED as failure:
-        return None, (*problems, *sources, schema.undecodable(str(failure)))
-    return defaults.apply(obj), (*problems, *sources)
+        # Where a field is wrong, that has been told already.
+        more = () if faults else (schema.undecodable(str(failure)),)
+        return _Decoded((*problems, *sources, *more), None, faults, lost=True)
+    return _Decoded((*problems, *sources), defaults.apply(obj), faults, lost)

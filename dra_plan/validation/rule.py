@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from dra_plan.documents.validation import Refuser, RuleEntry
@@ -55,6 +55,12 @@ class Problem:
     """Whether the key is wrong, and not the value."""
     offset: int | None = None
     """Where in the text of the field it shows, in characters; None for the field as a whole."""
+    field: str = ""
+    """What the API server calls the place, where that differs from the path."""
+
+    def called(self, field: str) -> Problem:
+        """The same problem, whose place the API server calls so."""
+        return replace(self, field=field)
 
 
 def refused(code: str, title: str, why: str, fix: str) -> Rule:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from dra_plan.releases import Target
 
@@ -45,8 +46,7 @@ def judge(reading: Reading, target: Target, selection: RuleSelection, *, ignore_
 
 def _findings(subjects: Sequence[Subject], target: Target) -> Iterator[tuple[Subject, Finding]]:
     given = Input(subjects, target)
-    for subject, problem in objects.check(subjects, target):
-        yield subject, subject.finding(problem)
-    for rules in _TOGETHER:
-        for subject, problem in rules.check(given):
+    found = chain(objects.check(subjects, target), *(rules.check(given) for rules in _TOGETHER))
+    for subject, problem in found:
+        if not subject.follows_from_fault(problem):
             yield subject, subject.finding(problem)

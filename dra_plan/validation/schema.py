@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from dra_plan.api.go_text import go_quote
 from dra_plan.manifests import kinds
 from dra_plan.manifests.convert import lift_claim_sources
 from dra_plan.manifests.diagnose import DecodedFields, describe
 from dra_plan.manifests.kinds import Kind
-from dra_plan.manifests.paths import FieldPath, pattern, value_at
+from dra_plan.manifests.paths import FieldPath, is_plain_key, pattern, render, value_at
 from dra_plan.manifests.places import Header
 
 from .rule import Problem, error, info, refused, warning
@@ -190,12 +191,20 @@ def _unknown(
         many = f"all {len(wrapped)} devices" if len(wrapped) > 1 else "the device"
         message = f"{version} has no `basic`: {many} would be left with nothing but the name"
         lifted = _lifted(value_at(value, wrapped[0]))
-        yield Problem(BASIC_IN_V1, wrapped[0], message, lifted, written=True, of_key=True)
+        problem = Problem(BASIC_IN_V1, wrapped[0], message, lifted, written=True, of_key=True)
+        yield problem if len(wrapped) == 1 else problem.called(render(wrapped[0][:2]))
     for path, known in unknown.items():
         if path not in wrapped and not _is_claim_source(path, kind):
             close = nearest(str(path[-1]), known)
             message = f"{kind.group + '/' if kind.group else ''}{version} {kind.name} has no such field"
-            yield Problem(UNKNOWN_FIELD, path, message, f"{close}:" if close else "", written=True, of_key=True)
+            problem = Problem(UNKNOWN_FIELD, path, message, f"{close}:" if close else "", written=True, of_key=True)
+            yield problem if is_plain_key(path[-1]) else problem.called(_as_decoder(path))
+
+
+def _as_decoder(path: FieldPath) -> str:
+    """The path as strict decoding writes it: odd keys stand behind a dot too, control characters as Go quotes them."""
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return go_quote(text[1:])[1:-1]
 
 
 def _lifted(payload: object) -> str:

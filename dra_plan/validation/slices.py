@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-from dra_plan.api.resource import Counter, CounterSet, Device, DeviceAttribute, ResourceSlice
+from dra_plan.api.resource import Counter, CounterSet, Device, DeviceAttribute, ResourceSlice, ResourceSliceSpec
 from dra_plan.manifests.paths import FieldPath
 from dra_plan.releases import Target
 
@@ -15,7 +16,8 @@ from .rule import Problem, info, refused
 COUNTERS_BESIDE_DEVICES = refused(
     "DRA132",
     "counter sets and devices in one slice",
-    "Since Kubernetes 1.35 counter sets stand in slices of their own, and hold for the whole pool.",
+    "Since Kubernetes 1.35 counter sets stand in slices of their own, and hold for the whole pool. A list that is "
+    "given but empty counts too.",
     "Move sharedCounters to another slice of the same pool, and count it in resourceSliceCount.",
 )
 POOL_NUMBERS = refused(
@@ -35,19 +37,33 @@ RULES = (COUNTERS_BESIDE_DEVICES, POOL_NUMBERS, PUBLISHES_NOTHING)
 _SPEC: FieldPath = ("spec",)
 
 
-def check(piece: ResourceSlice, target: Target) -> Iterator[Problem]:
-    """Everything about one slice."""
+def check(piece: ResourceSlice, target: Target, written: Any) -> Iterator[Problem]:
+    """Everything about one slice; `written` is the spec as it stands in the manifest."""
     spec, limits = piece.spec, limits_of(target.version)
     yield from names.driver((*_SPEC, "driver"), spec.driver)
     yield from names.pool((*_SPEC, "pool", "name"), spec.pool.name)
     yield from _numbers(piece)
     yield from nodefields.of_slice(spec)
-    if spec.devices and spec.shared_counters and not limits.counters_share_slice:
-        yield COUNTERS_BESIDE_DEVICES.at((*_SPEC, "sharedCounters"), "the slice has devices too")
+    if not limits.counters_share_slice:
+        yield from _beside(spec, target, written)
     if not spec.devices and not spec.shared_counters:
         yield PUBLISHES_NOTHING.at(_SPEC, "neither devices nor sharedCounters: the slice offers nothing")
     yield from _devices(piece, limits)
     yield from _counter_sets(spec.shared_counters, limits)
+
+
+def _beside(spec: ResourceSliceSpec, target: Target, written: Any) -> Iterator[Problem]:
+    """Both lists in one slice: one that is empty counts as given, one that is dropped does not."""
+    lists = {"devices": spec.devices, "sharedCounters": spec.shared_counters}
+    given = isinstance(written, dict) and all(written.get(name) is not None for name in lists)
+    if not given or not target.gates.get("DRAPartitionableDevices", False):
+        return
+    empty = [name for name, entries in lists.items() if not entries]
+    if empty:
+        message = "an empty list counts as given beside the other; leave it out"
+        yield COUNTERS_BESIDE_DEVICES.at((*_SPEC, empty[-1]), message)
+    else:
+        yield COUNTERS_BESIDE_DEVICES.at((*_SPEC, "sharedCounters"), "the slice has devices too")
 
 
 def _numbers(piece: ResourceSlice) -> Iterator[Problem]:

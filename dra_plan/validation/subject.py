@@ -33,15 +33,31 @@ class Subject:
     obj: Object | None = None
     problems: tuple[Problem, ...] = ()
     """What reading the object found."""
+    faults: tuple[FieldPath, ...] = ()
+    """The fields, as written, that can't be decoded. In `obj` stands what was probably meant by them."""
+    lost: bool = False
+    """Whether nobody can tell what was meant by one of them."""
 
     @property
     def key(self) -> tuple[str, str, str]:
         """(kind, namespace, name)."""
         return self.kind.name if self.kind else "", self.namespace, self.name
 
+    @property
+    def is_flat(self) -> bool:
+        """Whether the version has the fields of `exactly` in the request itself, and devices in `basic`."""
+        return self.version in _FLAT
+
+    def follows_from_fault(self, problem: Problem) -> bool:
+        """Whether the problem is with a field that can't be decoded, with its parts, or with what it is part of."""
+        if not self.faults or problem in self.problems:
+            return False
+        path = problem.path if problem.written else self.as_written(problem.path)
+        return any(path[: len(fault)] == fault or path == fault[:-1] for fault in self.faults)
+
     def as_written(self, path: FieldPath) -> FieldPath:
         """The path of a v1 field in the version in which the object is written."""
-        if self.kind is None or self.version not in _FLAT:
+        if self.kind is None or not self.is_flat:
             return self._with_source(path)
         if self.kind.name == "ResourceSlice":
             return self._wrapped(path)
@@ -76,7 +92,7 @@ class Subject:
             message=problem.message,
             file=self.place.source,
             object=self.label,
-            field=render(path),
+            field=problem.field or render(path),
             suggestion=problem.suggestion,
         )
         if document is None:

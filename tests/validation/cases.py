@@ -286,6 +286,20 @@ CASES = [
         [piece("node-a-gpu", device(attributes={"links": {"int": 1}}))],
     ),
     Case(
+        "DRA160",
+        [piece("node-a-gpu", device(nodeAllocatableResourceMappings={"cpu": {"capacityKey": "cores"}}))],
+        [
+            piece(
+                "node-a-gpu",
+                device(
+                    capacity={"memory": {"value": "1Gi"}},
+                    nodeAllocatableResourceMappings={"cpu": {"capacityKey": "memory"}},
+                ),
+            )
+        ],
+        gates={"DRANodeAllocatableResources": True},
+    ),
+    Case(
         "DRA201",
         _cluster(claim(request(deviceClassName="gpus"))),
         _cluster(claim(request(deviceClassName="gpu"))),

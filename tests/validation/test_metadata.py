@@ -30,15 +30,22 @@ def named(obj: Data, **metadata: Any) -> Data:
         ({"annotations": {"a b": "c"}}, ["DRA105 metadata.annotations[a b]"]),
         ({"annotations": {"a": "x" * (256 * 1024 - 1)}}, []),
         ({"annotations": {"a": "x" * (256 * 1024)}}, ["DRA111 metadata.annotations"]),
-        ({"finalizers": ["example.com/x", "orphan", "foregroundDeletion"]}, []),
+        ({"finalizers": ["example.com/x", "orphan", "kubernetes"]}, []),
+        ({"finalizers": ["orphan", "foregroundDeletion"]}, ["DRA157 metadata.finalizers"]),
         ({"finalizers": ["x"]}, ["DRA157 metadata.finalizers[0]"]),
         ({"finalizers": ["a b"]}, ["DRA105 metadata.finalizers[0]"]),
         ({"ownerReferences": [OWNER, {**OWNER, "controller": True}]}, []),
-        ({"ownerReferences": [{**OWNER, "uid": ""}]}, ["DRA003 metadata.ownerReferences[0].uid"]),
+        ({"ownerReferences": [{**OWNER, "uid": ""}]}, ["DRA003 metadata.ownerReferences.uid"]),
         ({"ownerReferences": [{**OWNER, "controller": True}] * 2}, ["DRA157 metadata.ownerReferences[1].controller"]),
+        ({"ownerReferences": [{**OWNER, "apiVersion": "a/b/c"}]}, ["DRA157 metadata.ownerReferences.apiVersion"]),
+        ({"ownerReferences": [{**OWNER, "apiVersion": "apps/v1"}]}, []),
+        ({"ownerReferences": [{**OWNER, "kind": "Event"}]}, ["DRA157 metadata.ownerReferences"]),
+        ({"ownerReferences": [None]}, [f"DRA003 metadata.ownerReferences.{name}" for name in OWNER]),
         ({"name": "a-"}, ["DRA101 metadata.name"]),
         ({"generateName": "a-"}, []),
         ({"generateName": "A_"}, ["DRA101 metadata.generateName"]),
+        ({"generateName": "a."}, ["DRA101 metadata.generateName"]),
+        ({"generateName": "aA-"}, []),
         ({"namespace": "A.b"}, ["DRA101 metadata.namespace"]),
         ({"namespace": "x" * 64}, ["DRA101 metadata.namespace"]),
         ({"creationTimestamp": "2024-02-29T01:02:03Z"}, []),
@@ -54,6 +61,12 @@ def test_names_that_are_made() -> None:
     assert found({**claim(), "metadata": {"generateName": "a-", "namespace": "team"}}) == []
     assert found(named(device_class(), generateName="A_")) == []
     assert found({**device_class(), "metadata": {"generateName": "A_"}}) == ["DRA101 metadata.name"]
+    assert found({**piece(), "metadata": {"generateName": "A_"}}) == [
+        "DRA101 metadata.generateName",
+        "DRA101 metadata.name",
+    ]
+    assert found({**piece(), "metadata": {"generateName": "aA-"}}) == ["DRA101 metadata.name"]
+    assert found({**device_class(), "metadata": {"generateName": f"{'a' * 58}_"}}) == []
 
 
 def test_what_claims_get_from_a_template() -> None:
