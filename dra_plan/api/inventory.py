@@ -28,8 +28,9 @@ ObjectKey = tuple[str, str, str]
 class Inventory:
     """All objects of the input, converted to v1 and defaulted as the API server does.
 
-    `origins` knows where each object was read, `skipped` counts objects of kinds that planning does not use,
-    `notices` holds the warnings of loading (dropped fields, deprecated versions).
+    `origins` knows where each object was read, `overridden` of those that a later source replaced (the earlier place,
+    the later one), `skipped` counts objects of kinds that planning does not use, `notices` holds the warnings of
+    loading (dropped fields, deprecated versions).
     """
 
     nodes: list[Node] = field(default_factory=list)
@@ -54,5 +55,6 @@ class Inventory:
     storage_capacities: list[CSIStorageCapacity] = field(default_factory=list)
     volume_attachments: list[VolumeAttachment] = field(default_factory=list)
     origins: dict[ObjectKey, Origin] = field(default_factory=dict)
+    overridden: dict[ObjectKey, tuple[Origin, Origin]] = field(default_factory=dict)
     skipped: Counter[str] = field(default_factory=Counter)
     notices: list[Notice] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""apps/v1 and batch/v1: the workloads whose pods use claims."""
+"""apps/v1, batch/v1 and kinds that only their shape tells: the workloads whose pods use claims."""
 
 from __future__ import annotations
 
@@ -97,7 +97,28 @@ class CronJob(Object, frozen=True):
     spec: CronJobSpec = CronJobSpec()
 
 
-AnyWorkload = Workload | ReplicationController | Job | CronJob
+class CustomWorkloadSpec(Object, frozen=True):
+    """How many pods are made of a template."""
+
+    replicas: int = 1
+    template: PodTemplateSpec = PodTemplateSpec()
+
+
+class CustomWorkload(Object, frozen=True):
+    """One pod template of an object whose kind planning does not know.
+
+    `part` is the field that has it, where the object has several; the status says no more than whether it is over.
+    """
+
+    api_version: str = ""
+    kind: str = ""
+    metadata: ObjectMeta = ObjectMeta()
+    spec: CustomWorkloadSpec = CustomWorkloadSpec()
+    status: JobStatus = JobStatus()
+    part: str = ""
+
+
+AnyWorkload = Workload | ReplicationController | Job | CronJob | CustomWorkload
 """Everything with a pod template."""
 
 

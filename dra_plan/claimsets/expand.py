@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 
 from dra_plan.api.core import Pod, PodResourceClaim
 from dra_plan.api.inventory import Inventory, ObjectKey
@@ -10,14 +11,14 @@ from dra_plan.api.meta import LabelSelector, ObjectMeta
 from dra_plan.api.notice import Notice, Origin
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.selectors import labels_match
-from dra_plan.api.workloads import AnyWorkload
+from dra_plan.api.workloads import AnyWorkload, CustomWorkload
 
 from . import notices
 from .generated import GeneratedClaims, make_claim
 from .index import Index, pod_owner, template_spec, workload_owner
 from .podclaims import PodClaimError, check_not_deleted, entry_claim, is_unmade, not_created
 from .podstate import is_waiting
-from .replicas import is_over, is_served
+from .replicas import is_over, is_served, missing, pod_name
 from .sets import ClaimSet, Expansion, Owner
 
 
@@ -86,15 +87,21 @@ class _Builder:
         for workload in self._index.inventory.workloads:
             owner, named = workload_owner(workload), self._chosen.named
             if owner in named if named is not None else self._plans_workload(workload):
-                metadata = ObjectMeta(name=owner.name, namespace=owner.namespace)
-                next_pod = Pod(metadata=metadata, spec=template_spec(workload))
-                yield from self._of_pod(next_pod, owner, None)
+                yield from self._of_workload(workload, owner)
 
     def _plans_workload(self, workload: AnyWorkload) -> bool:
         metadata = workload.metadata
         if not self._chosen(metadata.namespace, metadata.labels) or is_over(workload):
             return False
-        return self._index.controllers.of(metadata) is None and not is_served(workload, self._index.pods_of(workload))
+        return not self._index.is_planned_elsewhere(workload) and not is_served(workload, self._index.pods_of(workload))
+
+    def _of_workload(self, workload: AnyWorkload, owner: Owner) -> Iterator[ClaimSet]:
+        metadata = ObjectMeta(name=pod_name(workload), namespace=owner.namespace)
+        next_pod = Pod(metadata=metadata, spec=template_spec(workload))
+        part = workload.part if isinstance(workload, CustomWorkload) else ""
+        copies = max(1, missing(workload, self._index.pods_of(workload)))
+        for claim_set in self._of_pod(next_pod, owner, None):
+            yield replace(claim_set, part=part, copies=copies)
 
     def _of_pod(self, pod: Pod, owner: Owner, made: GeneratedClaims | None) -> Iterator[ClaimSet]:
         origin = self._index.inventory.origins.get(owner)
@@ -106,9 +113,9 @@ class _Builder:
         except PodClaimError as error:
             if error.missing is not None and error.missing[0] == "ResourceClaimTemplate":
                 self.notices.append(notices.missing_template(owner, error.missing, origin))
-            yield ClaimSet(owner=owner, error=error, origin=origin)
+            yield ClaimSet(owner=owner, pod=pod, error=error, origin=origin)
         else:
-            yield _set_of(owner, [claim for claim in found if claim is not None], origin)
+            yield _set_of(owner, pod, [claim for claim in found if claim is not None], origin)
 
     def _claim(self, pod: Pod, entry: PodResourceClaim, made: GeneratedClaims | None) -> ResourceClaim | None:
         """The claim of one entry: existing or, as the claim controller would, made from its template."""
@@ -137,9 +144,10 @@ class _Builder:
         return is_lone and self._chosen(metadata.namespace, metadata.labels)
 
 
-def _set_of(owner: Owner, claims: list[ResourceClaim], origin: Origin | None) -> ClaimSet:
+def _set_of(owner: Owner, pod: Pod, claims: list[ResourceClaim], origin: Origin | None) -> ClaimSet:
     return ClaimSet(
         owner=owner,
+        pod=pod,
         claims=tuple(claim for claim in claims if claim.allocation is None),
         allocated=tuple(claim for claim in claims if claim.allocation is not None),
         origin=origin,

@@ -10,7 +10,7 @@ from dra_plan.api.core import Pod, PodSpec
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.resource import ResourceClaim, ResourceClaimTemplate
-from dra_plan.api.workloads import AnyWorkload, pod_template
+from dra_plan.api.workloads import AnyWorkload, CustomWorkload, pod_template
 
 from .generated import GeneratedClaims
 from .ownership import DEPLOYMENT, Controllers, Dependents, deployment_of
@@ -64,8 +64,17 @@ class Index:
 
     @cached_property
     def controllers(self) -> Controllers[Pod | AnyWorkload]:
-        """Everything in the input that may control pods or workloads."""
-        return Controllers([*self.inventory.workloads, *self.inventory.pods])
+        """Everything in the input that controls pods or workloads in a way that is known here."""
+        known = [workload for workload in self.inventory.workloads if not isinstance(workload, CustomWorkload)]
+        return Controllers([*known, *self.inventory.pods])
+
+    def is_planned_elsewhere(self, workload: AnyWorkload) -> bool:
+        """Whether the workload's pods are those of its controller or, of a kind unknown here, of what it has made."""
+        if isinstance(workload, CustomWorkload) and (
+            any(self.dependent_pods.of(workload)) or any(self.dependent_workloads.of(workload))
+        ):
+            return True
+        return self.controllers.of(workload.metadata) is not None
 
     @cached_property
     def dependent_pods(self) -> Dependents[Pod]:

@@ -5,11 +5,12 @@ Which pods it has is looked up in `index`; where daemons run is the scheduler's 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from dra_plan.api.core import Pod
-from dra_plan.api.workloads import AnyWorkload, CronJob, Job
+from dra_plan.api.workloads import AnyWorkload, CronJob, CustomWorkload, Job
 
 from .podstate import counts_for, is_waiting
 
@@ -25,7 +26,7 @@ def is_over(workload: AnyWorkload) -> bool:
     """Whether the workload makes no more pods: it is being deleted, or a job that has ended."""
     if workload.metadata.deletion_timestamp:
         return True
-    return isinstance(workload, Job) and any(
+    return isinstance(workload, Job | CustomWorkload) and any(
         condition.type in ("Complete", "Failed") and condition.status == "True"
         for condition in workload.status.conditions
     )
@@ -40,6 +41,8 @@ def wanted(workload: AnyWorkload, pods: Sequence[Pod]) -> Replicas:
         return Replicas("spec.jobTemplate.spec.parallelism", 0)
     if isinstance(workload, Job):
         return Replicas("spec.parallelism", _of_job(workload, pods))
+    if isinstance(workload, CustomWorkload):
+        return Replicas(workload.part or "spec", 0 if is_over(workload) else workload.spec.replicas)
     return Replicas("spec.replicas", 1 if workload.spec.replicas is None else workload.spec.replicas)
 
 
@@ -52,6 +55,18 @@ def _of_job(job: Job, pods: Sequence[Pod]) -> int:
     if job.spec.completions is None:
         return 0 if done else parallel
     return max(0, min(parallel, job.spec.completions - done))
+
+
+def pod_name(workload: AnyWorkload) -> str:
+    """What the names of the workload's pods begin with: its own name and, if it has several templates, which it is."""
+    part = re.sub("[^a-z0-9]+", "-", workload.part.lower()) if isinstance(workload, CustomWorkload) else ""
+    return f"{workload.metadata.name}-{part.strip('-')}" if part else workload.metadata.name
+
+
+def missing(workload: AnyWorkload, pods: Sequence[Pod]) -> int:
+    """How many pods of the workload, whose `pods` these are, have no node yet, those to be made included."""
+    living = [pod for pod in pods if counts_for(pod, workload.kind)]
+    return max(0, wanted(workload, pods).number - len(living)) + sum(map(is_waiting, living))
 
 
 def is_served(workload: AnyWorkload, pods: Sequence[Pod]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from dra_plan.api.core import Node
+from dra_plan.api.core import Node, Pod
 from dra_plan.api.notice import Notice, Origin
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.selectors import node_matches
@@ -33,11 +33,16 @@ class Owner(NamedTuple):
 class ClaimSet:
     """Claims that must be satisfied on one node together.
 
-    `claims` are pending, in the order of the pod's resourceClaims; `allocated` ones restrict the nodes.
-    `error` says, in the scheduler's words, why the set can't even be formed; then both are empty.
+    `claims` are pending, in the order of the pod's resourceClaims; `allocated` ones restrict the nodes. `part` is the
+    field with the pod template, where the owner has several; `pod` is the pod that is planned, and `copies` how many
+    such pods have no node yet. `error` says, in the scheduler's words, why the set can't even be formed; then there are
+    no claims.
     """
 
     owner: Owner | None = None
+    part: str = ""
+    pod: Pod | None = None
+    copies: int = 1
     claims: tuple[ResourceClaim, ...] = ()
     allocated: tuple[ResourceClaim, ...] = ()
     error: PodClaimError | None = None

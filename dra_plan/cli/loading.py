@@ -37,6 +37,7 @@ def load_cluster(
     )
     keep_until_exit(cluster.inventory)
     _report_skipped(cluster.inventory)
+    _report_overridden(cluster.inventory)
     return cluster
 
 
@@ -68,3 +69,19 @@ def _report_skipped(inventory: Inventory) -> None:
 
         counts = ", ".join(f"{count} {kind}" for kind, count in sorted(inventory.skipped.items()))
         print_note(f"skipped, as planning does not use them: {counts}")
+
+
+_MOST_OVERRIDDEN = 5
+"""How many objects that were overridden are told one by one."""
+
+
+def _report_overridden(inventory: Inventory) -> None:
+    from dra_plan.cli.printing import print_note
+
+    told = list(inventory.overridden.items())
+    for (kind, namespace, name), (first, later) in told[:_MOST_OVERRIDDEN]:
+        label = f"{kind} {namespace}/{name}" if namespace else f"{kind} {name}"
+        print_note(f"{label} of {later} is taken, instead of the one in {first}")
+    if len(told) > _MOST_OVERRIDDEN:
+        more = len(told) - _MOST_OVERRIDDEN
+        print_note(f"{more} more {'object is' if more == 1 else 'objects are'} taken from a later source")

@@ -71,6 +71,7 @@ class ClaimSetName(DocumentPart, frozen=True, kw_only=True):
         Meta(description="The pod or workload that uses the claims; null for claims that no pod uses."),
     ]
     claims: list[ClaimName]
+    part: Annotated[str, Meta(description="The field with the pod template, where the owner has several.")] = ""
 
 
 class ClaimSetSummary(ClaimSetName, frozen=True, kw_only=True):

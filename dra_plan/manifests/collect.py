@@ -5,10 +5,11 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from dra_plan.api.base import Object
-from dra_plan.api.inventory import Inventory
+from dra_plan.api.inventory import Inventory, ObjectKey
 from dra_plan.api.meta import ObjectMeta
+from dra_plan.api.workloads import CustomWorkload
 
-from . import defaults, kinds
+from . import defaults, kinds, podtemplates
 from .diagnose import describe
 from .faults import ManifestErrors
 from .json_objects import JsonObject, JsonObjects
@@ -16,6 +17,7 @@ from .json_reader import JsonError
 from .kinds import Kind
 from .objects import decode, has_unset_claims, label_of_value
 from .opaque import MAX_DEPTH, is_too_deep
+from .overriding import merged
 from .places import NO_HEADER, Header, Item, Place, label, label_of
 from .quantities import are_readable
 from .report import Report
@@ -26,13 +28,21 @@ _RANDOM_SUFFIX = "xxxxx"
 
 
 class Collector:
-    """Takes documents and gives an inventory. `strict` asks for names, and for each object only once."""
+    """Takes documents and gives an inventory.
+
+    `strict` asks for names, and for each object only once in a source; the object of a later source overrides. Without
+    it repeated objects are kept.
+    """
 
     def __init__(self, *, namespace: str, strict: bool = False) -> None:
         self.report = Report()
         self._inventory = Inventory()
         self._namespace = namespace
         self._strict = strict
+        self._positions: dict[ObjectKey, int] = {}
+        """Where in its list each object stands, if it may be overridden."""
+        self._custom: dict[ObjectKey, tuple[Place, list[CustomWorkload]]] = {}
+        """What objects of unknown kinds want, by KIND.GROUP, namespace and name."""
 
     @property
     def has_objects(self) -> bool:
@@ -44,6 +54,7 @@ class Collector:
         if self.report.faults:
             raise ManifestErrors(self.report.faults)
         self._inventory.notices.extend(self.report.notices())
+        self._inventory.workloads += [workload for _, parts in self._custom.values() for workload in parts]
         return self._inventory
 
     def add(self, value: object, place: Place, inherited: Header = NO_HEADER) -> None:
@@ -92,7 +103,9 @@ class Collector:
                 message, hint = f"{header.api_version} has no kind {header.kind}", f"did you mean {near}?"
                 self.report.fault(item.place, message, label=shown, path=("kind",), hint=hint)
                 return None
-            self._inventory.skipped[f"{header.kind}.{group}" if group else header.kind] += 1
+            name = f"{header.kind}.{group}" if group else header.kind
+            if not self._add_custom(item, name):
+                self._inventory.skipped[name] += 1
             return None
         if version not in kind.versions:
             hint = f"known: {kind.known_versions}"
@@ -124,10 +137,53 @@ class Collector:
         if version not in kind.current_versions:
             self.report.deprecated_version(kind, version, place.origin)
         key = (kind.name, settled.namespace, settled.name)
-        if self._strict and not self._accepts(key, place):
-            return
+        held = getattr(self._inventory, kind.holder)
+        if self._strict:
+            if not self._accepts(key, place):
+                return
+            if key in self._positions:
+                self._override(key, held, obj, place)
+                return
+            self._positions[key] = len(held)
         self._inventory.origins.setdefault(key, place.origin)
-        getattr(self._inventory, kind.holder).append(obj)
+        held.append(obj)
+
+    def _override(self, key: ObjectKey, held: list[Object], obj: Object, place: Place) -> None:
+        """Puts the object in the place of an earlier source's."""
+        position = self._positions[key]
+        new, origins = merged(held[position], obj), self._inventory.origins
+        if new != held[position]:
+            held[position] = new
+            self._inventory.overridden[key] = (origins[key], place.origin)
+            origins[key] = place.origin
+
+    def _add_custom(self, item: Item, name: str) -> bool:
+        """Takes an object of an unknown kind if it has pod templates; whether it has any that can be planned."""
+        header = item.header
+        shown = label_of(header.kind, item.value.get("metadata"))
+        try:
+            parts = podtemplates.workloads({**item.value, "apiVersion": header.api_version, "kind": header.kind})
+        except podtemplates.NotPlannedError as error:
+            self.report.not_planned(shown, error.path, str(error), item.place.origin)
+            return False
+        if not parts:
+            return False
+        metadata = parts[0].metadata
+        metadata = replace(metadata, namespace=metadata.namespace or self._namespace)
+        parts = [defaults.apply(replace(part, metadata=metadata)) for part in parts]
+        origins, key = self._inventory.origins, (header.kind, metadata.namespace, metadata.name)
+        if self._strict and not metadata.name:
+            self.report.fault(item.place, "missing", label=shown, path=("metadata", "name"))
+        place, known = self._custom.get((name, *key[1:]), (item.place, []))
+        if known and not self._strict:
+            parts = [*known, *parts]
+        elif known and place.source == item.place.source:
+            self.report.fault(item.place, f"given twice, first in {place.origin}", label=shown)
+        elif known and known != parts:
+            self._inventory.overridden[key] = (place.origin, item.place.origin)
+        origins.setdefault(key, item.place.origin)
+        self._custom[name, *key[1:]] = (item.place, parts)
+        return True
 
     def _settled(self, metadata: ObjectMeta, kind: Kind) -> ObjectMeta:
         """The metadata with its namespace, and with a name where the API server would make one."""
@@ -145,13 +201,13 @@ class Collector:
             name = f"{prefix}{count:x>{len(_RANDOM_SUFFIX)}}"
         return name
 
-    def _accepts(self, key: tuple[str, str, str], place: Place) -> bool:
-        """What the command line asks for beyond decoding: a name, and no other object of the same name."""
+    def _accepts(self, key: ObjectKey, place: Place) -> bool:
+        """What the command line asks for beyond decoding: a name, and no other object of that name in the source."""
         if not key[2]:
             self.report.fault(place, "missing", label=label(*key), path=("metadata", "name"))
             return False
         first = self._inventory.origins.get(key)
-        if first is not None:
+        if first is not None and first.source == place.source:
             self.report.fault(place, f"given twice, first in {first}", label=label(*key))
             return False
         return True

@@ -23,7 +23,7 @@ from dra_plan.api.resource import (
     ResourceClaimTemplate,
 )
 from dra_plan.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
-from dra_plan.api.workloads import CronJob, Job, ReplicationController, Workload
+from dra_plan.api.workloads import CronJob, CustomWorkload, Job, ReplicationController, Workload
 
 _T = TypeVar("_T")
 _Known = TypeVar("_Known", bound=Object)
@@ -179,6 +179,7 @@ _DEFAULTS: dict[type[Object], Callable[[Any], Any]] = {
     ReplicationController: _templated,
     Job: _templated,
     CronJob: _cron_job,
+    CustomWorkload: _templated,
     PersistentVolume: _volume,
     PersistentVolumeClaim: _volume,
     StorageClass: _storage_class,

@@ -12,6 +12,7 @@ import msgspec
 from dra_plan.api.base import Object
 
 from . import json_reader, kinds, lines
+from .answers import is_no_objects
 from .kinds import Kind
 from .objects import NOT_DECODED
 from .paths import FieldPath
@@ -140,7 +141,8 @@ class JsonObjects:
             else:
                 envelope = _ENVELOPE.decode(self._text)
                 header = Header(envelope.api_version, envelope.kind)
-                if isinstance(envelope.items, msgspec.UnsetType) or not is_list(envelope.kind, has_items=True):
+                no_list = is_no_objects(*header) or not is_list(envelope.kind, has_items=True)
+                if isinstance(envelope.items, msgspec.UnsetType) or no_list:
                     yield self._whole()
                     return
                 items, steps, inherited = envelope.items, ("items",), header_of_items(header)

@@ -18,7 +18,7 @@ from dra_plan.api.resource import (
     ResourceSlice,
 )
 from dra_plan.api.storage import CSIStorageCapacity, PersistentVolume, PersistentVolumeClaim
-from dra_plan.api.workloads import CronJob, Job, ReplicationController, Workload
+from dra_plan.api.workloads import CronJob, CustomWorkload, Job, ReplicationController, Workload
 
 Quantities = Iterable[QuantityText | None]
 
@@ -137,6 +137,7 @@ _QUANTITIES: dict[type[Object], Callable[[Any], Quantities]] = {
     Pod: _of_pod,
     Workload: _of_templated,
     ReplicationController: _of_templated,
+    CustomWorkload: _of_templated,
     Job: _of_templated,
     CronJob: lambda job: _of_templated(job.spec.job_template),
 }

@@ -21,6 +21,7 @@ class Report:
         self.faults: list[Fault] = []
         self._deprecated: dict[tuple[str, str], Origin] = {}
         self._lifted: list[tuple[str, Origin]] = []
+        self._not_planned: list[Notice] = []
         self._unknown: dict[tuple[str, str, tuple[str, ...]], list[tuple[str, Origin]]] = {}
 
     def fault(
@@ -47,8 +48,14 @@ class Report:
         key = (f"{kind.group}/{version}", kind.name, patterns)
         self._unknown.setdefault(key, []).append((label, origin))
 
+    def not_planned(self, label: str, path: FieldPath, why: str, origin: Origin) -> None:
+        """An object of an unknown kind has a pod template that can't be read."""
+        message = f"{render(path)} looks like a pod template, but is none that can be planned: {why}"
+        self._not_planned.append(Notice("workload-not-planned", message, label, str(origin)))
+
     def notices(self) -> Iterator[Notice]:
         """All notices; the same one for many objects is made once, for the first."""
+        yield from self._not_planned
         for (old, new), origin in self._deprecated.items():
             yield Notice("deprecated-api", f"{old} is deprecated; converted to {new}", "", str(origin))
         if self._lifted:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from .answers import explained, is_no_objects
 from .diagnose import describe
 from .paths import FieldPath
 from .places import NO_HEADER, Header, Item, Place, label_of
@@ -29,6 +30,9 @@ def unwrap(value: object, place: Place, report: Report, inherited: Header = NO_H
         elif isinstance(value, dict):
             place = place._replace(line=place.start_of(id(value)) or place.line)
             header = Header(value.get("apiVersion", inherited.api_version), value.get("kind", inherited.kind))
+            if is_no_objects(*header):
+                report.fault(place, explained(value, header))
+                continue
             if not is_list(header.kind, "items" in value):
                 yield Item(value, header, place)
                 continue

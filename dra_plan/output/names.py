@@ -12,7 +12,7 @@ from . import text
 def allocation(document: AllocationDocument) -> str:
     """`KIND/NAMESPACE/NAME node/NODE` for every node that fits."""
     return "".join(
-        shown.line(f"{text.claim_set_name(claim_set)} node/{node}") + "\n"
+        shown.line(f"{text.owner_name(claim_set)} node/{node}") + "\n"
         for claim_set in document.claim_sets
         for node in claim_set.fitting_nodes
     )

@@ -29,6 +29,11 @@ def node_list(names: Sequence[str], screen: Screen | None) -> str:
 
 
 def claim_set_name(claim_set: ClaimSetName) -> str:
+    """As `owner_name`, with the field of the pod template where the owner has several."""
+    return f"{owner_name(claim_set)} ({claim_set.part})" if claim_set.part else owner_name(claim_set)
+
+
+def owner_name(claim_set: ClaimSetName) -> str:
     """KIND/NAMESPACE/NAME of the owner; of the claim, or claims, for a set that no pod owns."""
     owner = claim_set.owner
     if owner is not None:

@@ -50,7 +50,8 @@ class ClaimSetPlan:
     def name(self) -> str:
         """KIND NAMESPACE/NAME of the owner or, without one, of the claims."""
         if self.claim_set.owner is not None:
-            return str(self.claim_set.owner)
+            part = self.claim_set.part
+            return f"{self.claim_set.owner} ({part})" if part else str(self.claim_set.owner)
         return ", ".join(f"ResourceClaim {claim.key}" for claim in self.claim_set.claims) or "no claims"
 
     @property
@@ -91,6 +92,7 @@ def set_summary(plan: ClaimSetPlan) -> dict[str, Any]:
         "claims": [
             ClaimName(namespace=claim.metadata.namespace, name=claim.metadata.name) for claim in plan.claim_set.claims
         ],
+        "part": plan.claim_set.part,
         "outcome": plan.outcome,
         "fitting_nodes": plan.fitting_nodes,
     }

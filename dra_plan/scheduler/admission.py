@@ -29,7 +29,7 @@ from dra_plan.claimsets.generated import make_claim
 from dra_plan.claimsets.index import Index
 from dra_plan.claimsets.podclaims import is_unmade
 from dra_plan.claimsets.podstate import counts_for, ended
-from dra_plan.claimsets.replicas import is_over, wanted
+from dra_plan.claimsets.replicas import is_over, pod_name, wanted
 from dra_plan.errors import InputError
 
 from .clock import parse_time
@@ -109,8 +109,7 @@ class Admission:
 
     def _replicas(self, workload: AnyWorkload) -> Iterator[Pod]:
         """The pods that the workload's controller would still create."""
-        metadata = workload.metadata
-        if is_over(workload) or self._index.controllers.of(metadata) is not None:
+        if is_over(workload) or self._index.is_planned_elsewhere(workload):
             return
         if workload.kind == "DaemonSet":
             yield from self._daemons(workload)
@@ -122,7 +121,7 @@ class Admission:
         if self._room < 0:
             raise self._too_many(workload, field, count)
         for index in range(living, count):
-            yield _pod_of(workload, template, f"{metadata.name}-{index}")
+            yield _pod_of(workload, template, f"{pod_name(workload)}-{index}")
 
     def _too_many(self, workload: AnyWorkload, field: str, count: int) -> InputError:
         kind, metadata = workload.kind, workload.metadata

@@ -171,7 +171,7 @@ CASES: dict[str, Broken] = {
     "name is null": yaml(CLASS.replace("name: gpu", "name: null")),
     "name is empty": yaml(CLASS.replace("name: gpu", 'name: ""')),
     "metadata is text": yaml("apiVersion: v1\nkind: Node\nmetadata: node\n"),
-    "duplicate object": Broken({"a.yaml": CLAIM + "---\n" + CLASS, "b.yaml": CLAIM + "  \n---\n" + CLASS}),
+    "duplicate object": yaml(CLAIM + "---\n" + CLASS + "---\n" + CLAIM + "  \n---\n" + CLASS),
     "duplicate by default namespace": yaml(
         CLAIM + "---\n" + CLAIM.replace("name: claim", "name: claim\n  namespace: default")
     ),

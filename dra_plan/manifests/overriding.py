@@ -1,0 +1,35 @@
+"""The same object in two sources: the later one overrides, as `kubectl apply` would."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from msgspec.structs import replace
+
+from dra_plan.api.base import Object
+from dra_plan.api.core import Pod
+
+_Known = TypeVar("_Known", bound=Object)
+
+_OF_THE_SERVER = ("uid", "creation_timestamp", "deletion_timestamp", "owner_references")
+"""Metadata that manifests leave to the cluster."""
+
+
+def merged(earlier: _Known, later: _Known) -> _Known:
+    """The later object with what only the cluster says: status, uid, times, owners, and the node that a pod is on.
+
+    What the later one says itself stays as it says.
+    """
+    old: Any = earlier
+    new: Any = later
+    kept = {
+        field: getattr(old.metadata, field)
+        for field in _OF_THE_SERVER
+        if not getattr(new.metadata, field) and getattr(old.metadata, field)
+    }
+    changes: dict[str, Any] = {"metadata": replace(new.metadata, **kept)} if kept else {}
+    if "status" in new.__struct_fields__ and new.status == type(new)().status:
+        changes["status"] = old.status
+    if isinstance(later, Pod) and not later.spec.node_name and old.spec.node_name:
+        changes["spec"] = replace(later.spec, node_name=old.spec.node_name)
+    return replace(later, **changes) if changes else later

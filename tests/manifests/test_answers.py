@@ -1,0 +1,69 @@
+"""Files that hold what an API server answers instead of objects, and lists whose items say nothing of themselves."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dra_plan.manifests.faults import ManifestErrors
+from dra_plan.manifests.load import load
+from tests.live import clusters
+
+FORBIDDEN = {
+    "kind": "Status",
+    "apiVersion": "v1",
+    "metadata": {},
+    "status": "Failure",
+    "message": 'nodes is forbidden: User "viewer" cannot list resource "nodes" in API group "" at the cluster scope',
+    "reason": "Forbidden",
+    "details": {"kind": "nodes"},
+    "code": 403,
+}
+META = {"apiVersion": "meta.k8s.io/v1", "metadata": {"resourceVersion": "993"}}
+TABLE = {**META, "kind": "Table", "columnDefinitions": [], "rows": [{"cells": ["a"]}]}
+POD = {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": {"name": "p"}}
+ALONE = {**META, "kind": "PartialObjectMetadataList", "items": [POD, POD]}
+
+
+@pytest.mark.parametrize("end", ["json", "yaml"])
+@pytest.mark.parametrize("listed", [False, True])
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (FORBIDDEN, f"the API server's refusal instead of objects: {FORBIDDEN['message']} (Forbidden, 403)"),
+        (TABLE, "a table for printing, without the objects: ask for -o json, or with Accept: application/json"),
+        (ALONE, "metadata alone, without spec and status: ask for -o json, or with Accept: application/json"),
+        (POD, "metadata alone, without spec and status: ask for -o json, or with Accept: application/json"),
+    ],
+)
+def test_an_answer_that_is_no_object_is_said(answer, told, listed, end, tmp_path):
+    path = tmp_path / f"in.{end}"
+    value: Any = {"kind": "List", "apiVersion": "v1", "items": [answer]} if listed else answer
+    path.write_text(("# \n" if end == "yaml" else "") + json.dumps(value))
+    with pytest.raises(ManifestErrors) as caught:
+        load([path])
+    [fault] = caught.value.faults
+    assert fault.message == told
+
+
+@pytest.mark.parametrize("end", ["json", "yaml"])
+def test_the_lists_kind_tells_what_its_items_are(end, tmp_path):
+    """As raw answers have them: items without kind and apiVersion."""
+    objects = clusters.objects("4-mid-pending")
+    kinds: dict[tuple[str, str], list[dict]] = {}
+    for obj in objects:
+        kinds.setdefault((obj.pop("apiVersion"), obj.pop("kind")), []).append(obj)
+    for index, ((version, kind), items) in enumerate(kinds.items()):
+        value = {"kind": f"{kind}List", "apiVersion": version, "metadata": {"resourceVersion": "9"}, "items": items}
+        Path(tmp_path, f"{index:02}.{end}").write_text(("# \n" if end == "yaml" else "") + json.dumps(value))
+    found = load([tmp_path])
+    assert (len(found.nodes), len(found.pods), len(found.claims), len(found.slices)) == (2, 18, 11, 1)
+    assert [each.kind for each in found.workloads] == ["Deployment"] * 2 + ["ReplicaSet"] * 2 + [
+        "StatefulSet",
+        "DaemonSet",
+        "Job",
+    ]
+    assert not found.skipped

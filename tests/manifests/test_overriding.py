@@ -1,0 +1,92 @@
+"""The same object in two sources: the later one counts, with what only the cluster says of the earlier one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dra_plan.manifests.faults import ManifestErrors
+from dra_plan.manifests.load import load
+from tests.cli.running import dra_plan
+from tests.scheduler.build import node, placed, pod
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def write(name: str, *objects: dict) -> str:
+    Path(name).write_text("".join(json.dumps(obj) + "\n" for obj in objects))
+    return name
+
+
+def bare(name: str, **spec) -> dict:
+    made = pod(name, **spec)
+    del made["metadata"]["uid"]
+    return made
+
+
+def test_the_later_source_overrides():
+    first, later = node("a", cpu="1"), node("a", labels={"new": "yes"})
+    del later["status"]
+    found = load([write("1.json", node("z"), first), write("2.json", later)])
+    assert [each.metadata.name for each in found.nodes] == ["z", "a"]
+    assert (found.nodes[1].metadata.labels or {})["new"] == "yes"
+    assert found.nodes[1].status.allocatable["cpu"] == "1", "the status stays"
+    key = ("Node", "", "a")
+    assert str(found.origins[key]) == "2.json:1"
+    assert [str(origin) for origin in found.overridden[key]] == ["1.json:2", "2.json:1"]
+
+
+def test_what_only_the_cluster_says_of_a_pod_stays():
+    running = placed("p", "a", metadata={"creationTimestamp": "2026-01-01T00:00:00Z"})
+    [found] = load([write("1.json", running), write("2.json", bare("p", cpu="3"))]).pods
+    assert (found.metadata.uid, found.spec.node_name, found.status.phase) == ("u-p", "a", "Running")
+    assert found.metadata.creation_timestamp == "2026-01-01T00:00:00Z"
+    assert found.spec.containers[0].resources.requests["cpu"] == "3"
+
+
+def test_what_the_later_one_says_counts():
+    [found] = load([write("1.json", placed("p", "a")), write("2.json", placed("p", "b", phase="Failed"))]).pods
+    assert (found.spec.node_name, found.status.phase) == ("b", "Failed")
+
+
+def test_identical_objects_are_silent():
+    found = load([write("1.json", placed("p", "a")), write("2.json", bare("p"))])
+    assert len(found.pods) == 1
+    again = load(["1.json", write("3.json", placed("p", "a"))])
+    assert again.overridden == {}
+    assert str(again.origins["Pod", "default", "p"]) == "1.json:1"
+
+
+def test_twice_in_one_source_stays_an_error():
+    with pytest.raises(ManifestErrors, match=r"2\.json:2: Pod default/p: given twice, first in 2\.json:1"):
+        load([write("1.json", pod("p")), write("2.json", pod("p", cpu="2"), pod("p", cpu="3"))])
+
+
+def test_objects_of_unknown_kinds_too():
+    def custom(replicas: int) -> dict:
+        template = {"spec": {"containers": [{"name": "c"}]}}
+        return {
+            "apiVersion": "e.com/v1",
+            "kind": "X",
+            "metadata": {"name": "x"},
+            "spec": {"replicas": replicas, "template": template},
+        }
+
+    found = load([write("1.json", custom(1)), write("2.json", custom(2))])
+    assert [each.spec.replicas for each in found.workloads] == [2]
+    assert [str(origin) for origin in found.overridden["X", "default", "x"]] == ["1.json:1", "2.json:1"]
+    with pytest.raises(ManifestErrors, match="given twice"):
+        load([write("3.json", custom(1), custom(1))])
+
+
+def test_the_command_line_names_both_places():
+    write("1.json", node("a"), *(pod(f"p{index}") for index in range(7)))
+    write("2.json", *(pod(f"p{index}", cpu="2") for index in range(7)))
+    ran = dra_plan("schedule", "1.json", "2.json", cwd=Path.cwd())
+    assert "Pod default/p0 of 2.json:1 is taken, instead of the one in 1.json:2\n" in ran.err
+    assert "2 more objects are taken from a later source\n" in ran.err

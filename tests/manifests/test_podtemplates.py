@@ -1,0 +1,136 @@
+"""Objects of kinds that planning does not know, with pod templates in them: found by shape, planned and counted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dra_plan import Cluster
+from dra_plan.manifests.decode import from_dicts
+from tests.scheduler.build import gpus, placed, template
+
+WITH_CLAIM = {
+    "spec": {
+        "containers": [{"name": "c", "image": "x"}],
+        "resourceClaims": [{"name": "g", "resourceClaimTemplateName": "t"}],
+    }
+}
+WITHOUT = {"spec": {"containers": [{"name": "c", "image": "x"}]}}
+
+
+def custom(kind: str, spec: dict[str, Any], api: str = "example.com/v1", **other: Any) -> dict[str, Any]:
+    return {"apiVersion": api, "kind": kind, "metadata": {"name": "w", "uid": "u-w"}, "spec": spec, **other}
+
+
+def jobset(**job: Any) -> dict[str, Any]:
+    return custom(
+        "JobSet",
+        {"replicatedJobs": [{"name": "w", "replicas": 2, "template": {"spec": {"template": WITH_CLAIM, **job}}}]},
+        "jobset.x-k8s.io/v1alpha2",
+    )
+
+
+MPI = custom(
+    "MPIJob",
+    {
+        "mpiReplicaSpecs": {
+            "Launcher": {"replicas": 1, "template": WITHOUT},
+            "Worker": {"replicas": 3, "template": WITH_CLAIM},
+        }
+    },
+    "kubeflow.org/v2beta1",
+)
+RAY = custom(
+    "RayCluster",
+    {
+        "headGroupSpec": {"template": WITH_CLAIM},
+        "workerGroupSpecs": [
+            {"groupName": "a", "replicas": 2, "numOfHosts": 2, "template": WITH_CLAIM},
+            {"groupName": "b", "replicas": 0, "template": WITH_CLAIM},
+        ],
+    },
+    "ray.io/v1",
+)
+LEADER = {"replicas": 2, "leaderWorkerTemplate": {"size": 4, "leaderTemplate": WITHOUT, "workerTemplate": WITH_CLAIM}}
+NO_LEADER = {"replicas": 2, "leaderWorkerTemplate": {"size": 4, "workerTemplate": WITH_CLAIM}}
+
+
+@pytest.mark.parametrize(
+    ("obj", "wanted"),
+    [
+        (jobset(parallelism=3), {"": 6}),
+        (jobset(parallelism=3, completions=2), {"": 4}),
+        (jobset(), {"": 2}),
+        (jobset(suspend=True), {"": 0}),
+        (MPI, {"mpiReplicaSpecs.Launcher": 1, "mpiReplicaSpecs.Worker": 3}),
+        (RAY, {"headGroupSpec": 1, "workerGroupSpecs[0]": 4, "workerGroupSpecs[1]": 0}),
+        (
+            custom("LeaderWorkerSet", LEADER),
+            {f"leaderWorkerTemplate.{x}Template": n for x, n in (("leader", 2), ("worker", 6))},
+        ),
+        (custom("LeaderWorkerSet", NO_LEADER), {"": 8}),
+        (custom("Anything", {"deep": [{"er": {"template": WITH_CLAIM}}]}), {"": 1}),
+        (custom("Anything", {"replicas": True, "template": WITH_CLAIM}), {"": 1}),
+        (custom("Workload", {"podSets": [{"count": 2, "template": WITH_CLAIM}]}, "kueue.x-k8s.io/v1beta1"), {}),
+        (custom("Anything", {"spec": {"containers": []}}), {}),
+        (custom("Anything", {"spec": {"containers": {"type": "array"}}}), {}),
+    ],
+)
+def test_pod_templates_are_found_with_their_number(obj, wanted):
+    found = from_dicts([obj])
+    assert {workload.part: workload.spec.replicas for workload in found.workloads} == wanted
+    assert bool(found.skipped) is (not wanted)
+
+
+def test_they_are_planned_and_scheduled():
+    cluster = Cluster.of([*gpus("a", each=6), template("t"), RAY])
+    plan = cluster.allocate()
+    assert [each.name for each in plan] == [
+        f"RayCluster default/w ({part})" for part in ("headGroupSpec", "workerGroupSpecs[0]", "workerGroupSpecs[1]")
+    ]
+    assert [each["part"] for each in plan.to_dict()["claimSets"]] == [
+        "headGroupSpec",
+        "workerGroupSpecs[0]",
+        "workerGroupSpecs[1]",
+    ]
+    assert "raycluster/default/w (workerGroupSpecs[0])" in str(plan)
+    pods = cluster.schedule().to_dict()["pods"]
+    assert [pod["name"] for pod in pods] == [
+        "w-headgroupspec-0",
+        *(f"w-workergroupspecs-0-{index}" for index in range(4)),
+    ]
+    assert {pod["nodeName"] for pod in pods} == {"a"}
+
+
+def test_what_has_made_its_pods_is_not_planned_again():
+    pod = placed("w-0", "a")
+    owner = {"apiVersion": "ray.io/v1", "kind": "RayCluster", "name": "w", "uid": "u-w", "controller": True}
+    pod["metadata"]["ownerReferences"] = [owner]
+    cluster = Cluster.of([*gpus("a"), template("t"), RAY, pod])
+    assert len(cluster.allocate()) == 0
+    assert [each["name"] for each in cluster.schedule().to_dict()["pods"]] == ["w-0"]
+
+
+@pytest.mark.parametrize("word", ["Completed", "Succeeded", "Failed"])
+def test_what_is_over_makes_no_pods(word):
+    over = {**jobset(), "status": {"conditions": [{"type": word, "status": "True"}]}}
+    cluster = Cluster.of([*gpus("a"), template("t"), over])
+    assert len(cluster.allocate()) == 0
+    assert cluster.schedule().to_dict()["pods"] == []
+
+
+@pytest.mark.parametrize(
+    ("spec", "why"),
+    [
+        ({"containers": [{"name": 5}]}, "Expected `str`, got `int`"),
+        ({"containers": [{"name": "c", "resources": {"requests": {"cpu": "much"}}}]}, "a quantity can't be read"),
+    ],
+)
+def test_what_can_not_be_planned_is_said(spec, why):
+    objects = [*gpus("a"), template("t"), custom("Anything", {"template": {"spec": spec}})]
+    [warning] = Cluster.of(objects).schedule().to_dict()["warnings"]
+    assert warning["code"] == "workload-not-planned"
+    assert warning["object"] == "Anything w"
+    assert warning["message"].startswith("spec.template looks like a pod template, but is none that can be planned: ")
+    assert why in warning["message"]
