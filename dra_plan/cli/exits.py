@@ -29,10 +29,19 @@ class Exit(IntEnum):
 def of_document(
     document: AllocationDocument | ExplanationDocument | ScheduleDocument, gate: Gate | None = None
 ) -> Exit:
-    """The status of a plan, as the gate judges it: what fails wins over what is undecided."""
+    """The status of a plan, as the gate judges it: what fails wins over what is undecided.
+
+    A gate that somebody has set, and that failed, says so on standard error, in one line.
+    """
     from dra_plan.output.gate import Gate, Verdict
 
     verdicts = (gate or Gate()).verdicts(document)
     if Verdict.FAILED in verdicts:
+        from dra_plan.cli.printing import print_note
+        from dra_plan.output.gate_words import failure
+
+        said = failure(gate or Gate(), document)
+        if said:
+            print_note(said)
         return Exit.DOES_NOT_FIT
     return Exit.UNDECIDED if Verdict.UNDECIDED in verdicts else Exit.OK

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from dra_plan.allocator import AllocationError, DeviceID, NodeAllocationError, PoolDevice, SelectorError
+from dra_plan.allocator.errors import Cause
 from dra_plan.allocator.requests import SelectorCondition, Want
 from dra_plan.api.inventory import Inventory, ObjectKey
 from dra_plan.api.notice import Origin
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.claimsets import ClaimSet
 from dra_plan.near import nearest
+from dra_plan.scheduler.dra.claimcheck import check_requests
 
 from . import edits
 from .mending import mended
@@ -21,6 +23,10 @@ _LISTS_GATE = "DRAListTypeAttributes"
 
 _SET_OFF = ("all-and-broken-pool", "all-and-constraint")
 """Errors that a request sets off without being wrong itself: a pool or a constraint is at fault."""
+
+
+_BEFORE_THE_ALLOCATOR = ("class-missing", "class-not-named", "feature-off", "request-empty")
+"""Errors of the allocator that the scheduler may meet before, in words of its own."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -78,7 +84,7 @@ def of_error(
 ) -> ErrorDetails:
     """What ended the attempt on this node."""
     cause = error.cause
-    details = ErrorDetails(cause.code, cause.message, gate=cause.gate or None)
+    details = ErrorDetails(cause.code, _said(placement, cause), gate=cause.gate or None)
     if isinstance(error, SelectorError):
         _blame_selector(details, placement, error, claim_set, inventory)
         return details
@@ -90,6 +96,14 @@ def of_error(
         details.missing, details.known = ("DeviceClass", "", cause.device_class), sorted(placement.view.classes)
         details.hint = nearest(cause.device_class, details.known)
     return details
+
+
+def _said(placement: Placement, cause: Cause) -> str:
+    """What the scheduler says: it looks at the form of claims and at their classes before it asks its allocator."""
+    if cause.code not in _BEFORE_THE_ALLOCATOR:
+        return cause.message
+    statuses = (check_requests(claim, placement.view) for claim in placement.claims)
+    return next((status.message for status in statuses if status is not None), cause.message)
 
 
 def _place(details: ErrorDetails, claim: ResourceClaim, claim_set: ClaimSet, inventory: Inventory) -> None:

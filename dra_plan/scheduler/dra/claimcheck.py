@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from dra_plan.allocator import View
 from dra_plan.api.resource import DeviceRequest, ResourceClaim
 from dra_plan.api.selectors import selector_problem
-from dra_plan.scheduler.cluster import SimulatedCluster
 from dra_plan.scheduler.status import Status, error, unresolvable
+
+if TYPE_CHECKING:
+    from dra_plan.scheduler.cluster import SimulatedCluster
 
 
 def check_claim(claim: ResourceClaim, cluster: SimulatedCluster, *, is_special: bool) -> Status | None:
@@ -18,28 +23,33 @@ def check_claim(claim: ResourceClaim, cluster: SimulatedCluster, *, is_special: 
         return unresolvable(f"resource claim {claim.key} is in the process of being allocated")
     if is_special:
         return None
-    statuses = (_check_request(claim, request, cluster) for request in claim.spec.devices.requests)
+    return check_requests(claim, cluster.view)
+
+
+def check_requests(claim: ResourceClaim, view: View) -> Status | None:
+    """Why no node is even looked at for what the claim asks: forms and classes that are not known."""
+    statuses = (_check_request(claim, request, view) for request in claim.spec.devices.requests)
     return next((status for status in statuses if status is not None), None)
 
 
-def _check_request(claim: ResourceClaim, request: DeviceRequest, cluster: SimulatedCluster) -> Status | None:
+def _check_request(claim: ResourceClaim, request: DeviceRequest, view: View) -> Status | None:
     where = f"resource claim {claim.key}, request {request.name}"
     if request.exactly is not None:
-        return _check_class(request.exactly.device_class_name, request.name, cluster)
+        return _check_class(request.exactly.device_class_name, request.name, view)
     if not request.first_available:
         return unresolvable(f"{where}: unknown request type")
-    if not cluster.view.target.features.prioritized_list:
+    if not view.target.features.prioritized_list:
         return unresolvable(f"{where}: has subrequests, but the DRAPrioritizedList feature is disabled")
     statuses = (
-        _check_class(option.device_class_name, f"{request.name}/{option.name}", cluster)
+        _check_class(option.device_class_name, f"{request.name}/{option.name}", view)
         for option in request.first_available
     )
     return next((status for status in statuses if status is not None), None)
 
 
-def _check_class(name: str, request: str, cluster: SimulatedCluster) -> Status | None:
+def _check_class(name: str, request: str, view: View) -> Status | None:
     if not name:
         return error(f"request {request}: unsupported request type")
-    if name not in cluster.view.classes:
+    if name not in view.classes:
         return unresolvable(f"request {request}: device class {name} does not exist")
     return None

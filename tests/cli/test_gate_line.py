@@ -1,0 +1,66 @@
+"""A gate that failed says so in one line on standard error, whatever goes to standard output."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dra_plan.output.gate import Gate
+from dra_plan.output.gate_words import failure
+from tests.explain.asking import explain
+from tests.explain.build import a_class, a_slice, claim, device, node, pod, request
+from tests.explain.situations import ASKED, SITUATIONS
+
+from .running import in_process
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> str:
+    slices = [a_slice(name, [device("gpu-0")]) for name in ("a", "b")]
+    objects: list[Any] = [node("a"), node("b"), a_class(), *slices]
+    objects += [claim("one"), claim("all", request(count=2)), pod("train", gpu="all")]
+    path = tmp_path / "cluster.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}), encoding="utf-8")
+    return str(path)
+
+
+def gate_lines(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.startswith("gate failed")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["allocate", "--min-nodes", "2"], "gate failed: 1 claim set does not fit: pod/default/train"),
+        (
+            ["allocate", "--min-nodes", "3"],
+            (
+                "gate failed: 1 claim set does not fit: pod/default/train;"
+                " 1 claim set fits on fewer than 3 nodes (--min-nodes): resourceclaim/default/one on 2"
+            ),
+        ),
+        (["explain", "--require-fit"], "gate failed: 1 claim set does not fit: pod/default/train"),
+        (["schedule", "--require-fit"], "gate failed: 1 pod has no node: default/train"),
+    ],
+)
+@pytest.mark.parametrize("output", ["json", "name"])
+def test_a_gate_that_failed_says_so(cluster: str, arguments: list[str], said: str, output: str) -> None:
+    if arguments[0] == "explain" and output == "name":
+        output = "markdown"
+    ran = in_process(arguments[0], cluster, *arguments[1:], "-o", output)
+    assert (ran.status, gate_lines(ran.err)) == (1, [said])
+    assert gate_lines(ran.out) == []
+
+
+def test_what_is_undecided_is_named() -> None:
+    document = explain(SITUATIONS["undecided"](), **{"together": False, **ASKED["undecided"]}).document
+    assert failure(Gate(require_fit=True), document).startswith("gate failed: 1 claim set is undecided (--require-fit)")
+    assert failure(Gate(), document) == ""
+
+
+def test_without_a_gate_nothing_is_said(cluster: str) -> None:
+    assert gate_lines(in_process("allocate", cluster).err) == []
+    assert gate_lines(in_process("allocate", cluster, "--min-nodes", "1").err) == []
