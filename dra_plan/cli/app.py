@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from dra_plan import __version__
-from dra_plan.cli import allocate, cel, completion, explain, pools, schedule, schema, validate
+from dra_plan.cli import allocate, cel, completion, explain, pools, rule, schedule, schema, validate
 from dra_plan.cli.exits import Exit
 from dra_plan.cli.guard import guarded
 from dra_plan.cli.whatif import PlanningCommand
@@ -58,5 +58,5 @@ def _root(
 
 for _planning in (allocate.allocate, pools.pools, explain.explain, schedule.schedule):
     app.command(cls=PlanningCommand)(_exiting(_planning))
-for _command in (validate.validate, cel.cel, schema.schema, completion.completion):
+for _command in (validate.validate, rule.rule, cel.cel, schema.schema, completion.completion):
     app.command()(_exiting(_command))

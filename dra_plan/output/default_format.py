@@ -6,10 +6,11 @@ from dra_plan.documents.allocation import AllocationDocument
 from dra_plan.documents.base import PrintedDocument
 from dra_plan.documents.explanation import ExplanationDocument
 from dra_plan.documents.pools import PoolsDocument
+from dra_plan.documents.rules import RulesDocument
 from dra_plan.documents.schedule import ScheduleDocument
 from dra_plan.documents.validation import ValidationDocument
 
-from . import allocation_table, explain_formats, findings, formats, pool_table, schedule
+from . import allocation_table, explain_formats, findings, formats, pool_table, rule_text, schedule
 
 
 def text(document: PrintedDocument) -> str:
@@ -22,6 +23,8 @@ def text(document: PrintedDocument) -> str:
             made = explain_formats.parse("text")(document, None)
         case PoolsDocument():
             made = formats.parse("table", pool_table.FORMATS)(document, None)
+        case RulesDocument():
+            made = rule_text.parse("text")(document, None)
         case ScheduleDocument():
             made = formats.parse("table", schedule.FORMATS)(document, None)
         case ValidationDocument():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dra_plan import shown
-from dra_plan.documents.validation import FindingEntry, RuleEntry, ValidationDocument
+from dra_plan.documents.validation import FindingEntry, ValidationDocument
 
 from . import text
 from .columns import Screen
@@ -30,23 +30,24 @@ def short(document: ValidationDocument, _screen: Screen | None) -> str:
 def render(document: ValidationDocument, screen: Screen | None) -> str:
     """Each finding with its source line, the object and the field, and what to do; below, how many there are."""
     rules = {rule.code: rule for rule in document.rules}
-    blocks = ["\n".join(_block(finding, rules[finding.code], screen)) + "\n" for finding in document.findings]
+    blocks = ["\n".join(block(finding, rules[finding.code].fix, screen)) + "\n" for finding in document.findings]
     return "\n".join([*blocks, f"{shown.line(summary(document))}\n"])
 
 
-def _block(finding: FindingEntry, rule: RuleEntry, screen: Screen | None) -> Iterator[str]:
+def block(finding: FindingEntry, fix: str, screen: Screen | None) -> Iterator[str]:
+    """The lines of one finding; `fix` is what its rule says to do."""
     colour = _COLOURS[finding.severity] if screen and screen.colour else ""
     where = shown.line(f"{place(finding)}: ") if finding.file else ""
     mark = f"{finding.severity}[{finding.code}]"
-    head = _wrapped(f"{where}{mark} {shown.line(finding.message)}", screen, "  ")
+    head = wrapped(f"{where}{mark} {shown.line(finding.message)}", screen, "  ")
     head[0] = _in_colour(head[0], where, mark, colour)
     yield from head
     width = screen.width if screen else _WIDTH
     margin = " " * len(str(finding.line)) if finding.excerpt else ""
     yield from excerpt_lines(finding, width, colour)
     about = ", ".join(part for part in (finding.object, finding.field) if part)
-    yield from _wrapped(f"{margin} = {shown.line(about)}", screen, f"{margin}   ")
-    yield from _help(finding, rule, screen)
+    yield from wrapped(f"{margin} = {shown.line(about)}", screen, f"{margin}   ")
+    yield from _help(finding, fix, screen)
 
 
 def _in_colour(line: str, where: str, mark: str, colour: str) -> str:
@@ -55,16 +56,16 @@ def _in_colour(line: str, where: str, mark: str, colour: str) -> str:
     return f"{_BOLD}{where}{_PLAIN}{colour}{mark}{_PLAIN}{line[len(where + mark) :]}"
 
 
-def _help(finding: FindingEntry, rule: RuleEntry, screen: Screen | None) -> Iterator[str]:
+def _help(finding: FindingEntry, fix: str, screen: Screen | None) -> Iterator[str]:
     """What to do, and what to write if that is known: as it is, to be copied."""
     if not finding.suggestion:
-        yield from _wrapped(f"help: {rule.fix}", screen, "      ")
+        yield from wrapped(f"help: {fix}", screen, "      ")
         return
-    yield from _wrapped(f"help: {rule.fix.removesuffix('.')}:", screen, "      ")
+    yield from wrapped(f"help: {fix.removesuffix('.')}:", screen, "      ")
     yield f"        {shown.line(finding.suggestion)}"
 
 
-def _wrapped(line: str, screen: Screen | None, indent: str) -> list[str]:
+def wrapped(line: str, screen: Screen | None, indent: str) -> list[str]:
     """The lines of a text on a screen, wrapped between words; elsewhere it stays whole."""
     if screen is None or len(line) <= screen.width:
         return [line]

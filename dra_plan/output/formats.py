@@ -34,8 +34,8 @@ def parse(option: str, formats: Formats[D]) -> Format[D]:
 def of_tables(formats: Formats[D]) -> dict[str, Format[D]]:
     """The formats of a document that is shown as tables, by name."""
     return {
-        "table": lambda document, screen: _columns(formats.table(document, screen), screen),
-        "wide": lambda document, screen: _columns(formats.wide(document, screen), screen),
+        "table": lambda document, screen: columns(formats.table(document, screen), screen),
+        "wide": lambda document, screen: columns(formats.wide(document, screen), screen),
         **DATA,
         "name": lambda document, _screen: formats.name(document),
     }
@@ -69,7 +69,8 @@ DATA: Mapping[str, Format[PrintedDocument]] = {"json": _json, "yaml": _yaml}
 """The formats that every document has: itself, whole."""
 
 
-def _columns(parts: list[Table | str], screen: Screen | None) -> str:
+def columns(parts: list[Table | str], screen: Screen | None) -> str:
+    """Tables and sentences as text, made for the screen if there is one."""
     if screen is None:
         return plain(parts)
     from .screen import render

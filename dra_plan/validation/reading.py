@@ -20,7 +20,7 @@ from dra_plan.manifests.paths import FieldPath
 from dra_plan.manifests.places import Item, Place, label, label_of
 from dra_plan.manifests.quantities import are_readable
 from dra_plan.manifests.report import Report
-from dra_plan.manifests.sources import STDIN, read_sources
+from dra_plan.manifests.sources import STDIN, Source, read_sources
 from dra_plan.manifests.unwrap import unwrap
 
 from . import schema
@@ -50,13 +50,26 @@ def read(
     report = Report()
     reading = Reading()
     for source in read_sources(names, report.faults, recursive=recursive, stdin=stdin):
-        if b"dra-plan:" in source.data:
-            reading.texts[source.name] = source.data.decode()
-        for document in read_documents(source, report.faults):
-            items = unwrap(document.plain(), document.place_of_fields(), report)
-            reading.subjects.extend(_subject(item, namespace) for item in items)
+        _read_source(source, reading, report, namespace)
     if not report.faults and not reading.subjects:
         report.faults.append(Fault("", f"no Kubernetes object found in {', '.join(names)}"))
+    if report.faults:
+        raise ManifestErrors(report.faults)
+    return reading
+
+
+def _read_source(source: Source, reading: Reading, report: Report, namespace: str) -> None:
+    if b"dra-plan:" in source.data:
+        reading.texts[source.name] = source.data.decode()
+    for document in read_documents(source, report.faults):
+        items = unwrap(document.plain(), document.place_of_fields(), report)
+        reading.subjects.extend(_subject(item, namespace) for item in items)
+
+
+def of_text(text: str, name: str, *, namespace: str = "default") -> Reading:
+    """All objects of a text, which findings call `name`. Raises `ManifestErrors` as `read` does."""
+    report, reading = Report(), Reading()
+    _read_source(Source(name, text.encode()), reading, report, namespace)
     if report.faults:
         raise ManifestErrors(report.faults)
     return reading

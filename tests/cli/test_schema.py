@@ -21,6 +21,7 @@ PRINTED = {
     "AllocationPlan": ["allocate", *given("cluster", "fits", "too-many"), "--explain"],
     "Explanation": ["explain", *given("cluster", "fits", "too-many")],
     "PoolList": ["pools", *given("cluster")],
+    "RuleList": ["rule", "DRA101"],
     "SchedulePlan": ["schedule", "fixtures/quickstart", "--trace"],
     "SelectorReport": ["cel", 'device.driver == "a.example.com"', *given("cluster")],
     "ValidationReport": ["validate", "fixtures/old-api"],

@@ -1,8 +1,11 @@
-"""docs/rules.md, from the rules themselves and from the cases that break them."""
+"""docs/rules.md, from the rules themselves and from their examples."""
 
 from pathlib import Path
 
+from dra_plan.planner.rule_guide import judged_example
+from dra_plan.validation import examples
 from dra_plan.validation.registry import RULES
+from dra_plan.validation.rule import Rule
 
 GROUPS = {
     "0": (
@@ -23,7 +26,8 @@ HEAD = """\
 Each finding has the code of its rule, which is never used for anything else. **error**: the API server or the \
 scheduler refuses it, or the request can't be met. **warning**: probably a mistake. **info**: worth knowing. \
 `--fail-on` says which of them make exit status 1; the default is error. Who refuses the object is told too \
-(`refusedBy` in the document); what kubectl refuses before the API server sees it counts as refused by the API server.
+(`refusedBy` in the document); what kubectl refuses before the API server sees it counts as refused by the API server. \
+`dra-plan rule CODE` prints what stands here of a rule.
 
 `--select` and `--ignore` take codes or their beginnings: `--ignore DRA010,DRA2`. The longer one wins, and of two that \
 are equally long `--ignore`. A project keeps them in `.dra-plan.toml`, or in `[tool.dra-plan]` of `pyproject.toml`; \
@@ -46,8 +50,8 @@ every rule.
 
 
 COLUMNS = """\
-| Code | Severity | Refused by | What | Why | What to do |
-|---|---|---|---|---|---|
+| Code | Severity | Refused by | What |
+|---|---|---|---|
 """
 
 
@@ -58,9 +62,31 @@ def page() -> str:
         parts.append(f"\n## {title}\n{about}\n\n{COLUMNS}")
         for code, rule in RULES.items():
             if code[3] == digit:
-                cells = (f"`{code}`", str(rule.severity), REFUSERS[rule.refused_by], rule.title, rule.why, rule.fix)
+                cells = (f"[{code}](#{code.lower()})", str(rule.severity), REFUSERS[rule.refused_by], rule.title)
                 parts.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n")
+        parts += [_section(rule) for code, rule in RULES.items() if code[3] == digit]
     return "".join(parts)
+
+
+def _section(rule: Rule) -> str:
+    """The rule under a heading that links can name, with its examples and what is said of the bad one."""
+    example = examples.load(rule.code)
+    told = [found for found in judged_example(rule.code) if found.code == rule.code]
+    says = "".join(f"{found.line}:{found.column}: {found.message}\n" for found in told)
+    gates = {**example.gates, **example.good_gates}
+    switched = ", ".join(f"`{name}={str(on).lower()}`" for name, on in gates.items())
+    about = "The good one" if example.good_gates else "Both"
+    return (
+        f"\n### {rule.code}\n**{rule.title}**: {rule.why} {rule.fix}\n\n"
+        f"Bad:\n\n{_block(example.bad, 'yaml')}\nwhich gives\n\n{_block(says, 'text')}"
+        f"\nGood:\n\n{_block(example.good, 'yaml')}"
+        + (f"\nBoth with:\n\n{_block(example.around, 'yaml')}" if example.around else "")
+        + (f"\n{about} with {switched}.\n" if switched else "")
+    )
+
+
+def _block(text: str, language: str) -> str:
+    return f"```{language}\n{text}```\n"
 
 
 PATH = Path(__file__).parents[2] / "docs" / "rules.md"

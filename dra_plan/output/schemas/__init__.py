@@ -12,6 +12,7 @@ _DOCUMENTS = {
     "AllocationPlan": "allocation.AllocationDocument",
     "Explanation": "explanation.ExplanationDocument",
     "PoolList": "pools.PoolsDocument",
+    "RuleList": "rules.RulesDocument",
     "SchedulePlan": "schedule.ScheduleDocument",
     "SelectorReport": "selectors.SelectorDocument",
     "ValidationReport": "validation.ValidationDocument",
