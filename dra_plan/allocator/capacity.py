@@ -1,6 +1,7 @@
 """Consumable capacity: what a request takes of each capacity of a device, and whether it is left (KEP-5075).
 
 What a request demands of a device does not depend on the search and is computed once; amounts are nano-units.
+Ranges and their steps are `ranges`.
 """
 
 from __future__ import annotations
@@ -11,14 +12,13 @@ from typing import NamedTuple
 from dra_plan.api import quantity
 from dra_plan.api.base import QuantityText
 from dra_plan.api.quantity import Quantity
-from dra_plan.api.resource import CapacityRequestPolicy, CapacityRequestPolicyRange, DeviceCapacity
+from dra_plan.api.resource import CapacityRequestPolicy, DeviceCapacity
 from dra_plan.releases import Quirk, Quirks
 
 from .identity import DeviceID
 from .pools import PoolDevice
+from .ranges import Steps, UncountableError
 from .reasons import CapacityMissing, CapacityShort, PolicyViolated
-
-_NANO_PER_UNIT = 10**9
 
 
 class Portion(NamedTuple):
@@ -31,18 +31,21 @@ class Portion(NamedTuple):
 
 
 class Demand(NamedTuple):
-    """What a request takes of a device, by capacity, or why the device can't serve it. Quirks that mattered besides."""
+    """What a request takes of a device, by capacity, or why the device can't serve it. Quirks that mattered besides.
+
+    A `problem`, in upstream's words, ends the allocation of the pod, so that the refusal does not come to matter.
+    """
 
     portions: tuple[Portion, ...]
     refusal: CapacityMissing | PolicyViolated | None = None
     sighted: tuple[Quirk, ...] = ()
+    problem: str = ""
 
 
-def demand(requests: Mapping[str, QuantityText] | None, device: PoolDevice, quirks: Quirks) -> Demand:
+def demand(requests: Mapping[str, QuantityText] | None, device: PoolDevice, steps: Steps, quirks: Quirks) -> Demand:
     """What a request with these capacity requests takes of the device: every capacity, requested or not."""
     capacities = device.device.capacity
     wanted: dict[str, QuantityText] = {}
-    sighted: list[Quirk] = []
     for name, written in (requests or {}).items():
         found = name if name in capacities else _qualified(name, device.id, capacities)
         if found is not None and found != name and quirks.literal_capacity_names:
@@ -50,12 +53,21 @@ def demand(requests: Mapping[str, QuantityText] | None, device: PoolDevice, quir
         if found is None:
             return Demand((), CapacityMissing(name))
         wanted[found] = written
-    portions = []
+    sighted: list[Quirk] = []
+    amounts: dict[str, Quantity] = {}
     for name, capacity in capacities.items():
-        amount = consumed(wanted.get(name), capacity, quirks, sighted)
-        if violates(amount, capacity.request_policy, quirks, sighted):
+        try:
+            amounts[name] = consumed(wanted.get(name), capacity, steps, sighted)
+        except UncountableError as error:
+            return Demand((), PolicyViolated(name, str(wanted[name])), (), f'capacity "{name}": {error}')
+        if amounts[name].sign < 0 and steps.checks_amounts:
+            refusal = PolicyViolated(name, amounts[name].text)
+            return Demand((), refusal, (), f'capacity "{name}": capacity value is negative')
+    portions = []
+    for name, amount in amounts.items():
+        if violates(amount, capacities[name].request_policy, steps, quirks, sighted):
             return Demand((), PolicyViolated(name, amount.text), tuple(sighted))
-        portions.append(Portion(name, amount.nano, quantity.parse(capacity.value).nano, amount.text))
+        portions.append(Portion(name, amount.nano, quantity.parse(capacities[name].value).nano, amount.text))
     return Demand(tuple(portions), None, tuple(sighted))
 
 
@@ -77,10 +89,11 @@ def _qualified(name: str, device: DeviceID, capacities: Mapping[str, DeviceCapac
     return other if other in capacities else None
 
 
-def consumed(
-    requested: QuantityText | None, capacity: DeviceCapacity, quirks: Quirks, sighted: list[Quirk]
-) -> Quantity:
-    """What a request consumes of a capacity after the policy's rounding; without a request, the default or all."""
+def consumed(requested: QuantityText | None, capacity: DeviceCapacity, steps: Steps, sighted: list[Quirk]) -> Quantity:
+    """What a request consumes of a capacity after the policy's rounding; without a request, the default or all.
+
+    Raises UncountableError.
+    """
     policy = capacity.request_policy
     if requested is None:
         default = policy.default if policy is not None else None
@@ -89,33 +102,16 @@ def consumed(
     if policy is None:
         return amount
     if policy.valid_range is not None and policy.valid_range.min is not None:
-        return _rounded_to_range(amount, policy.valid_range, quirks, sighted)
+        return steps.rounded(amount, policy.valid_range, sighted)
     if policy.valid_values:
         allowed = (quantity.parse(value) for value in policy.valid_values)
         return next((value for value in allowed if value >= amount), amount)
     return amount
 
 
-def _rounded_to_range(
-    amount: Quantity, valid: CapacityRequestPolicyRange, quirks: Quirks, sighted: list[Quirk]
-) -> Quantity:
-    """The least allowed amount that is enough; upstream steps in whole units and prints them in binary form (Q23)."""
-    least = quantity.parse(valid.min if valid.min is not None else 0)
-    if amount < least:
-        return least
-    step = quantity.parse(valid.step) if valid.step is not None else None
-    if step is None or step.nano <= 0:
-        return amount
-    exact = least.nano + -((least.nano - amount.nano) // step.nano) * step.nano
-    whole = least.units + -((least.units - amount.units) // step.units) * step.units
-    if exact != whole * _NANO_PER_UNIT:
-        if not quirks.whole_steps:
-            return quantity.make(exact, -9, amount.format)
-        sighted.append("whole_steps")
-    return quantity.make(whole, 0, "BinarySI")
-
-
-def violates(amount: Quantity, policy: CapacityRequestPolicy | None, quirks: Quirks, sighted: list[Quirk]) -> bool:
+def violates(
+    amount: Quantity, policy: CapacityRequestPolicy | None, steps: Steps, quirks: Quirks, sighted: list[Quirk]
+) -> bool:
     """Whether the amount is neither the default nor what the range or the values allow."""
     if policy is None:
         return False
@@ -128,20 +124,7 @@ def violates(amount: Quantity, policy: CapacityRequestPolicy | None, quirks: Qui
                 return False
             sighted.append("default_compared_by_form")
     if policy.valid_range is not None:
-        return _outside(amount, policy.valid_range, quirks)
+        return steps.outside(amount, policy.valid_range)
     if policy.valid_values:
         return all(amount != quantity.parse(value) for value in policy.valid_values)
     return False
-
-
-def _outside(amount: Quantity, valid: CapacityRequestPolicyRange, quirks: Quirks) -> bool:
-    if valid.max is not None and amount > quantity.parse(valid.max):
-        return True
-    if valid.step is None:
-        return False
-    step, least = quantity.parse(valid.step), quantity.parse(valid.min if valid.min is not None else 0)
-    if step.nano <= 0:
-        return False
-    if quirks.whole_steps:
-        return (amount.units - least.units) % step.units != 0
-    return (amount.nano - least.nano) % step.nano != 0

@@ -27,6 +27,7 @@ ErrorCode = Literal[
     "invalid-pools",
     "node-selector-terms",
     "node-selector-invalid",
+    "capacity-request",
     "selector-compile",
     "selector-runtime",
 ]

@@ -20,7 +20,7 @@ from dra_plan.api.resource import (
     ResourceClaim,
 )
 from dra_plan.cel.errors import CelDeviceError
-from dra_plan.releases import Target
+from dra_plan.releases import Rules, Target
 
 from . import constraints
 from .constraints import Constraint
@@ -35,6 +35,12 @@ if TYPE_CHECKING:
 RESULTS_LIMIT = 32
 """Devices that one claim may be given (`AllocationResultsMaxSize`)."""
 
+_MISSING_KEY = "no such key:"
+_ADVICE = (
+    ". consider using CEL optional chaining (.? followed by orValue()) or guarding the check with has()"
+    " for optional fields"
+)
+
 Compile = Callable[[str], "Selector"]
 """Compiles an expression; raises ValueError with the compiler's text."""
 
@@ -48,6 +54,8 @@ class SelectorCondition:
     index: int
     expression: str
     compile: Compile
+    explains: bool = False
+    """Errors name the device, and come with advice."""
     selector: Selector | None = None
 
     def holds(self, device: PoolDevice) -> bool:
@@ -71,7 +79,9 @@ class SelectorCondition:
         code: ErrorCode
         code, kind = ("selector-compile", "compile") if device is None else ("selector-runtime", "runtime")
         owner = f"claim {self.claim}" if self.class_name is None else f"class {self.class_name}"
-        text = f"{owner}: selector #{self.index}: CEL {kind} error: {error}"
+        place = f" on device {device.id}" if self.explains and device is not None else ""
+        advice = _ADVICE if self.explains and device is not None and _MISSING_KEY in str(error) else ""
+        text = f"{owner}: selector #{self.index}{place}: CEL {kind} error: {error}{advice}"
         cause = Cause(code, text, claim=self.claim, device_class=self.class_name or "")
         of_device = isinstance(error, CelDeviceError)
         return SelectorError(cause, self.index, self.expression, str(error), device, of_device)
@@ -201,7 +211,7 @@ class RequestReader:
     ) -> Want:
         name = name or getattr(asked, "name", "")
         device_class = self._classes.get(asked.device_class_name)
-        own = _conditions(claim.key, None, asked.selectors, self._compile)
+        own = _conditions(claim.key, None, asked.selectors, self._compile, self._rules)
         return Want(
             claim_index=claim_index,
             request_index=index,
@@ -224,7 +234,7 @@ class RequestReader:
             return ()
         name = device_class.metadata.name
         if name not in self._conditions:
-            self._conditions[name] = class_conditions(device_class, self._compile)
+            self._conditions[name] = class_conditions(device_class, self._compile, self._rules)
         return self._conditions[name]
 
     def _problem(
@@ -259,16 +269,16 @@ class RequestReader:
         return None
 
 
-def class_conditions(device_class: DeviceClass, compile_: Compile) -> tuple[SelectorCondition, ...]:
+def class_conditions(device_class: DeviceClass, compile_: Compile, rules: Rules) -> tuple[SelectorCondition, ...]:
     """The selectors of a class; one without CEL is passed over, while in a request it is the request's problem."""
-    return _conditions("", device_class.metadata.name, device_class.spec.selectors, compile_)
+    return _conditions("", device_class.metadata.name, device_class.spec.selectors, compile_, rules)
 
 
 def _conditions(
-    claim: str, class_name: str | None, selectors: Sequence[DeviceSelector], compile_: Compile
+    claim: str, class_name: str | None, selectors: Sequence[DeviceSelector], compile_: Compile, rules: Rules
 ) -> tuple[SelectorCondition, ...]:
     return tuple(
-        SelectorCondition(claim, class_name, index, selector.cel.expression, compile_)
+        SelectorCondition(claim, class_name, index, selector.cel.expression, compile_, rules.explains_selector_errors)
         for index, selector in enumerate(selectors)
         if selector.cel is not None
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import product
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from dra_plan.api.base import QuantityText
 from dra_plan.api.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from dra_plan.api.resource import (
@@ -44,7 +46,10 @@ class ResultMaker:
         return AllocationResult(
             devices=DeviceAllocationResult(
                 results=[self._device(take) for take in takes],
-                config=[*_class_configs(wants), *self._claim_configs(ready, wants)],
+                config=[
+                    self._named(config, wants)
+                    for config in [*_class_configs(wants), *self._claim_configs(ready, wants)]
+                ],
             ),
             node_selector=self._node_selector(ready, takes),
         )
@@ -82,6 +87,12 @@ class ResultMaker:
                 times = times if self._quirks.duplicate_claim_config else 1
             configs += [entry] * times
         return configs
+
+    def _named(self, config: DeviceAllocationConfiguration, wants: list[Want]) -> DeviceAllocationConfiguration:
+        """The configuration; without the names of its requests where these are all that the claim has."""
+        if not self._rules.leaves_out_all_requests or not all(_is_listed(want, config.requests) for want in wants):
+            return config
+        return replace(config, requests=[])
 
     def _node_selector(self, ready: ClaimRequests, takes: list[Take]) -> NodeSelector | None:
         """Where the devices can be used together; None for everywhere."""

@@ -18,6 +18,7 @@ from .errors import AllocationError
 from .identity import DeviceID
 from .ledger import Ledger
 from .pools import Pool, PoolDevice, device_is_on
+from .ranges import Steps
 from .reasons import (
     BindingConditionsOff,
     ConstraintReason,
@@ -57,6 +58,7 @@ class Taker:
     ) -> None:
         self._node, self.state, self.counters = node, state, counters
         self.features, self._rules, self.quirks = features, rules, quirks
+        self._steps = Steps(features, rules, quirks)
         self._pools = {pool.id: pool for pool in pools}
         self._claims = claims
         self._matches: dict[Want, dict[DeviceID, DeviceReason | None]] = {}
@@ -73,7 +75,8 @@ class Taker:
     def checks(self, want: Want) -> tuple[TakingCheck, ...]:
         """All that a device must pass, in the order in which the want meets it.
 
-        All lists the devices that match before it looks which are free. Asking raises SelectorError, and takes nothing.
+        All lists the devices that match before it looks which are free. Asking may raise AllocationError, and takes
+        nothing.
         """
         return _OF_ALL if want.takes_all else _OF_ONE
 
@@ -140,7 +143,7 @@ class Taker:
         key = (want, device.id)
         demand = self._portions.get(key)
         if demand is None:
-            demand = self._portions[key] = capacity.demand(want.capacity, device, self.quirks)
+            demand = self._portions[key] = capacity.demand(want.capacity, device, self._steps, self.quirks)
             self.sighted.update(demand.sighted)
         return demand
 
@@ -150,8 +153,14 @@ class Taker:
         return self.features.consumable_capacity
 
     def capacity_refusal(self, want: Want, device: PoolDevice) -> DeviceReason | None:
-        """Why the device's capacity can't serve the want beside persisted shares and those of this search, or None."""
+        """Why the device's capacity can't serve the want beside persisted shares and those of this search, or None.
+
+        Raises AllocationError for an amount that can't be counted with.
+        """
         demand = self.demand(want, device)
+        if demand.problem:
+            text = f"checking capacity for device {device.id}: {demand.problem}"
+            raise AllocationError(want.cause("capacity-request", text))
         if demand.refusal is not None:
             return demand.refusal
         if want.admin:

@@ -16,6 +16,10 @@ ExpressionRules: TypeAlias = Literal["stored", "new"]
 
 _CONSUMABLE, _LISTS = "DRAConsumableCapacity", "DRAListTypeAttributes"
 _CONSUMABLE_SINCE, _LISTS_SINCE = (1, 34), (1, 36)
+_STORED_LISTS_SINCE = (1, 37)
+"""Since then stored expressions see lists, whatever the gate says."""
+_QUANTITIES_KEPT_SINCE = (1, 37)
+"""Since then arithmetic leaves the quantity alone that it is called on."""
 _MOST_BYTES = 10 * 1024
 
 
@@ -27,6 +31,10 @@ class Environment(Struct, frozen=True, eq=False):
     types: Mapping[str, Type]
     messages: Mapping[str, WellKnown]
     device: Sized
+    lists: bool
+    """Whether attributes may be lists."""
+    changes_quantities: bool
+    """Whether upstream's arithmetic changes the quantity that it is called on."""
     most_bytes: int | None
     """The longest expression that may be written (UTF-8), None where only the parser's own limit counts."""
 
@@ -54,6 +62,8 @@ def environment(
     known = ((_CONSUMABLE, _CONSUMABLE_SINCE), (_LISTS, _LISTS_SINCE))
     gates = feature_gates or {}
     on = frozenset(gate for gate, since in known if gates.get(gate) and version >= since)
+    if rules == "stored" and version >= _STORED_LISTS_SINCE:
+        on |= {_LISTS}
     return _environment(version, on, rules)
 
 
@@ -70,6 +80,8 @@ def _environment(version: tuple[int, int], on: frozenset[str], rules: Expression
         types=types | {DEVICE.name: DEVICE},
         messages=MESSAGES,
         device=device(lists=_LISTS in on, multiple_allocations=multiple),
+        lists=_LISTS in on,
+        changes_quantities=version < _QUANTITIES_KEPT_SINCE,
         most_bytes=_MOST_BYTES if rules == "new" else None,
     )
 

@@ -46,13 +46,13 @@ class Evaluation(msgspec.Struct, frozen=True, gc=False):
 class Selector:
     """A compiled expression. It may be used from several threads, and is never changed except for what it remembers."""
 
-    def __init__(self, checked: Checked, scope: Environment, *, lists: bool) -> None:
+    def __init__(self, checked: Checked, scope: Environment) -> None:
         self._checked = checked
         self._environment = scope
-        self._lists = lists
-        self._inspector = _inspector(lists)
+        self._lists = scope.lists
+        self._inspector = _inspector(scope.lists)
         self._sound = self._inspector.sound
-        self._exact = _sees_changed_quantities(checked)
+        self._exact = scope.changes_quantities and _sees_changed_quantities(checked)
         self.reads: frozenset[Read] | None = reads_of(checked)
         """What the expression looks at (kind, domain, id); None when it may look at everything."""
         self._known: dict[tuple[object, ...], Evaluation | str] = {}
@@ -254,4 +254,4 @@ def _compiled(expression: str, version: str, consumable: bool, lists: bool, rule
     gates = {"DRAConsumableCapacity": consumable, "DRAListTypeAttributes": lists}
     scope = environment(version, gates, rules)
     checked = check(expression, scope)
-    return with_room(lambda: Selector(checked, scope, lists=lists))
+    return with_room(lambda: Selector(checked, scope))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from dra_plan.allocator import Pool, PoolDevice, SelectorError
+from dra_plan.allocator import AllocationError, Pool, PoolDevice, SelectorError
 from dra_plan.allocator.counters import Counters
 from dra_plan.allocator.pools import is_searched
 from dra_plan.allocator.reasons import DeviceReason
@@ -72,7 +72,7 @@ class Checks:
         """Whether All includes the device."""
         try:
             return self._pool(pool) is None and self._taker.all_includes(want, device)
-        except SelectorError:
+        except AllocationError:
             return False
 
     def selector(self, want: Want, device: PoolDevice) -> Refusal | None:
@@ -91,3 +91,5 @@ class Checks:
         except SelectorError as error:
             place = (error.cause.device_class or None, error.position, error.expression)
             return SelectorFailed(*place, str(error), error.device is not None, error.of_device)
+        except AllocationError:  # an amount that can't be counted with ends the attempt before anything is refused
+            return self._taker.demand(want, device).refusal

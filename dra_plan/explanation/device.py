@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from dra_plan.allocator import AllocationError, DeviceID, Pool, PoolDevice, SelectorError, View, capacity, taints
 from dra_plan.allocator.constraints import Constraint
 from dra_plan.allocator.counters import Counters
+from dra_plan.allocator.ranges import Steps
 from dra_plan.allocator.requests import SelectorCondition, Want
 from dra_plan.api.core import Node
 from dra_plan.claimsets import ClaimSet
@@ -161,7 +162,7 @@ def _condition(placement: Placement, condition: SelectorCondition, device: PoolD
 def _capacities(placement: Placement, want: Want, _pool: Pool, device: PoolDevice) -> list[Detail]:
     if not placement.view.target.features.consumable_capacity:
         return []
-    demand = capacity.demand(want.capacity, device, placement.view.target.quirks)
+    demand = capacity.demand(want.capacity, device, Steps.of(placement.view.target), placement.view.target.quirks)
     used = placement.view.state.aggregate.get(device.id, {})
     return [
         CapacityDetail(

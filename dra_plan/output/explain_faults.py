@@ -83,6 +83,7 @@ _KINDS = {
     "request-empty": "a request or selector is empty, or of a kind that is not known",
     "too-many-devices": "the claim asks for more than the 32 devices that a claim may have",
     "constraint-unknown": "a constraint is empty, or of a kind that this release does not know",
+    "capacity-request": "a capacity request is negative, or steps can't be counted for it",
     "all-and-broken-pool": "a request for all devices fails while any pool of the node is incomplete or invalid",
     "all-and-constraint": "a request for all devices has a device that its constraint refuses",
     "invalid-pools": "nothing was found, and an invalid pool was passed over",

@@ -22,6 +22,8 @@ class Defect(NamedTuple):
     title: str
     releases: tuple[str, ...]
     """The recorded patch releases that have it."""
+    remark: str = ""
+    """What newer ones of these do about it."""
 
     @property
     def began(self) -> str:
@@ -59,7 +61,7 @@ DEFECTS = (
     Defect("Q19", "share_without_capacity_pays_twice", 140433, "a share without consumed capacity is charged its counters again", _TO_1_36_3),
     Defect("Q21", "late_all_failure_leaks", 0, "All that fails late leaves its constraint entry and counters behind", _TO_1_36_2),
     Defect("Q22", "default_compared_by_form", 0, "the default of a request policy is compared with its notation", RECORDED),
-    Defect("Q23", "whole_steps", 140160, "steps of a capacity range are rounded up to whole units", RECORDED),
+    Defect("Q23", "whole_steps", 140160, "steps of a capacity range are rounded up to whole units", RECORDED, "since 1.37.0 only where DRAFractionalCapacityRange is off or a range is finer than thousandths"),
     Defect("Q20", "all_alternative_loses_index", 0, "from its second device on, an All alternative is mistaken for the first alternative", ("1.34.9", "1.35.6")),
     Defect("C1", "capacity_of_wrong_device", 0, "capacity is first checked on another device of the slice: on its first for a request's first device, on its second for the second", ("1.34.9",)),
     Defect("P11", "list_constraints_as_scalars", 0, "list attributes reach selectors but not constraints", ("1.36.2", "1.36.3")),

@@ -21,6 +21,8 @@ class Features(Struct, frozen=True, kw_only=True):
     list_attributes: bool = False
     node_allocatable: bool = False
     filter_timeout: bool = True
+    fractional_ranges: bool = False
+    compatibility_groups: bool = False
 
 
 def features_of(gates: Mapping[str, bool]) -> Features:
@@ -40,4 +42,6 @@ def features_of(gates: Mapping[str, bool]) -> Features:
         list_attributes=bool(on("DRAListTypeAttributes")),
         node_allocatable=bool(on("DRANodeAllocatableResources")),
         filter_timeout=bool(on("DRASchedulerFilterTimeout")),
+        fractional_ranges=bool(on("DRAFractionalCapacityRange")),
+        compatibility_groups=bool(on("DRADeviceCompatibilityGroups")),
     )

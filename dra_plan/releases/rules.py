@@ -37,6 +37,16 @@ class Rules(Struct, frozen=True, kw_only=True):
     """A filter that takes too long on one node is an error for the pod; otherwise it rejects that node."""
     names_untolerated_taint: bool = False
     """The scheduler says which taint of a node is not tolerated."""
+    explains_selector_errors: bool = True
+    """A selector that fails names the device, and advises on keys that are missing."""
+    checks_amounts: bool = True
+    """A capacity request that is negative, or that steps can't be counted for, is an error for the pod."""
+    steps_keep_notation: bool = True
+    """An amount rounded up to a step is written as the step is; otherwise in binary form."""
+    leaves_out_all_requests: bool = True
+    """Configuration for all requests of a claim names none in the result."""
+    ignores_compatibility_groups: bool = True
+    """Without the gate, slices with compatibility groups do not exist; otherwise nobody knows the field."""
     missing_class_in_plural: bool = True
     """A class that does not exist is one of `deviceclasses.resource.k8s.io`; otherwise of `deviceclass.resource...`."""
     scores_devices: bool = True

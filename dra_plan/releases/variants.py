@@ -22,7 +22,15 @@ _FOUR = frozenset({"admin_access", "prioritized_list", "partitionable_devices", 
 _INCUBATING_136 = _FOUR | {"binding_conditions", "consumable_capacity"}
 _OPTIONAL = _INCUBATING_136 | {"list_attributes"}
 
-_RULES_1363 = Rules()
+_RULES_137 = Rules()
+_RULES_1363 = replace(
+    _RULES_137,
+    explains_selector_errors=False,
+    checks_amounts=False,
+    steps_keep_notation=False,
+    leaves_out_all_requests=False,
+    ignores_compatibility_groups=False,
+)
 _RULES_136 = replace(_RULES_1363, missing_class_in_plural=False)
 
 _RULES_135 = replace(
@@ -78,6 +86,7 @@ def _experimental(rules: Rules) -> Rules:
 
 
 VARIANTS: dict[str, tuple[Variant, ...]] = {
+    "1.37.0": _since_136(_RULES_137),
     "1.36.3": _since_136(_RULES_1363),
     "1.36.2": _since_136(_RULES_136),
     "1.35.6": (
@@ -93,10 +102,12 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
 }
 
 
-def variant_of(release: str, features: Features) -> Variant:
-    """The first variant of a recorded release that supports all optional features.
+_TELLS_OF_LISTS = frozenset({"1.37.0"})
+"""The releases whose scheduler tells the allocator of list attributes; in the others they choose no variant (P11)."""
 
-    List attributes never choose one (P11).
-    """
-    enabled = {name for name in _INCUBATING_136 if getattr(features, name)}
+
+def variant_of(release: str, features: Features) -> Variant:
+    """The first variant of a recorded release that supports all optional features that the scheduler tells it of."""
+    told = _OPTIONAL if release in _TELLS_OF_LISTS else _INCUBATING_136
+    enabled = {name for name in told if getattr(features, name)}
     return next(variant for variant in VARIANTS[release] if enabled <= variant.supports)

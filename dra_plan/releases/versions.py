@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from dra_plan.errors import UsageError
 
-RECORDED = ("1.34.9", "1.35.6", "1.36.2", "1.36.3")
+RECORDED = ("1.34.9", "1.35.6", "1.36.2", "1.36.3", "1.37.0")
 """The patch releases whose outcomes were recorded, oldest first."""
 
 NEWEST = "1.36"

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dra_plan.allocator import PoolDevice, PoolID, SelectorError
 from dra_plan.allocator.capacity import demand, short
 from dra_plan.allocator.constraints import Constraint, look_up, make
+from dra_plan.allocator.ranges import Steps
 from dra_plan.allocator.reasons import CapacityMissing
 from dra_plan.allocator.requests import Want
 from dra_plan.allocator.taints import first_untolerated
@@ -147,7 +148,7 @@ def _capacity(given: Input, want: Want, devices: Sequence[PoolDevice], path: Fie
 
 
 def _capacity_of(given: Input, want: Want, device: PoolDevice, path: FieldPath) -> Problem | None:
-    wanted = demand(want.capacity, device, given.target.quirks)
+    wanted = demand(want.capacity, device, Steps.of(given.target), given.target.quirks)
     refusal = wanted.refusal or short(wanted.portions, None, None)
     if refusal is None:
         return None

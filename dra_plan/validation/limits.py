@@ -66,7 +66,7 @@ SELECTOR_COST = 1_000_000
 
 _NEWEST = Limits()
 _OLD_COUNTERS = replace(_NEWEST, counters_per_slice=32, consumptions_per_device=32, counters_share_slice=True, taints=4)
-_BY_VERSION = {"1.34": _OLD_COUNTERS, "1.35": _NEWEST, "1.36": _NEWEST}
+_BY_VERSION = {"1.34": _OLD_COUNTERS, "1.35": _NEWEST, "1.36": _NEWEST, "1.37": _NEWEST}
 
 
 def limits_of(version: str) -> Limits:

@@ -52,7 +52,7 @@ def check(given: Input) -> Found:
     """All selectors of classes and requests."""
     for subject, device_class in given.of(DeviceClass):
         path: FieldPath = ("spec", "selectors")
-        for problem in _each(given, class_conditions(device_class, given.view.compile), path):
+        for problem in _each(given, class_conditions(device_class, given.view.compile, given.view.target.rules), path):
             yield subject, problem
     for request in given.requests():
         conditions = request.want.conditions

@@ -26,7 +26,12 @@ from .rule import Problem
 from .subject import Subject
 
 _DRA = "resource.k8s.io"
-_RULES_SERVED = {"1.34": ("v1alpha3",), "1.35": ("v1alpha3",), "1.36": ("v1beta2", "v1alpha3")}
+_RULES_SERVED = {
+    "1.34": ("v1alpha3",),
+    "1.35": ("v1alpha3",),
+    "1.36": ("v1beta2", "v1alpha3"),
+    "1.37": ("v1", "v1beta2", "v1alpha3"),
+}
 """Versions of DeviceTaintRule by release, the newest first; of the other kinds all releases serve the same."""
 
 

@@ -102,6 +102,8 @@ TARGETS = {
     "1.36.3": releases.target("1.36.3"),
     "upstream, lists": releases.target("1.36.2", _LISTS),
     "fixed, lists": releases.target("1.36", _LISTS, quirks="fixed"),
+    "1.37": releases.target("1.37"),
+    "1.37 fixed": releases.target("1.37", quirks="fixed"),
     "1.35": releases.target("1.35", _ON),
     "1.35 fixed": releases.target("1.35", _ON, quirks="fixed"),
     "1.34": releases.target("1.34", _ON),

@@ -8,19 +8,31 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from dra_plan import allocate
+from dra_plan import allocate, releases
 from dra_plan.releases import NEWEST
 
 from .model import Case, random_case, to_objects
 from .oracle import Solution, first_solution
 
 GATES = {"DRAListTypeAttributes": True}
+EVERYWHERE = (
+    "DRAListTypeAttributes",
+    "DRAPartitionableDevices",
+    "DRADeviceTaints",
+    "DRAConsumableCapacity",
+    "DRADeviceBindingConditions",
+)
 
 
 def planned(
-    case: Case, objects: list[dict], quirks: str = "fixed", version: str = NEWEST
+    case: Case,
+    objects: list[dict],
+    quirks: str = "fixed",
+    version: str = NEWEST,
+    gates: dict[str, bool] | None = None,
 ) -> tuple[str, Solution | None]:
-    options = {"kubernetes_version": version, "feature_gates": GATES if case.lists else None}
+    given = gates if gates is not None else GATES if case.lists else None
+    options = {"kubernetes_version": version, "feature_gates": given}
     document = allocate(objects, quirks=quirks, together=True, **options).to_dict()
     [claim_set] = document["claimSets"]
     [node] = claim_set["nodes"]
@@ -105,6 +117,45 @@ def test_brute_force_finds_the_known_defects() -> None:
     cases = [random_case(seed) for seed in range(300)]
     answers = [planned(case, to_objects(case), "upstream", "1.36.2")[1] for case in cases]
     assert sum(answer != first_solution(case) for answer, case in zip(answers, cases, strict=True)) > 20
+
+
+def _is_beyond(case: Case, rules: releases.Rules) -> bool:
+    """Whether the release has other rules for the case: counters in slices of their own, taints that inform."""
+    specs = [made["spec"] for made in to_objects(case) if "spec" in made]
+    apart = any("sharedCounters" in spec for spec in specs)
+    effects = {
+        taint["effect"]
+        for spec in specs
+        for device in spec.get("devices", ())
+        if isinstance(device, dict)
+        for taint in device.get("taints", ())
+    }
+    return (apart and not rules.counter_slices) or ("None" in effects and rules.unknown_effects_block)
+
+
+@pytest.mark.parametrize("release", releases.RECORDED)
+def test_brute_force_agrees_under_every_release(release: str) -> None:
+    """Where the release takes pools in random order the outcome alone is compared.
+
+    Lists need a gate of 1.36 or newer.
+    """
+    known = releases.gates_of(releases.find_release(release).minor)
+    every_gate = {gate: True for gate in EVERYWHERE if gate in known}
+    answers = set()
+    for seed in range(120):
+        case = random_case(seed)
+        if case.lists and "DRAListTypeAttributes" not in every_gate:
+            continue
+        if _is_beyond(case, releases.target(release, every_gate).rules):
+            continue
+        gates = every_gate if case.lists else every_gate | dict.fromkeys(every_gate.keys() & GATES, False)
+        outcome, solution = planned(case, to_objects(case), version=release, gates=gates)
+        expected = first_solution(case)
+        assert outcome == ("DoesNotFit" if expected is None else "Fits"), f"seed {seed}"
+        if releases.target(release, gates).ordered:
+            assert solution == expected, f"seed {seed}"
+        answers.add(outcome)
+    assert answers == {"Fits", "DoesNotFit"}
 
 
 @pytest.mark.long

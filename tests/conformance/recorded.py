@@ -21,6 +21,8 @@ GATES = {
 }
 """The gates behind each feature of the allocator library."""
 
+LOCKED_IN_1_37 = {"DRAAdminAccess", "DRAPrioritizedList", "DRAResourceClaimDeviceStatus"}
+
 SINCE = {"DRAListTypeAttributes": "1.36", "DRADeviceTaintRules": "1.35"}
 
 
@@ -41,7 +43,10 @@ def gates(case: dict[str, Any]) -> dict[str, bool]:
     on = set(GATES) if case["features"] == ["all"] else set(case["features"])
     known = version(case)
     return {
-        gate: feature in on for feature, names in GATES.items() for gate in names if SINCE.get(gate, "1.34") <= known
+        gate: feature in on
+        for feature, names in GATES.items()
+        for gate in names
+        if SINCE.get(gate, "1.34") <= known and not (known >= "1.37" and gate in LOCKED_IN_1_37)
     }
 
 

@@ -29,7 +29,10 @@ LEFT_OUT = """
 
 
 def render() -> str:
-    rows = [f"| {d.id} | {_issue(d.issue)} | {d.title} | {d.began} | {d.ended or '-'} |" for d in releases.DEFECTS]
+    rows = [
+        f"| {d.id} | {_issue(d.issue)} | {d.title}{d.remark and f' ({d.remark})'} | {d.began} | {d.ended or '-'} |"
+        for d in releases.DEFECTS
+    ]
     left_out = [f"- **{name}**: {why}" for name, why in sorted(releases.NOT_APPLICABLE.items())]
     introduction = INTRODUCTION.replace("RECORDED", ", ".join(releases.RECORDED))
     return introduction + "\n".join(rows) + "\n" + LEFT_OUT + "\n".join(left_out) + "\n"

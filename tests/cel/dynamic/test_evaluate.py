@@ -168,3 +168,21 @@ def test_threads() -> None:
     for thread in threads:
         thread.join()
     assert outcomes == [True] * 80
+
+
+def test_since_1_37_arithmetic_leaves_quantities_alone():
+    expression = f"{C}.odd.add(quantity('1Gi')) == quantity('2.5Gi') && {C}.odd == quantity('2.5Gi')"
+    device = {"capacity": {"odd": {"value": "1.5Gi"}}}
+    old, new = (compile_selector(expression, kubernetes_version=version) for version in ("1.36", "1.37"))
+    assert old.evaluate(device, driver=DRIVER).match
+    assert not new.evaluate(device, driver=DRIVER).match
+
+
+def test_since_1_37_stored_selectors_see_lists_without_the_gate():
+    expression = f"device.attributes['{DRIVER}'].l.includes(2)"
+    device = {"attributes": {"l": {"ints": [1, 2]}}}
+    assert compile_selector(expression, kubernetes_version="1.37").evaluate(device, driver=DRIVER).match
+    with pytest.raises(CelRuntimeError, match="attribute l: unsupported attribute value"):
+        compile_selector(expression, kubernetes_version="1.36").evaluate(device, driver=DRIVER)
+    with pytest.raises(ValueError, match="includes"):
+        compile_selector(expression, kubernetes_version="1.37", rules="new")
