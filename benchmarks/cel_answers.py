@@ -20,6 +20,7 @@ import gzip
 import io
 import json
 import logging
+import resource
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -36,6 +37,8 @@ from dra_plan.cel.values import EvaluationError, Fatal, begin_work
 CARRIED = [Path(__file__).parents[1] / "tests/conformance" / f"{name}.jsonl.gz" for name in ("cel", "cel_cost")]
 SECONDS = 3
 """Processor time for one selector; what takes longer has no answer. The scheduler stops them within milliseconds."""
+MEMORY = 4 << 30
+"""Bytes that the process may have; a selector that would take more has no answer."""
 OWN = frozenset(("size", "type", "dyn", "bool", "bytes", "double", "duration", "int", "string", "timestamp", "uint"))
 OWN |= {"contains", "endsWith", "startsWith", "matches"}
 """What cel-python has itself."""
@@ -144,7 +147,7 @@ def answer(case: dict[str, Any], functions: dict[str, Callable[..., Any]]) -> st
     environment = celpy.Environment()
     try:
         program = environment.program(environment.compile(case["expression"]), functions=functions)
-    except TimeoutError:
+    except (TimeoutError, MemoryError):
         raise
     except Exception:  # every kind of refusal counts
         return "refused"
@@ -152,7 +155,7 @@ def answer(case: dict[str, Any], functions: dict[str, Callable[..., Any]]) -> st
     for device in case["devices"]:
         try:
             result = program.evaluate(activation(case, device))
-        except TimeoutError:
+        except (TimeoutError, MemoryError):
             raise
         except Exception:  # and every kind of error
             answers.append(None)
@@ -169,6 +172,8 @@ def verdict(case: dict[str, Any], functions: dict[str, Callable[..., Any]]) -> s
             found = answer(case, functions)
     except TimeoutError:
         return "takes too long"
+    except MemoryError:
+        return "takes too much memory"
     if "compileError" in expected:
         if found == "refused":
             return "agrees"
@@ -191,6 +196,7 @@ def main() -> None:
     parser.add_argument("--functions", action="store_true", help="lend it Kubernetes' functions")
     options = parser.parse_args()
     logging.disable(logging.CRITICAL)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     functions = lent() if options.functions else {}
     for file in options.files or CARRIED:
         with gzip.open(file, "rt", encoding="utf-8") as lines:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from dra_plan.manifests.loaded import LoadedObjects
     from dra_plan.manifests.loaded import load_objects as load
     from dra_plan.planner.allocation import AllocationPlan
+    from dra_plan.planner.capacity import CapacityPlan
     from dra_plan.planner.claim_set_plan import AllocatedClaim, ClaimSetPlan
     from dra_plan.planner.explanation import Explanation
     from dra_plan.planner.pool_list import PoolList
@@ -41,6 +42,7 @@ _HOMES = {
     "Pool": "dra_plan.allocator",
     "PoolID": "dra_plan.allocator",
     "PoolList": "dra_plan.planner.pool_list",
+    "CapacityPlan": "dra_plan.planner.capacity",
     "SchedulePlan": "dra_plan.planner.scheduling",
     "UsageError": "dra_plan.errors",
     "ValidationReport": "dra_plan.planner.validation",
@@ -56,6 +58,7 @@ __all__ = [
     "AllocatedClaim",
     "AllocationPlan",
     "Allocator",
+    "CapacityPlan",
     "ClaimSet",
     "ClaimSetPlan",
     "Cluster",

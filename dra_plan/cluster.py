@@ -23,6 +23,7 @@ from dra_plan.whatif import AddNodes, Cordon, Drain, Edit, Without
 if TYPE_CHECKING:
     from dra_plan.manifests.load import PathLike
     from dra_plan.planner.allocation import AllocationPlan
+    from dra_plan.planner.capacity import CapacityPlan
     from dra_plan.planner.explanation import Explanation
     from dra_plan.planner.pool_list import PoolList
     from dra_plan.planner.scheduling import SchedulePlan
@@ -359,6 +360,33 @@ class Cluster:
             plugins=plugins,
         )
         return self._told(plan)
+
+    def capacity(
+        self,
+        *owners: str | dict[str, Any],
+        namespace: str | None = None,
+        limit: int | None = None,
+        infer_nodes: bool = False,
+        max_steps: int | None = None,
+    ) -> CapacityPlan:
+        """How many copies of pods there is room for beside what is on nodes, each owner on its own.
+
+        `owners` are names of pods and workloads, or pods as plain dicts; without them, the pods that wait for a node
+        and the workloads of the input, or of `namespace`. Copies are created one after the other, as many as
+        kube-scheduler binds, and no more than `limit` (10,000). Other pods that wait stay aside. Raises UsageError for
+        an unknown owner, InputError for a pod that can't be decoded and for an input without nodes.
+        """
+        from dra_plan.manifests.decode import from_dicts
+        from dra_plan.planner import capacity
+
+        plain = [owner for owner in owners if not isinstance(owner, str)]
+        named = [owner for owner in owners if isinstance(owner, str)]
+        copied = [capacity.Copied.of_pod(pod) for pod in from_dicts(plain).pods]
+        if named or not plain:
+            copied += capacity.choose_copied(self._inventory, named, namespace)
+        question = Question(infer_nodes=infer_nodes, max_steps=max_steps)
+        most = capacity.USUAL_LIMIT if limit is None else limit
+        return self._told(capacity.count_copies(self._inventory, self.target, copied, question, limit=most))
 
     def validate(self, *, select: Names = None, ignore: Names = None, ignore_unknown: bool = False) -> ValidationReport:
         """What is wrong with the objects, one by one and together; `select` and `ignore` are codes of rules.

@@ -6,10 +6,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dra_plan.documents.allocation import AllocationDocument
-    from dra_plan.documents.explanation import ExplanationDocument
-    from dra_plan.documents.schedule import ScheduleDocument
-    from dra_plan.output.gate import Gate
+    from dra_plan.output.gate import Gate, Gated
 
 
 class Exit(IntEnum):
@@ -26,9 +23,7 @@ class Exit(IntEnum):
     """128 + SIGPIPE: the reader of standard output went away."""
 
 
-def of_document(
-    document: AllocationDocument | ExplanationDocument | ScheduleDocument, gate: Gate | None = None
-) -> Exit:
+def of_document(document: Gated, gate: Gate | None = None) -> Exit:
     """The status of a plan, as the gate judges it: what fails wins over what is undecided.
 
     A gate that somebody has set, and that failed, says so on standard error, in one line.

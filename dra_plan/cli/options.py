@@ -111,14 +111,14 @@ def one_namespace(namespace: str | None, *, all_namespaces: bool) -> str | None:
     return None if all_namespaces else namespace
 
 
-def gate(*, require_fit: bool = False, min_nodes: int = 1, fail_on: str = "error") -> Gate:
+def gate(*, require_fit: bool = False, min_nodes: int = 1, min_copies: int = 0, fail_on: str = "error") -> Gate:
     """The gate that the options describe. UsageError for an unknown `--fail-on`."""
     from dra_plan.errors import UsageError
     from dra_plan.output.gate import Gate
 
     if fail_on not in ("error", "warning"):
         raise UsageError(f"--fail-on: {fail_on!r} is neither error nor warning")
-    return Gate(require_fit=require_fit, min_nodes=min_nodes, no_warnings=fail_on == "warning")
+    return Gate(require_fit=require_fit, min_nodes=min_nodes, min_copies=min_copies, no_warnings=fail_on == "warning")
 
 
 _TRUTHS = {"true": True, "false": False, "1": True, "0": False, "t": True, "f": False}

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dra_plan.documents.allocation import AllocationDocument
 from dra_plan.documents.base import PrintedDocument
+from dra_plan.documents.capacity import CapacityDocument
 from dra_plan.documents.explanation import ExplanationDocument
 from dra_plan.documents.pools import PoolsDocument
 from dra_plan.documents.rules import RulesDocument
 from dra_plan.documents.schedule import ScheduleDocument
 from dra_plan.documents.validation import ValidationDocument
 
-from . import allocation_table, explain_formats, findings, formats, pool_table, rule_text, schedule
+from . import allocation_table, capacity, explain_formats, findings, formats, pool_table, rule_text, schedule
 
 
 def text(document: PrintedDocument) -> str:
@@ -19,6 +20,8 @@ def text(document: PrintedDocument) -> str:
     match document:
         case AllocationDocument():
             made = formats.parse("table", allocation_table.FORMATS)(document, None)
+        case CapacityDocument():
+            made = formats.parse("table", capacity.FORMATS)(document, None)
         case ExplanationDocument():
             made = explain_formats.parse("text")(document, None)
         case PoolsDocument():

@@ -7,10 +7,12 @@ from typing import NamedTuple
 
 from dra_plan.allocator import Outcome
 from dra_plan.documents.allocation import AllocationDocument, PlannedClaimSet
+from dra_plan.documents.capacity import CapacityDocument, OwnerCapacity
 from dra_plan.documents.explanation import ExplainedClaimSet, ExplanationDocument
 from dra_plan.documents.schedule import ScheduleDocument, ScheduledPod
 
 ClaimSetEntry = PlannedClaimSet | ExplainedClaimSet
+Gated = AllocationDocument | CapacityDocument | ExplanationDocument | ScheduleDocument
 
 
 class Verdict(Enum):
@@ -24,12 +26,13 @@ class Verdict(Enum):
 class Gate(NamedTuple):
     """What is asked: by default that every claim set fits on some node, and every pod is bound.
 
-    `require_fit` takes what is undecided as failed; `min_nodes` asks of a claim set that it fits on that many nodes;
-    `no_warnings` takes every warning as failed.
+    `min_copies` asks of an owner that there is room for that many copies, `min_nodes` of a claim set that it fits on
+    that many nodes; `require_fit` takes what is undecided as failed, `no_warnings` every warning.
     """
 
     require_fit: bool = False
     min_nodes: int = 1
+    min_copies: int = 0
     no_warnings: bool = False
 
     def claim_set(self, claim_set: ClaimSetEntry) -> Verdict:
@@ -49,13 +52,21 @@ class Gate(NamedTuple):
             return Verdict.PASSED
         return self._undecided() if pod.undecided_nodes else Verdict.FAILED
 
+    def capacity(self, item: OwnerCapacity) -> Verdict:
+        """The verdict on an item of a CapacityPlan: whether there is room for so many copies."""
+        if item.scheduled.copies >= self.min_copies:
+            return Verdict.PASSED
+        return self._undecided() if item.scheduled.ended == "Undecided" else Verdict.FAILED
+
     def _undecided(self) -> Verdict:
         return Verdict.FAILED if self.require_fit else Verdict.UNDECIDED
 
-    def verdicts(self, document: AllocationDocument | ExplanationDocument | ScheduleDocument) -> list[Verdict]:
+    def verdicts(self, document: Gated) -> list[Verdict]:
         """The verdicts on everything in the document, its warnings last."""
         if isinstance(document, ScheduleDocument):
             found = [self.pod(pod) for pod in document.pods]
+        elif isinstance(document, CapacityDocument):
+            found = [self.capacity(item) for item in document.items]
         else:
             found = [self.claim_set(claim_set) for claim_set in document.claim_sets]
         if self.no_warnings:

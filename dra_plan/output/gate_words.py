@@ -5,19 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dra_plan.documents.allocation import AllocationDocument
+from dra_plan.documents.capacity import CapacityDocument
 from dra_plan.documents.explanation import ExplanationDocument
 from dra_plan.documents.schedule import ScheduleDocument, ScheduledPod
 
 from . import text
 from .explain_words import counted, listed
-from .gate import Gate, Verdict
+from .gate import Gate, Gated, Verdict
 
 
-def failure(gate: Gate, document: AllocationDocument | ExplanationDocument | ScheduleDocument) -> str:
+def failure(gate: Gate, document: Gated) -> str:
     """One line with all that failed a gate that somebody has set; "" if there is no such gate, or none failed."""
     if gate == Gate():
         return ""
-    causes = _of_pods(gate, document) if isinstance(document, ScheduleDocument) else _of_claim_sets(gate, document)
+    match document:
+        case ScheduleDocument():
+            causes = _of_pods(gate, document)
+        case CapacityDocument():
+            causes = _of_owners(gate, document)
+        case _:
+            causes = _of_claim_sets(gate, document)
     if gate.no_warnings and document.warnings:
         codes = list(dict.fromkeys(warning.code for warning in document.warnings))
         causes.append(f"{counted(len(document.warnings), 'warning')} (--fail-on warning): {listed(codes)}")
@@ -51,6 +58,16 @@ def _of_pods(gate: Gate, document: ScheduleDocument) -> list[str]:
         *_cause([_pod(pod) for pod in failed if pod not in undecided], "pod", "has no node", "have no node"),
         *_cause([_pod(p) for p in undecided], "pod", *[f"{verb} undecided (--require-fit)" for verb in ("is", "are")]),
     ]
+
+
+def _of_owners(gate: Gate, document: CapacityDocument) -> list[str]:
+    few = [
+        f"{item.owner.kind.lower()}/{item.owner.namespace}/{item.owner.name} for {item.scheduled.copies}"
+        for item in document.items
+        if gate.capacity(item) is Verdict.FAILED
+    ]
+    verbs = [f"{verb} room for fewer than {gate.min_copies} copies (--at-least)" for verb in ("has", "have")]
+    return _cause(few, "owner", *verbs)
 
 
 def _pod(pod: ScheduledPod) -> str:

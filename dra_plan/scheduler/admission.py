@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 
 from msgspec.structs import replace
 
@@ -147,9 +148,17 @@ class Admission:
 
     def claims(self, pods: Iterable[Pod]) -> tuple[list[Pod], list[ResourceClaim]]:
         """The pods with the generated claims noted in their status, and all claims, those of the input first."""
-        claims = _Claims(self._inventory.claims)
-        done = [self._with_claims(pod, claims) for pod in pods]
-        return done, list(claims.by_key.values())
+        done = [self._with_claims(pod, self._claims) for pod in pods]
+        return done, list(self._claims.by_key.values())
+
+    def arriving(self, pod: Pod) -> tuple[Pod, list[ResourceClaim]]:
+        """A pod that is created after those of the input, and the claims that are made for it."""
+        self._claims.new.clear()
+        return self._with_claims(self._admit(pod), self._claims), list(self._claims.new)
+
+    @cached_property
+    def _claims(self) -> _Claims:
+        return _Claims(self._inventory.claims)
 
     def _with_claims(self, pod: Pod, claims: _Claims) -> Pod:
         if pod.spec.node_name or pod.metadata.deletion_timestamp is not None or ended(pod):
@@ -180,6 +189,8 @@ class _Claims:
 
     def __init__(self, claims: Iterable[ResourceClaim]) -> None:
         self.by_key: dict[ClaimKey, ResourceClaim] = {}
+        self.new: list[ResourceClaim] = []
+        """Those that came since this was emptied."""
         self._copies: Counter[ClaimKey] = Counter()
         for claim in claims:
             self.put(claim)
@@ -188,6 +199,8 @@ class _Claims:
         """The claim as it is kept."""
         if not claim.metadata.uid:
             claim = replace(claim, metadata=replace(claim.metadata, uid=f"claim:{claim.key}"))
+        if claim_key(claim) not in self.by_key:
+            self.new.append(claim)
         self.by_key[claim_key(claim)] = claim
         return claim
 

@@ -25,6 +25,7 @@ from .framework import Plugin
 from .handle import Handle
 from .nominations import Nominator
 from .pluginnames import FIT
+from .podrecord import PodRecord
 from .queue import SchedulingQueue
 from .registry import Registry
 from .runtime import Framework
@@ -74,8 +75,8 @@ class Simulation:
         self.target = target
         self.config = configuration.read(config)
         self.tracer = Tracer() if trace else None
-        admission = Admission(inventory, order)
-        self.pods, claims = admission.claims(admission.pods())
+        self._admission = Admission(inventory, order)
+        self.pods, claims = self._admission.claims(self._admission.pods())
         store = ClaimStore(claims, consumable_capacity=target.features.consumable_capacity)
         self.cluster = SimulatedCluster(inventory, self.pods, store, target, shows_finished=not real)
         self.clock = Clock(latest(_times(inventory)))
@@ -128,6 +129,15 @@ class Simulation:
             self.scheduler.records.of(pod).skip("not chosen")
         else:
             self.scheduler.enqueue(pod)
+
+    def arrive(self, pod: Pod) -> PodRecord:
+        """A pod is created now, with its claims; the scheduler has its record as soon as it has run."""
+        pod, claims = self._admission.arriving(pod)
+        for claim in claims:
+            self.cluster.put_claim(claim)
+        self.cluster.add_pod(pod)
+        self.scheduler.enqueue(pod)
+        return self.scheduler.records.of(pod)
 
     def plugins_of(self, kind: type[Plugin]) -> list[Any]:
         """All plugins of a class, over the profiles."""

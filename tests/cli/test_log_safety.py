@@ -22,9 +22,12 @@ FORMATS = {
     "allocate": TABLES,
     "schedule": TABLES,
     "pools": TABLES,
+    "capacity": TABLES,
     "validate": TABLES,
     "explain": ("text", "markdown", "json", "yaml", "jsonpath={..name}{..message}"),
 }
+MORE = {"schedule": ["--trace"], "capacity": ["--limit", "2"]}
+"""Options that go with a command in the sweep."""
 REPORTED = ("allocate", "explain", "schedule", "validate")
 RUNS = [(command, form) for command, forms in FORMATS.items() for form in forms]
 POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}
@@ -56,7 +59,7 @@ def test_answers(command: str, form: str, taken: list[dict[str, object]]) -> Non
         taken = [
             one for one in taken if "nodeSelector" not in json.dumps(one)
         ]  # one that can't be read ends the answer
-    told = safe([command, "-o", form, *(["--trace"] if command == "schedule" else [])], taken)
+    told = safe([command, "-o", form, *MORE.get(command, [])], taken)
     assert "BROKEN" in told
 
 
@@ -118,5 +121,6 @@ def test_defects_of_our_own(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("part", range(24))
 def test_every_field(command: str, form: str, part: int) -> None:
     objects = OBJECTS[part::24]
-    safe([command, "-o", form], objects, statuses=(0, 1, 2))
-    safe([command, "-o", form], hostile.unrefused(objects), statuses=(0, 1, 2))
+    asked = [command, "-o", form, *(MORE[command] if command == "capacity" else ())]
+    safe(asked, objects, statuses=(0, 1, 2))
+    safe(asked, hostile.unrefused(objects), statuses=(0, 1, 2))

@@ -19,6 +19,7 @@ from .running import ROOT, given, in_process
 NAMES = in_process("schema").out.split()
 PRINTED = {
     "AllocationPlan": ["allocate", *given("cluster", "fits", "too-many"), "--explain"],
+    "CapacityPlan": ["capacity", "fixtures/quickstart", "--add-nodes", "1=gpu-a"],
     "Explanation": ["explain", *given("cluster", "fits", "too-many")],
     "PoolList": ["pools", *given("cluster")],
     "RuleList": ["rule", "DRA101"],

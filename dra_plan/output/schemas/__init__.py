@@ -10,6 +10,7 @@ Schema = dict[str, Any]
 
 _DOCUMENTS = {
     "AllocationPlan": "allocation.AllocationDocument",
+    "CapacityPlan": "capacity.CapacityDocument",
     "Explanation": "explanation.ExplanationDocument",
     "PoolList": "pools.PoolsDocument",
     "RuleList": "rules.RulesDocument",

@@ -1,0 +1,78 @@
+"""`dra-plan capacity`: how many more fit."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from dra_plan.cli import options, whatif
+from dra_plan.cli.arguments import tell_apart
+from dra_plan.cli.exits import Exit, of_document
+
+
+def capacity(
+    context: typer.Context,
+    paths: options.Paths = None,
+    filenames: options.Filenames = None,
+    recursive: options.Recursive = False,
+    namespace: options.Namespace = None,
+    all_namespaces: options.AllNamespaces = False,
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, metavar="N", help="Try so many copies at most (default: 10,000).")
+    ] = None,
+    at_least: Annotated[
+        int, typer.Option("--at-least", min=0, metavar="N", help="Exit with 1 unless there is room for N copies.")
+    ] = 0,
+    infer_nodes: options.InferNodes = False,
+    cordon: whatif.Cordon = None,
+    drain: whatif.Drain = None,
+    without: whatif.WithoutObject = None,
+    add_nodes: whatif.AddNodes = None,
+    allow_empty: Annotated[
+        bool, typer.Option("--allow-empty", help="Exit with 0 if there is nothing to copy, instead of 2.")
+    ] = False,
+    kubernetes_version: options.KubernetesVersion = None,
+    feature_gates: options.FeatureGates = None,
+    quirks: options.Quirks = "upstream",
+    max_steps: options.MaxSteps = None,
+    fail_on: options.FailOn = "error",
+    output: options.Output = "table",
+) -> Exit:
+    """Say how many copies of a pod there is room for.
+
+    PATH... hold the cluster and the pods: files, directories, or - for standard input. Copies of each waiting pod and
+    of each workload's pod, or of those that are named (pod/train, deploy/serve, train), are created one after the other
+    beside what is on the nodes, until kube-scheduler refuses one.
+    """
+    from dra_plan.cli.loading import load_cluster
+    from dra_plan.cli.printing import print_document, print_warnings
+    from dra_plan.errors import InputError
+    from dra_plan.output.capacity import FORMATS
+    from dra_plan.output.formats import parse
+
+    form = parse(output, FORMATS)
+    gate = options.gate(min_copies=at_least, fail_on=fail_on)
+    gates = options.parse_gates(feature_gates)
+    namespace = options.one_namespace(namespace, all_namespaces=all_namespaces)
+    paths, owners = tell_apart(paths, filenames, command="capacity")
+    cluster = load_cluster(
+        paths,
+        filenames,
+        recursive=recursive,
+        kubernetes_version=kubernetes_version,
+        feature_gates=gates,
+        quirks=quirks,
+    )
+    cluster = whatif.changed(context, cluster, cordon=cordon, drain=drain, without=without, add_nodes=add_nodes)
+    document = cluster.capacity(
+        *owners, namespace=namespace, limit=limit, infer_nodes=infer_nodes, max_steps=max_steps
+    ).document
+    if not document.items and not allow_empty:
+        print_warnings(document.warnings)
+        raise InputError(
+            "nothing to copy: the input has no pod that waits and no workload; name a pod, whatever has become of it"
+            " (--allow-empty makes that a success)"
+        )
+    print_document(document, form)
+    return of_document(document, gate)

@@ -1,0 +1,68 @@
+"""`capacity -o table` and `-o wide`."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from dra_plan import shown
+from dra_plan.documents.capacity import CapacityDocument, OwnerCapacity
+
+from . import text
+from .columns import Screen, Table
+from .formats import Formats
+
+_ENDS = {
+    "Limit": "as many as were asked for (--limit)",
+    "Undecided": "undecided: the search was cut short (--max-steps)",
+}
+"""What stands for a message where the scheduler refused nothing."""
+
+
+def table(document: CapacityDocument, _screen: Screen | None) -> list[Table | str]:
+    """One row per owner: how many copies the scheduler binds, and what it says of the next. Below, the spread."""
+    made = Table(("OWNER", "SCHEDULED", "NODES", "THE NEXT ONE"), flexible=(0, 3))
+    for item in document.items:
+        found = item.scheduled
+        said = _ENDS.get(found.ended) or found.message or found.ended
+        made.add(_owner(item), _number(item), str(len(found.nodes)), said)
+    return [made, *map(_spread, document.items), text.target(document)]
+
+
+def wide(document: CapacityDocument, screen: Screen | None) -> list[Table | str]:
+    """The same, with every node that holds copies."""
+    made = Table(("OWNER", "NODE", "COPIES"), grouped=1)
+    for item in document.items:
+        for node in item.scheduled.nodes:
+            made.add(_owner(item), node.name, str(node.copies))
+    return [table(document, screen)[0], *([made] if made.rows else []), text.target(document)]
+
+
+def _owner(item: OwnerCapacity) -> str:
+    return f"{item.owner.kind.lower()}/{item.owner.namespace}/{item.owner.name}"
+
+
+def _number(item: OwnerCapacity) -> str:
+    at_least = "at least " if item.scheduled.ended in _ENDS else ""
+    return f"{at_least}{item.scheduled.copies}"
+
+
+def _spread(item: OwnerCapacity) -> str:
+    """How the copies fill the nodes: so many on each of so many nodes."""
+    numbers = Counter(node.copies for node in item.scheduled.nodes)
+    parts = [f"{copies} {_on(many)}" for copies, many in sorted(numbers.items(), reverse=True)]
+    evicted = item.scheduled.evicted
+    if evicted:
+        parts.append(f"{len(evicted)} running {'pod has' if len(evicted) == 1 else 'pods have'} to go for them")
+    return f"{_owner(item)}: {', '.join(parts) or 'none on any node'}."
+
+
+def _on(nodes: int) -> str:
+    return "on 1 node" if nodes == 1 else f"each on {nodes} nodes"
+
+
+def names(document: CapacityDocument) -> str:
+    """`KIND/NAMESPACE/NAME COPIES` for every owner."""
+    return "".join(shown.line(f"{_owner(item)} {item.scheduled.copies}") + "\n" for item in document.items)
+
+
+FORMATS = Formats(table=table, wide=wide, name=names)

@@ -1,0 +1,166 @@
+"""How many copies there is room for: as recorded from kube-scheduler, and the laws that numbers of copies keep."""
+
+from __future__ import annotations
+
+import copy
+import gzip
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dra_plan import Cluster
+from dra_plan.errors import InputError, UsageError
+from tests.cli.running import in_process
+from tests.scheduler.build import allocation, claim, gpus, node, placed, pod, request, slices, template
+
+RECORDED = Path(__file__).parents[1] / "conformance" / "capacity.jsonl.gz"
+QUICKSTART = "fixtures/quickstart"
+
+
+def read() -> list[dict[str, Any]]:
+    with gzip.open(RECORDED, "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def scheduled(cluster: Cluster, *owners: Any, **options: Any) -> dict[str, Any]:
+    [item] = cluster.capacity(*owners, **options).to_dict()["items"]
+    return item["scheduled"]
+
+
+def spread(found: dict[str, Any]) -> dict[str, int]:
+    return {entry["name"]: entry["copies"] for entry in found["nodes"]}
+
+
+@pytest.mark.parametrize("case", read(), ids=lambda case: case["id"])
+def test_copies_are_bound_as_recorded(case: dict[str, Any]) -> None:
+    before = json.dumps(case)
+    expected = case["expected"]
+    found = scheduled(Cluster.of(case["objects"], kubernetes_version="1.36.2"), case["template"], limit=40)
+    assert found["copies"] == expected["copies"]
+    assert spread(found) == expected["nodes"]
+    assert found["message"] == (expected.get("message") or None)
+    assert json.dumps(case) == before
+
+
+WANTS = pod("wants", templates={"gpu": "one"})
+
+
+def test_each_owner_is_counted_on_its_own_beside_what_is_on_nodes() -> None:
+    two = [template("two", request(count=2)), pod("big", templates={"gpu": "two"})]
+    busy = placed("busy", "a", claims={"gpu": "held"})
+    held = claim("held")
+    held["status"] = {"allocation": allocation("a", "gpu-0")}
+    cluster = Cluster.of([*gpus("a", "b"), template("one"), WANTS, *two, busy, held])
+    items = cluster.capacity().to_dict()["items"]
+    assert [(item["owner"]["name"], item["scheduled"]["copies"]) for item in items] == [("wants", 3), ("big", 1)]
+
+
+def test_an_owner_may_be_any_pod_or_workload_and_a_pod_as_a_dict() -> None:
+    spec = {"replicas": 5, "template": {"spec": WANTS["spec"]}}
+    web = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": spec}
+    running = placed("runs", "a", templates={"gpu": "one"})
+    cluster = Cluster.of([*gpus("a", "b"), template("one"), web, running])
+    assert scheduled(cluster, "deploy/web")["copies"] == 4
+    assert scheduled(cluster, "po/runs")["copies"] == 4
+    assert scheduled(cluster, WANTS)["copies"] == 4
+    assert [item.owner.kind for item in cluster.capacity()] == ["Deployment"]
+
+
+def test_what_is_not_about_devices_counts_too() -> None:
+    cluster = Cluster.of([node("a", cpu="3"), node("b", cpu="1"), node("c", spec={"unschedulable": True})])
+    found = scheduled(cluster, pod("one"))
+    assert (found["copies"], spread(found), found["ended"]) == (4, {"a": 3, "b": 1}, "Unschedulable")
+    assert found["message"].startswith("0/3 nodes are available: 1 node(s) were unschedulable, 2 Insufficient cpu.")
+
+
+def test_the_limit_ends_the_count() -> None:
+    found = scheduled(Cluster.of([*gpus("a", each=8), template("one")]), WANTS, limit=3)
+    assert (found["copies"], found["ended"], found["message"]) == (3, "Limit", None)
+
+
+def test_copies_of_higher_priority_say_whom_they_evict() -> None:
+    low = placed("low", "a", cpu="8", priority=0)
+    found = scheduled(Cluster.of([node("a"), low]), pod("high", cpu="4", priority=10))
+    assert found["copies"] == 2
+    assert found["evicted"] == [{"kind": "Pod", "namespace": "default", "name": "low"}]
+
+
+def test_a_search_that_is_cut_short_is_undecided() -> None:
+    found = scheduled(Cluster.of([*gpus("a"), template("one")]), WANTS, max_steps=1)
+    assert (found["copies"], found["ended"], found["undecidedNodes"]) == (0, "Undecided", ["a"])
+
+
+def test_wrong_questions_are_refused() -> None:
+    cluster = Cluster.of([*gpus("a"), template("one"), claim("lone"), WANTS])
+    with pytest.raises(UsageError, match="did you mean 'wants'"):
+        cluster.capacity("want")
+    with pytest.raises(UsageError, match="copies are made of pods and workloads"):
+        cluster.capacity("resourceclaim/lone")
+    with pytest.raises(UsageError, match="0 is no number of copies"):
+        cluster.capacity(limit=0)
+    with pytest.raises(InputError, match="no Node objects"):
+        Cluster.of([WANTS]).capacity()
+
+
+# Laws
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_as_many_pods_of_a_dump_are_bound(seed: int) -> None:
+    """So many copies as pods of the input find their places, and one more does not."""
+    chance = random.Random(seed)
+    count = chance.randint(1, 3)
+    objects = [device for name in "abc" for device in (node(name), slices(name, *"wxyz"[: chance.randint(1, 4)]))]
+    objects = [*gpus(), *objects, template("some", request(count=count))]
+    wants = pod("p", cpu=str(chance.randint(1, 5)), templates={"gpu": "some"})
+    copies = scheduled(Cluster.of(objects), wants)["copies"]
+    pods = [copy.deepcopy(wants) for _ in range(copies + 1)]
+    for number, each in enumerate(pods):
+        each["metadata"] |= {"name": f"p-{number}", "uid": f"u{number}"}
+    plan = Cluster.of([*objects, *pods]).schedule().to_dict()
+    assert sum(entry["outcome"] == "Bound" for entry in plan["pods"]) == copies
+
+
+def test_new_nodes_bring_room_and_cordoned_ones_have_none() -> None:
+    cluster = Cluster.of([*gpus("a", "b"), template("one")])
+    assert scheduled(cluster.add_nodes(3, like="a"), WANTS)["copies"] == 10
+    assert scheduled(cluster.cordon("a"), WANTS)["copies"] == 2
+    assert cluster.cordon("a").capacity(WANTS).to_dict()["whatIf"] == [{"edit": "Cordon", "node": "a"}]
+
+
+# The command
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        ((QUICKSTART,), 0),
+        ((QUICKSTART, "serve", "--at-least", "3"), 0),
+        ((QUICKSTART, "serve", "--at-least", "4"), 1),
+        ((QUICKSTART, "serve", "--at-least", "4", "--add-nodes", "1=gpu-b"), 0),
+        ((QUICKSTART, "serve", "--at-least", "1", "--max-steps", "1"), 3),
+        ((QUICKSTART, "sreve"), 2),
+        ((QUICKSTART, "--limit", "0"), 2),
+        (("fixtures/quickstart/cluster.yaml",), 2),
+        (("fixtures/quickstart/cluster.yaml", "--allow-empty"), 0),
+    ],
+)
+def test_exit_status(arguments: tuple[str, ...], status: int) -> None:
+    assert in_process("capacity", *arguments).status == status
+
+
+def test_a_gate_that_fails_says_so() -> None:
+    ran = in_process("capacity", QUICKSTART, "serve", "--at-least", "4")
+    assert ran.err == (
+        "gate failed: 1 owner has room for fewer than 4 copies (--at-least): deployment/default/serve for 3\n"
+    )
+
+
+@pytest.mark.golden
+def test_what_it_prints(golden: Any) -> None:
+    for form in ("table", "wide", "name", "json"):
+        ran = in_process("capacity", QUICKSTART, "--add-nodes", "2=gpu-b", "-o", form)
+        golden(Path(__file__).parent / "golden" / f"capacity.{form}", ran.out)
