@@ -60,6 +60,14 @@ class ScheduledClaim(DocumentPart, frozen=True, kw_only=True):
     reserved_for: list[ResourceClaimConsumerReference]
 
 
+class ScheduledVolume(DocumentPart, frozen=True, kw_only=True):
+    """A claim on a volume that had none in the input, and what the scheduler decides: neither if it decides nothing."""
+
+    pvc: Annotated[Text, Meta(description="NAMESPACE/NAME of the PersistentVolumeClaim.")]
+    pv: Annotated[str, Meta(description="The PersistentVolume that it gets.")] = ""
+    provision: Annotated[str, Meta(description="The node for which a volume is made.")] = ""
+
+
 class EvictedPod(DocumentPart, frozen=True, kw_only=True):
     """A pod that makes room for another one."""
 
@@ -130,6 +138,9 @@ class ScheduleDocument(PrintedDocument, frozen=True, kw_only=True):
     ]
     pods: Annotated[list[ScheduledPod], Meta(description="In the order in which the scheduler sees them.")]
     claims: list[ScheduledClaim]
+    volumes: Annotated[
+        list[ScheduledVolume], Meta(description="The claims on volumes that had none in the input, by name.")
+    ]
     evictions: list[EvictedPod]
     not_evaluated: Annotated[list[str], Meta(description="Plugins of the default profile that are not simulated.")]
     warnings: list[PrintedWarning]

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from dra_plan import shown
-from dra_plan.documents.schedule import PluginVerdict, ScheduleDocument, ScheduledPod, TracedAttempt
+from dra_plan.documents.schedule import (
+    PluginVerdict,
+    ScheduleDocument,
+    ScheduledPod,
+    ScheduledVolume,
+    TracedAttempt,
+)
 
 from . import text
 from .columns import Screen, Table
@@ -30,7 +36,7 @@ def table(document: ScheduleDocument, screen: Screen | None) -> list[Table | str
     if not pods and len(document.pods) <= FEW:
         pods = document.pods
     parts = [*_pods(document, pods, screen), *_attempts(document.trace.attempts if document.trace else ())]
-    parts += [part for part in (_taken(pods), _evictions(document), _wakes(document)) if part.rows]
+    parts += _below(document, pods, [volume for volume in document.volumes if volume.pv or volume.provision])
     aside = [_aside(pod) for pod in document.pods] if pods is not document.pods else []
     told = [f"{aside.count(why)} {why}" for why in dict.fromkeys(filter(None, aside))]
     if told:
@@ -42,7 +48,7 @@ def wide(document: ScheduleDocument, screen: Screen | None) -> list[Table | str]
     """All pods, and for the last attempt of each a matrix: one row per node, one column per plugin."""
     last = {attempt.pod: attempt for attempt in (document.trace.attempts if document.trace else ())}
     parts = [*_pods(document, document.pods, screen), *_attempts(last.values())]
-    parts += [part for part in (_taken(document.pods), _evictions(document), _wakes(document)) if part.rows]
+    parts += _below(document, document.pods, document.volumes)
     return [*parts, text.target(document)]
 
 
@@ -121,6 +127,20 @@ def _matrix(attempt: TracedAttempt) -> Table:
 
 def _cell(entry: PluginVerdict) -> str:
     return "ok" if entry.status == "Success" else entry.message or entry.status
+
+
+def _below(document: ScheduleDocument, pods: list[ScheduledPod], volumes: list[ScheduledVolume]) -> list[Table | str]:
+    """What is told of volumes, of nodes that devices take from, of evictions and of what wakes pods."""
+    parts = (_volumes(volumes), _taken(pods), _evictions(document), _wakes(document))
+    return [part for part in parts if part.rows]
+
+
+def _volumes(volumes: list[ScheduledVolume]) -> Table:
+    """What claims on volumes get: a volume that is there, or one that is made for a node."""
+    made = Table(("VOLUME CLAIM", "VOLUME", "MADE FOR NODE"))
+    for volume in volumes:
+        made.add(volume.pvc, volume.pv or ("new" if volume.provision else ""), volume.provision)
+    return made
 
 
 def _taken(pods: Iterable[ScheduledPod]) -> Table:

@@ -30,6 +30,7 @@ from .events import Action, Event, Resource
 from .keys import pod_uid
 from .nodeinfo import NodeInfo, PodInfo
 from .nodetree import scheduling_order
+from .volumestore import VolumeStore
 
 _NO_LABELS: Mapping[str, str] = {}
 
@@ -68,6 +69,8 @@ class SimulatedCluster:
         self._extended: dict[str, str] | None = None
         self._pool_nodes: dict[str, dict[str, None] | None] | None = None
         self._on_unknown_nodes: dict[str, dict[str, PodInfo]] = {}
+        self.volumes = VolumeStore(inventory, self.emit)
+        """Volumes, claims on them, and the classes and drivers behind them."""
         self.set_lookups(inventory)
         self.set_nodes(inventory.nodes)
         for pod in pods:

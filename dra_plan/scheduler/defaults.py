@@ -24,11 +24,15 @@ from .plugins.interpodaffinity import InterPodAffinity
 from .plugins.nodeaffinity import NodeAffinityPlugin
 from .plugins.nodename import NodeName, NodeUnschedulable
 from .plugins.nodeports import NodePorts
+from .plugins.nodevolumelimits import NodeVolumeLimits
 from .plugins.prioritysort import PrioritySort
 from .plugins.schedulinggates import SchedulingGates
 from .plugins.spread import PodTopologySpread
 from .plugins.spreadconstraints import SYSTEM_DEFAULTS
 from .plugins.tainttoleration import TaintToleration
+from .plugins.volumebinding import VolumeBinding
+from .plugins.volumerestrictions import VolumeRestrictions
+from .plugins.volumezone import VolumeZone
 from .podrequest import is_scalar
 from .registry import Registry
 
@@ -170,6 +174,10 @@ def registry() -> Registry:
     made.register(pluginnames.NODE_AFFINITY, _affinity)
     made.register(pluginnames.NODE_PORTS, lambda _args, _handle: NodePorts())
     made.register(pluginnames.FIT, _fit)
+    made.register(pluginnames.VOLUME_RESTRICTIONS, lambda _args, handle: VolumeRestrictions(handle))
+    made.register(pluginnames.NODE_VOLUME_LIMITS, lambda _args, handle: NodeVolumeLimits(handle))
+    made.register(pluginnames.VOLUME_BINDING, lambda _args, handle: VolumeBinding(handle))
+    made.register(pluginnames.VOLUME_ZONE, lambda _args, handle: VolumeZone(handle))
     made.register(pluginnames.SPREAD, _spread)
     made.register(pluginnames.INTER_POD_AFFINITY, _inter_pod)
     made.register(pluginnames.DYNAMIC_RESOURCES, _dynamic)

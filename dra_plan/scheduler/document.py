@@ -29,6 +29,7 @@ def schedule_document(outcome: SimulationResult) -> ScheduleDocument:
         api_server=outcome.api_server,
         pods=[_pod(record, outcome.undecided.get(record.pod.key, [])) for record in outcome.pods],
         claims=[_claim(claim) for claim in outcome.claims],
+        volumes=outcome.volumes,
         evictions=[EvictedPod(pod=e.victim, preemptor=e.preemptor, node=e.node) for e in outcome.evictions],
         not_evaluated=list(outcome.not_evaluated),
         warnings=warnings(outcome.notices),

@@ -54,6 +54,9 @@ class Handle:
     later: Callable[[str, Callable[[], None]], None] = lambda _what, _do: None
     """Do something asynchronously: it takes effect while the next pod is being scheduled."""
 
+    settle: Callable[[], bool] = lambda: False
+    """Let happen outside the scheduler what was asked for and takes time; False if there was nothing."""
+
     @property
     def snapshot(self) -> Mapping[str, NodeInfo]:
         """Nodes by name, in scheduling order; nothing changes them during a cycle."""

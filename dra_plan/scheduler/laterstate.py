@@ -23,6 +23,7 @@ from .events import Action, Event, Resource
 from .keys import pod_uid
 from .queue import MOST_BACKOFF
 from .simulation import Simulation
+from .volumestore import TABLES
 
 
 class _WithMetadata(Protocol):
@@ -38,11 +39,12 @@ def _index(objects: Iterable[_Object]) -> dict[tuple[str, str], _Object]:
 
 
 def advance(simulation: Simulation, before: Inventory, after: Inventory) -> None:
-    """Apply the differences, in the order nodes, devices, claims, pods."""
+    """Apply the differences, in the order nodes, devices, volumes, claims, pods."""
     later = _LaterState(simulation, before, after)
     later.pass_time()
     later.nodes()
     later.devices()
+    later.volumes()
     simulation.cluster.set_lookups(after)
     later.claims()
     later.pods()
@@ -110,6 +112,16 @@ class _LaterState:
                 self._cluster.emit(kind, Action.ADD, None, new[key])
             elif old[key] != new[key]:
                 self._cluster.emit(kind, Action.UPDATE_OTHER, old[key], new[key])
+
+    # Volumes
+
+    def volumes(self) -> None:
+        """Volumes, claims on them, and what is behind them. What did not change in the input stays as simulated."""
+        for kind, holder in TABLES.items():
+            old, new = _index(getattr(self._before, holder)), _index(getattr(self._after, holder))
+            for key in sorted(old.keys() | new.keys()):
+                if old.get(key) != new.get(key):
+                    self._cluster.volumes.change(kind, old.get(key), new.get(key))
 
     # Claims
 

@@ -11,6 +11,7 @@ from dra_plan.api.core import Node, Pod
 from .affinityterms import AffinityTerms, parse_terms
 from .clock import parse_time
 from .podrequest import CPU, DEFAULT_MEMORY, DEFAULT_MILLI_CPU, MEMORY, PODS, Amounts, amounts, host_ports, pod_requests
+from .podvolumes import PodVolumes, pod_volumes
 
 _versions = itertools.count(1)
 
@@ -66,6 +67,11 @@ class PodInfo:
         return found.get(CPU, DEFAULT_MILLI_CPU), found.get(MEMORY, DEFAULT_MEMORY)
 
     @cached_property
+    def volumes(self) -> PodVolumes:
+        """What the pod's volumes ask."""
+        return pod_volumes(self.pod)
+
+    @cached_property
     def ports(self) -> list[Port]:
         """Host ports of containers and sidecars."""
         spec = self.pod.spec
@@ -92,7 +98,8 @@ class NodeInfo:
     """
 
     __slots__ = ("_labelled", "affinity_pods", "allocatable", "anti_affinity_pods", "journal", "labels", "name", "node",
-                 "pods", "ports", "position", "requested", "scored_cpu", "scored_memory", "version")  # fmt: skip
+                 "pods", "ports", "position", "requested", "scored_cpu", "scored_memory", "version",
+                 "volume_pods")  # fmt: skip
 
     def __init__(self, node: Node, journal: list[str] | None = None) -> None:
         self.journal = journal
@@ -104,6 +111,7 @@ class NodeInfo:
         self.ports: dict[Port, int] = {}
         self.affinity_pods: dict[str, PodInfo] = {}
         self.anti_affinity_pods: dict[str, PodInfo] = {}
+        self.volume_pods: dict[str, PodInfo] = {}
         self._labelled: dict[tuple[str, str], list[PodInfo]] | None = None
         self.set_node(node)
 
@@ -166,6 +174,7 @@ class NodeInfo:
                 del self.ports[port]
         self._index(self.affinity_pods, info, sign, info.terms.any)
         self._index(self.anti_affinity_pods, info, sign, bool(info.terms.required_anti))
+        self._index(self.volume_pods, info, sign, bool(info.volumes))
         self.touch()
 
     @staticmethod
@@ -188,6 +197,7 @@ class NodeInfo:
         other.ports = dict(self.ports)
         other.affinity_pods = dict(self.affinity_pods)
         other.anti_affinity_pods = dict(self.anti_affinity_pods)
+        other.volume_pods = dict(self.volume_pods)
         other._labelled = None
         other.touch()
         return other

@@ -11,16 +11,6 @@ from dra_plan.claimsets.podstate import ended
 from .podrecord import PodRecord
 from .simulation import Simulation
 
-_CHECKED_VOLUMES = (
-    "persistentVolumeClaim",
-    "ephemeral",
-    "csi",
-    "gcePersistentDisk",
-    "awsElasticBlockStore",
-    "rbd",
-    "iscsi",
-)
-
 _NOT_SIMULATED = ("DRAWorkloadResourceClaims",)
 """Gates that change what the scheduler does, in ways that the simulation does not know."""
 
@@ -32,7 +22,6 @@ def collect(simulation: Simulation, records: Sequence[PodRecord]) -> list[Notice
     """All notices of the simulation itself, in a fixed order."""
     found = _gates(simulation)
     found += _finished(simulation)
-    found += _volumes(records)
     found += _choices(records)
     found += _fatal(records)
     found += _devices(simulation)
@@ -59,16 +48,6 @@ def _finished(simulation: Simulation) -> list[Notice]:
         "as in the recorded outcomes, whose API shows them to the scheduler; a real API server hides them"
     )
     return [Notice("finished-pods-count", text)]
-
-
-def _volumes(records: Sequence[PodRecord]) -> list[Notice]:
-    found = []
-    for record in records:
-        used = sorted({kind for volume in record.pod.spec.volumes for kind in _CHECKED_VOLUMES if volume.get(kind)})
-        if used and not record.pod.spec.node_name and not record.skipped:
-            text = f"volumes ({', '.join(used)}) may restrict the nodes; they are not evaluated"
-            found.append(Notice("volumes-not-evaluated", text, f"Pod {record.pod.key}"))
-    return found
 
 
 def _choices(records: Sequence[PodRecord]) -> list[Notice]:

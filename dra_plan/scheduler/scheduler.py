@@ -79,7 +79,9 @@ class Scheduler:
             item = self.queue.pop()
             if item is not None:
                 self._schedule(item)
-            elif not (self._flush(self._number + 1) or self.bindings.pass_time() or self._failures.retry()):
+            elif not (
+                self._flush(self._number + 1) or self._settle() or self.bindings.pass_time() or self._failures.retry()
+            ):
                 return
 
     def _schedule(self, item: QueuedPod) -> None:
@@ -110,6 +112,13 @@ class Scheduler:
             self._tracer.current.node, self._tracer.current.message = result.node, result.message
         if result.filtered:
             self._flush(self._number)
+
+    def _settle(self) -> bool:
+        """What pods that have a node wait for outside the scheduler is done; False if there is nothing."""
+        if not self.handle.settle():
+            return False
+        self.bindings.run_all()
+        return True
 
     def _postpone(self, what: str, do: Callable[[], None]) -> None:
         self._later.append(_Later(self._number, what, do))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
 from dra_plan.api.resource import ResourceClaim
+from dra_plan.documents.schedule import ScheduledVolume
 from dra_plan.releases import Target
 
 from . import notices
@@ -17,6 +18,7 @@ from .plugins.defaultpreemption import DefaultPreemption
 from .podrecord import PodRecord
 from .simulation import Simulation
 from .trace import Tracer
+from .volumestore import Decision, VolumeStore
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class SimulationResult:
     api_server: str
     pods: list[PodRecord]
     claims: list[ResourceClaim]
+    volumes: list[ScheduledVolume] = field(default_factory=list)
+    """The claims on volumes that had none in the input."""
     evictions: list[Eviction] = field(default_factory=list)
     not_evaluated: tuple[str, ...] = NOT_EVALUATED
     undecided: dict[str, list[str]] = field(default_factory=dict)
@@ -78,8 +82,17 @@ def _result(simulation: Simulation) -> SimulationResult:
         api_server=simulation.api_server,
         pods=records,
         claims=list(simulation.cluster.claims),
+        volumes=_volumes(simulation.cluster.volumes),
         evictions=evictions,
         undecided={pod: nodes for plugin in simulation.dynamic_resources for pod, nodes in plugin.undecided.items()},
         notices=notices.collect(simulation, records),
         tracer=simulation.tracer,
     )
+
+
+def _volumes(store: VolumeStore) -> list[ScheduledVolume]:
+    return [
+        ScheduledVolume(pvc="/".join(key), pv=decision.volume, provision=decision.node)
+        for key in sorted(store.open)
+        for decision in (store.decisions.get(key, Decision()),)
+    ]

@@ -31,6 +31,7 @@ from .registry import Registry
 from .runtime import Framework
 from .scheduler import Scheduler
 from .trace import Tracer
+from .volumecontroller import settle_volumes
 
 ENTRY_POINTS = "dra_plan.scheduler_plugins"
 
@@ -89,6 +90,7 @@ class Simulation:
             detects_conflicts=real,
             extenders=extenders or (),
         )
+        self.handle.settle = lambda: settle_volumes(self.cluster)
         if self.config.extenders and extenders is None:
             raise UsageError("the configuration has extenders; they are contacted only with --allow-extenders")
         registry = _registry(self.config, plugins)

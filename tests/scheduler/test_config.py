@@ -38,13 +38,17 @@ def test_default_profile():
         "NodeAffinity",
         "NodePorts",
         "NodeResourcesFit",
+        "VolumeRestrictions",
+        "NodeVolumeLimits",
+        "VolumeBinding",
+        "VolumeZone",
         "PodTopologySpread",
         "InterPodAffinity",
         "DynamicResources",
     ]
     assert found["filter"][:3] == ["NodeUnschedulable", "NodeName", "TaintToleration"]
     assert found["postFilter"] == ["DynamicResources", "DefaultPreemption"]
-    assert found["reserve"] == found["preBind"] == ["DynamicResources"]
+    assert found["reserve"] == found["preBind"] == ["VolumeBinding", "DynamicResources"]
     assert found["bind"] == ["DefaultBinder"]
     assert found["permit"] == found["postBind"] == []
 

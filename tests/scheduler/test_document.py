@@ -138,12 +138,3 @@ def test_evictions_are_listed():
     assert document["evictions"] == [{"pod": "default/old", "preemptor": "default/p", "node": "a"}]
     assert "EVICTED POD" in shown("table", document)
     assert build.where(document) == {"p": "a"}
-
-
-def test_volumes_are_named_as_not_evaluated():
-    volume = {"name": "v", "persistentVolumeClaim": {"claimName": "data"}}
-    document = plan([node("a"), pod("p", volumes=[volume, {"name": "w", "emptyDir": {}}])])
-    assert "VolumeBinding" in document["notEvaluated"]
-    [warning] = [w for w in document["warnings"] if w["code"] == "volumes-not-evaluated"]
-    assert warning["object"] == "Pod default/p"
-    assert "persistentVolumeClaim" in warning["message"]

@@ -93,7 +93,7 @@ def test_a_pod_without_claims_has_nothing_to_do_before_binding():
     state = CycleState()
     framework.run_pre_filter(state, subject, list(simulation.handle.snapshot.values()))
     assert is_skip(framework.run_pre_bind_pre_flight(state, subject, "a"))
-    assert state.skip_pre_bind == {"Scripted", "DynamicResources"}
+    assert state.skip_pre_bind == {"Scripted", "VolumeBinding", "DynamicResources"}
 
 
 def test_waiting_on_permit():

@@ -1,0 +1,186 @@
+"""Which volumes the claims of a pod can have on a node: that of a bound claim, one that is there, or a new one.
+
+The rules of upstream's volume binder (FindPodVolumes). Nothing is assumed or written here.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Mapping, Sequence
+
+from dra_plan.api.quantity import parse
+from dra_plan.api.selectors import labels_match
+from dra_plan.api.storage import CSINode, CSIStorageCapacity, StorageClass
+
+from .volumemigration import translated
+from .volumeobjects import HOSTNAME, Affinity, Claim, Volume
+from .volumestore import NodeVolumes, VolumeStore
+
+NODE_CONFLICT = "node(s) didn't match PersistentVolume's node affinity"
+BIND_CONFLICT = "node(s) didn't find available persistent volumes to bind"
+NO_SPACE = "node(s) did not have enough free storage"
+NO_VOLUME = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
+
+_NO_PROVISIONER = "kubernetes.io/no-provisioner"
+
+Reasons = list[str]
+
+
+class _Wanted:
+    """A waiting claim, and the volumes that it could have as far as the node does not matter, the smallest first."""
+
+    def __init__(self, claim: Claim, volumes: Sequence[Volume]) -> None:
+        self.claim = claim
+        suitable = [volume for volume in volumes if _suits(volume, claim)]
+        self._set_aside = next((volume for volume in suitable if volume.is_for(claim)), None)
+        free = [volume for volume in suitable if _is_free(volume, claim)]
+        self._volumes = sorted(free, key=lambda volume: (volume.size.nano, volume.name))
+        self._anywhere: list[int] = []
+        self._by_host: dict[str, list[int]] = {}
+        for position, volume in enumerate(self._volumes):
+            hosts = volume.affinity.hosts
+            if hosts is None:
+                self._anywhere.append(position)
+            for host in hosts or ():
+                self._by_host.setdefault(host, []).append(position)
+
+    def volume_on(self, labels: Mapping[str, str], taken: Mapping[str, Volume]) -> Volume | None:
+        """The volume on a node with these labels, without those that other claims of the pod take there.
+
+        A volume that is set aside for the claim is the only one that it gets.
+        """
+        if self._set_aside is not None:
+            return self._set_aside if self._set_aside.affinity.matches(labels) else None
+        return next(
+            (v for v in self._near(labels) if v.name not in taken and v.affinity.matches(labels)),
+            None,
+        )
+
+    def _near(self, labels: Mapping[str, str]) -> Iterator[Volume]:
+        """The volumes that are not on other hosts, in order."""
+        here = self._by_host.get(labels.get(HOSTNAME, ""), [])
+        return (self._volumes[position] for position in heapq.merge(self._anywhere, here))
+
+
+def _suits(volume: Volume, claim: Claim) -> bool:
+    """Whether the volume is not another claim's, large enough and of the right kind."""
+    pv, pvc = volume.object, claim.object
+    if pv.spec.claim_ref is not None and not volume.is_for(claim):
+        return False
+    return (
+        volume.size >= claim.size
+        and (pv.spec.volume_mode or "Filesystem") == (pvc.spec.volume_mode or "Filesystem")
+        and (pv.spec.volume_attributes_class_name or "") == (pvc.spec.volume_attributes_class_name or "")
+        and pv.metadata.deletion_timestamp is None
+    )
+
+
+def _is_free(volume: Volume, claim: Claim) -> bool:
+    """What is asked beyond that of a volume which is not set aside for the claim."""
+    pv, pvc = volume.object, claim.object
+    return (
+        pv.status.phase == "Available"
+        and (pvc.spec.selector is None or labels_match(pvc.spec.selector, pv.metadata.labels))
+        and set(pvc.spec.access_modes) <= set(pv.spec.access_modes)
+    )
+
+
+class PodClaims:
+    """The claims of one pod, ready to be asked about many nodes: bound ones and those that wait for a consumer."""
+
+    def __init__(self, store: VolumeStore, bound: Sequence[Claim], waiting: Sequence[Claim]) -> None:
+        self._store = store
+        self.bound = bound
+        self.waiting = waiting
+        self._wanted: list[_Wanted] | None = None
+
+    def on_node(self, name: str, labels: Mapping[str, str]) -> tuple[NodeVolumes, Reasons]:
+        """What the waiting claims would get on the node, or why the node will not do."""
+        csi_node = self._store.csi_node(name)
+        reasons: Reasons = []
+        missing = ""
+        for claim in self.bound:
+            volume = self._store.volume(claim.volume_name)
+            if volume is None:
+                missing = NO_VOLUME
+                break
+            if not _affinity(volume, csi_node).matches(labels):
+                reasons.append(NODE_CONFLICT)
+                break
+        chosen = NodeVolumes()
+        if self.waiting:
+            chosen, conflict = self._for_waiting(name, labels)
+            if conflict:
+                reasons.append(conflict)
+        if missing:
+            reasons.append(missing)
+        return chosen, reasons
+
+    def _for_waiting(self, node: str, labels: Mapping[str, str]) -> tuple[NodeVolumes, str]:
+        selected = [claim for claim in self.waiting if claim.selected_node is not None]
+        if any(claim.selected_node != node for claim in selected):
+            return NodeVolumes(), BIND_CONFLICT
+        static: list[tuple[Claim, Volume]] = []
+        taken: dict[str, Volume] = {}
+        unmatched: list[Claim] = []
+        for wanted in self._searched():
+            volume = wanted.volume_on(labels, taken)
+            if volume is None:
+                unmatched.append(wanted.claim)
+            else:
+                taken[volume.name] = volume
+                static.append((wanted.claim, volume))
+        new = (*selected, *unmatched)
+        conflict = next(filter(None, (self._provision(claim, labels) for claim in new)), "")
+        return NodeVolumes(tuple(static), new), conflict
+
+    def _searched(self) -> list[_Wanted]:
+        """The claims for which volumes are looked for, the smallest request first."""
+        if self._wanted is None:
+            open_claims = [claim for claim in self.waiting if claim.selected_node is None]
+            ordered = sorted(open_claims, key=lambda claim: claim.size.nano)
+            self._wanted = [_Wanted(claim, self._store.volumes_of(claim.class_name)) for claim in ordered]
+        return self._wanted
+
+    def _provision(self, claim: Claim, labels: Mapping[str, str]) -> str:
+        """Why no volume can be made for the claim on a node with these labels, or ""."""
+        storage_class = self._store.class_of(claim)
+        if storage_class is None or storage_class.provisioner in ("", _NO_PROVISIONER):
+            return BIND_CONFLICT
+        if not _allows(storage_class, labels):
+            return BIND_CONFLICT
+        return "" if self._has_room(claim, storage_class, labels) else NO_SPACE
+
+    def _has_room(self, claim: Claim, storage_class: StorageClass, labels: Mapping[str, str]) -> bool:
+        """Whether some capacity of the class is large enough; looked at only where the driver publishes them."""
+        driver = self._store.csi_driver(storage_class.provisioner)
+        if claim.request is None or driver is None or not driver.spec.storage_capacity:
+            return True
+        size, name = claim.request.units, storage_class.metadata.name
+        return any(
+            capacity.storage_class_name == name
+            and _room(capacity) >= size
+            and labels_match(capacity.node_topology, labels)
+            for capacity in self._store.capacities
+        )
+
+
+def _affinity(volume: Volume, csi_node: CSINode | None) -> Affinity:
+    pv = translated(volume.object, csi_node)
+    if pv is volume.object:
+        return volume.affinity
+    return Affinity(pv.spec.node_affinity.required if pv.spec.node_affinity is not None else None)
+
+
+def _allows(storage_class: StorageClass, labels: Mapping[str, str]) -> bool:
+    terms = storage_class.allowed_topologies
+    return not terms or any(
+        term.match_label_expressions and all(labels.get(e.key) in e.values for e in term.match_label_expressions)
+        for term in terms
+    )
+
+
+def _room(capacity: CSIStorageCapacity) -> int:
+    """The largest volume that can be made; -1 if that is not said."""
+    limit = capacity.maximum_volume_size if capacity.maximum_volume_size is not None else capacity.capacity
+    return -1 if limit is None else parse(limit).units
