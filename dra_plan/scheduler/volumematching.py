@@ -13,7 +13,7 @@ from dra_plan.api.selectors import labels_match
 from dra_plan.api.storage import CSINode, CSIStorageCapacity, StorageClass
 
 from .volumemigration import translated
-from .volumeobjects import HOSTNAME, Affinity, Claim, Volume
+from .volumeobjects import HOSTNAME, VolumeReach, Claim, Volume
 from .volumestore import NodeVolumes, VolumeStore
 
 NODE_CONFLICT = "node(s) didn't match PersistentVolume's node affinity"
@@ -165,11 +165,11 @@ class PodClaims:
         )
 
 
-def _affinity(volume: Volume, csi_node: CSINode | None) -> Affinity:
+def _affinity(volume: Volume, csi_node: CSINode | None) -> VolumeReach:
     pv = translated(volume.object, csi_node)
     if pv is volume.object:
         return volume.affinity
-    return Affinity(pv.spec.node_affinity.required if pv.spec.node_affinity is not None else None)
+    return VolumeReach(pv.spec.node_affinity.required if pv.spec.node_affinity is not None else None)
 
 
 def _allows(storage_class: StorageClass, labels: Mapping[str, str]) -> bool:

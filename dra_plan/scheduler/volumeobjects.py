@@ -30,7 +30,7 @@ def _class_name(metadata: ObjectMeta, name: str | None) -> str:
     return annotated if annotated is not None else name or ""
 
 
-class Affinity:
+class VolumeReach:
     """The nodes from which a volume can be used, by their labels alone: fields, such as the name, are not looked at."""
 
     def __init__(self, required: NodeSelector | None) -> None:
@@ -75,10 +75,10 @@ class Volume:
         return _NOTHING if text is None else parse(text)
 
     @cached_property
-    def affinity(self) -> Affinity:
+    def affinity(self) -> VolumeReach:
         """The nodes that it can be used from."""
         affinity = self.object.spec.node_affinity
-        return Affinity(affinity.required if affinity is not None else None)
+        return VolumeReach(affinity.required if affinity is not None else None)
 
     def is_for(self, claim: Claim) -> bool:
         """Whether the volume is set aside for the claim."""

@@ -34,7 +34,7 @@ _WAITING = Status(Code.WAIT, "waiting for volumes to be bound")
 
 
 @dataclass
-class _State:
+class _BindingState:
     """The pod's claims as PreFilter found them; the same for all trials of one cycle."""
 
     claims: PodClaims
@@ -77,12 +77,12 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin,
         if len(bound) + len(waiting) < len(claims):
             return None, _IMMEDIATE
         key = None if waiting else (self._store.revision, tuple(claim.volume_name for claim in bound))
-        state.write(self.name, _State(PodClaims(self._store, bound, waiting), key))
+        state.write(self.name, _BindingState(PodClaims(self._store, bound, waiting), key))
         return None, None
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
         """Reject nodes on which a claim can't be met; remember what the others would give."""
-        kept: _State = state.read(self.name)
+        kept: _BindingState = state.read(self.name)
         chosen, reasons = kept.claims.on_node(node.name, node.labels)
         if reasons:
             return unresolvable(*reasons)
@@ -91,14 +91,14 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin,
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
         """The volumes, if all claims are bound; what claims that wait would get is the pod's alone."""
-        kept: _State = state.read(self.name)
+        kept: _BindingState = state.read(self.name)
         return kept.key
 
     # Reserve and PreBind
 
     def reserve(self, state: CycleState, pod: Pod, node: str) -> Status | None:
         """Assume what was found for the node, so that the next pods see it."""
-        kept: _State | None = state.get(self.name)
+        kept: _BindingState | None = state.get(self.name)
         if kept is not None and kept.claims.waiting:
             kept.chosen = kept.by_node.get(node, NodeVolumes())
             self._store.assume(kept.chosen, node)
@@ -106,18 +106,18 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin,
 
     def unreserve(self, state: CycleState, pod: Pod, node: str) -> None:
         """Drop what was assumed; what was written stays."""
-        kept: _State | None = state.get(self.name)
+        kept: _BindingState | None = state.get(self.name)
         if kept is not None and kept.chosen is not None:
             self._store.restore(kept.chosen)
 
     def pre_bind_pre_flight(self, state: CycleState, pod: Pod, node: str) -> Status | None:
         """Nothing to do if all claims are bound."""
-        kept: _State | None = state.get(self.name)
+        kept: _BindingState | None = state.get(self.name)
         return SKIP if kept is None or kept.chosen is None else None
 
     def pre_bind(self, state: CycleState, pod: Pod, node: str) -> Status | None:
         """Write what was assumed; wait until the volumes are there."""
-        kept: _State | None = state.get(self.name)
+        kept: _BindingState | None = state.get(self.name)
         if kept is None or kept.chosen is None:
             return None
         if not kept.written:

@@ -29,7 +29,7 @@ _IN_USE = unschedulable(
 
 
 @dataclass
-class _State:
+class _RestrictionState:
     """The pod's disks, its claims that only one pod may use, and how many of these are in use.
 
     On trial a pod that goes takes away as many as it names, one that comes adds them; of namespaces nobody asks then.
@@ -39,7 +39,7 @@ class _State:
     exclusive: frozenset[str]
     in_use: int
 
-    def clone(self) -> _State:
+    def clone(self) -> _RestrictionState:
         """A copy for a trial."""
         return replace(self)
 
@@ -68,7 +68,9 @@ class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, Enq
                 exclusive.add(name)
         if not exclusive and not volumes.disks:
             return None, SKIP
-        state.write(self.name, _State(volumes.disks, frozenset(exclusive), _in_use(namespace, exclusive, nodes)))
+        state.write(
+            self.name, _RestrictionState(volumes.disks, frozenset(exclusive), _in_use(namespace, exclusive, nodes))
+        )
         return None, None
 
     def pre_filter_extensions(self) -> PreFilterExtensions | None:
@@ -77,26 +79,26 @@ class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, Enq
 
     def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node: NodeInfo) -> Status | None:
         """Count the claims that the pod uses."""
-        kept: _State = state.read(self.name)
+        kept: _RestrictionState = state.read(self.name)
         kept.in_use += _shared(kept, added)
         return None
 
     def remove_pod(self, state: CycleState, pod: Pod, removed: PodInfo, node: NodeInfo) -> Status | None:
         """The claims that the pod used are free, as far as it is concerned."""
-        kept: _State = state.read(self.name)
+        kept: _RestrictionState = state.read(self.name)
         kept.in_use -= _shared(kept, removed)
         return None
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
         """Reject nodes where a disk is taken, and all nodes while a claim is in use."""
-        kept: _State = state.read(self.name)
+        kept: _RestrictionState = state.read(self.name)
         if kept.disks and any(_conflict(kept.disks, info.volumes.disks) for info in node.volume_pods.values()):
             return _NO_DISK
         return _IN_USE if kept.in_use > 0 else None
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
         """The disks, and whether a claim is in use."""
-        kept: _State = state.read(self.name)
+        kept: _RestrictionState = state.read(self.name)
         return kept.disks, kept.in_use > 0
 
     def events_to_register(self) -> Sequence[Interest]:
@@ -122,7 +124,7 @@ def _in_use(namespace: str, exclusive: set[str], nodes: Sequence[NodeInfo]) -> i
     return len(exclusive & used)
 
 
-def _shared(kept: _State, other: PodInfo) -> int:
+def _shared(kept: _RestrictionState, other: PodInfo) -> int:
     return sum(name in kept.exclusive for name in other.volumes.named) if kept.exclusive else 0
 
 
