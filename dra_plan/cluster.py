@@ -241,7 +241,7 @@ class Cluster:
         `owners` are pods, workloads and claims as kubectl names them ("deploy/serve", "po train", "train", with their
         namespace "default/train" or "pod/default/train"), in the namespace `namespace` or in any; each is planned
         whoever controls it. Without them, all that `namespace` and the labels of `selector` choose are planned.
-        `together` joins all pending claims into one set. `explain` fills the `reasons` of nodes that do not fit.
+        `together` joins all of it into one set. `explain` fills the `reasons` of nodes that do not fit.
         `max_steps` bounds one search, `timeout` the seconds of all; what is not answered by then is Undecided. `jobs`
         processes share the claim sets. Without Node objects `infer_nodes` makes them from the slices. `progress` hears
         of every answer, `probe` every step of the search, if it is one. Raises UsageError for an unknown owner or node,

@@ -19,7 +19,7 @@ from .index import Index, pod_owner, template_spec, workload_owner
 from .podclaims import PodClaimError, check_not_deleted, entry_claim, is_unmade, not_created
 from .podstate import is_waiting
 from .replicas import is_over, is_served, missing, pod_name
-from .sets import ClaimSet, Expansion, Owner
+from .sets import ClaimSet, Expansion, Owner, joined
 
 
 def expand(
@@ -34,17 +34,14 @@ def expand(
 
     `namespace` and `selector` (on the labels of pod, workload or lone claim) choose what is planned; or `named` are the
     objects to plan, each by itself, whoever controls or uses it: pods without a node, workloads, pending claims.
-    With `together` there is exactly one set: all pending claims of the input, in input order.
+    With `together` there is exactly one set: the claims of all these sets, each once.
     """
     index = Index(inventory)
     chosen = _Choice(namespace, selector, named)
-    if together:
-        pending = tuple(
-            c for c in inventory.claims if _is_pending(c) and chosen(c.metadata.namespace, c.metadata.labels)
-        )
-        return Expansion([ClaimSet(claims=pending)], [])
     builder = _Builder(index, chosen)
     sets = [*builder.of_pods(), *builder.of_workloads(), *builder.of_lone_claims()]
+    if together:
+        return Expansion([joined(sets)], builder.notices)
     return Expansion(sets, [*builder.notices, *notices.shared_claims(sets, index)])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -62,6 +62,18 @@ def is_in_reach(claim: ResourceClaim, node: str, labels: Mapping[str, str] | Non
     """Whether the claim's devices can be reached from a node: its node selector matches, if it is allocated."""
     selector = claim.allocation.node_selector if claim.allocation is not None else None
     return selector is None or node_matches(selector, node, labels)
+
+
+def joined(sets: Iterable[ClaimSet]) -> ClaimSet:
+    """All claims of the sets as one set, each once; what is wrong with one of them is wrong with it."""
+    sets = list(sets)
+    error = next((one.error for one in sets if one.error is not None), None)
+    if error is not None:
+        return ClaimSet(error=error)
+    return ClaimSet(
+        claims=tuple({id(claim): claim for one in sets for claim in one.claims}.values()),
+        allocated=tuple({id(claim): claim for one in sets for claim in one.allocated}.values()),
+    )
 
 
 class Expansion(NamedTuple):

@@ -22,7 +22,10 @@ def allocate(
     selector: options.Selector = None,
     nodes: options.Nodes = None,
     together: Annotated[
-        bool, typer.Option("--together", help="Plan all pending claims of the input as one set, on one node.")
+        bool,
+        typer.Option(
+            "--together", help="Plan all claims that wait, those of pods and workloads too, as one set on one node."
+        ),
     ] = False,
     infer_nodes: options.InferNodes = False,
     cordon: whatif.Cordon = None,
@@ -106,7 +109,7 @@ def allocate(
                 probe=heard,
             )
         document = plan.document
-        if not document.claim_sets and not allow_empty:
+        if plan.is_empty and not allow_empty:
             print_warnings(document.warnings)
             if plan.unplanned:
                 raise InputError("nothing to plan: what was named waits for no devices (--allow-empty accepts that)")

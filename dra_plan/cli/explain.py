@@ -29,7 +29,10 @@ def explain(
         typer.Option("--device", metavar="DRIVER/POOL/DEVICE", help="Tell the whole story of this device; repeatable."),
     ] = None,
     together: Annotated[
-        bool, typer.Option("--together", help="Take all pending claims of the input as one set, on one node.")
+        bool,
+        typer.Option(
+            "--together", help="Take all claims that wait, those of pods and workloads too, as one set on one node."
+        ),
     ] = False,
     infer_nodes: options.InferNodes = False,
     cordon: whatif.Cordon = None,

@@ -14,7 +14,7 @@ from dra_plan.documents.allocation import AllocationDocument
 from dra_plan.documents.base import answer_target, warnings
 from dra_plan.documents.owners import UnplannedOwner
 from dra_plan.errors import UsageError
-from dra_plan.planner import notices, ownerstates
+from dra_plan.planner import completeness, notices, ownerstates
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.claim_set_plan import ClaimSetPlan, planned_set
 from dra_plan.planner.nodes import choose_nodes, with_nodes
@@ -43,6 +43,12 @@ class AllocationPlan(PrintedAnswer[AllocationDocument]):
     def __repr__(self) -> str:
         fitting = sum(plan.outcome is Outcome.FITS for plan in self)
         return f"<AllocationPlan for {self.target.version}: {counted(len(self), 'claim set')}, {fitting} fitting>"
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was planned: no claim set, or one without any claim."""
+        sets = [plan.claim_set for plan in self.claim_sets]
+        return all(not (each.claims or each.allocated or each.error or each.owner) for each in sets)
 
     def _document(self) -> AllocationDocument:
         return AllocationDocument(
@@ -87,10 +93,13 @@ def plan_claim_sets(
         *notices.of_target(view.target, inventory.nodes),
         *inventory.notices,
         *inferred,
+        *completeness.of_devices(inventory),
         *expansion.notices,
         *notices.of_taint_rules(inventory, view.target),
         *(notice for each in planned for notice in each.notices),
     )
+    if question.owners:
+        told = notices.concerning(told, sets)
     return AllocationPlan(view.target, plans, told, chosen.unplanned)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
@@ -17,6 +17,23 @@ def about(claim_set: ClaimSet) -> tuple[str, str]:
     if claim_set.owner is not None:
         return str(claim_set.owner), source
     return (f"ResourceClaim {claim_set.claims[0].key}" if claim_set.claims else ""), source
+
+
+def concerning(notices: Iterable[Notice], sets: Iterable[ClaimSet]) -> tuple[Notice, ...]:
+    """The notices without those that are about other pods, workloads, claims and templates than these sets'."""
+    related = {name for claim_set in sets for name in _objects(claim_set)}
+    return tuple(each for each in notices if "/" not in each.object or each.object in related)
+
+
+def _objects(claim_set: ClaimSet) -> Iterator[str]:
+    if claim_set.owner is not None:
+        yield str(claim_set.owner)
+    for claim in (*claim_set.claims, *claim_set.allocated):
+        yield f"ResourceClaim {claim.key}"
+    if claim_set.pod is not None:
+        namespace = claim_set.pod.metadata.namespace
+        for entry in claim_set.pod.spec.resource_claims:
+            yield f"ResourceClaimTemplate {namespace}/{entry.resource_claim_template_name}"
 
 
 def of_target(target: Target, nodes: Sequence[Node]) -> list[Notice]:

@@ -5,7 +5,6 @@ How names are read is in `ownernames`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dra_plan import claimsets
@@ -16,7 +15,7 @@ from dra_plan.claimsets.index import Index, pod_owner, workload_owner
 from dra_plan.claimsets.ownership import DEPLOYMENT, deployment_of
 from dra_plan.claimsets.podstate import is_waiting
 from dra_plan.claimsets.replicas import is_over
-from dra_plan.claimsets.sets import ClaimSet, Expansion, Owner
+from dra_plan.claimsets.sets import ClaimSet, Expansion, Owner, joined
 from dra_plan.documents.owners import UnplannedOwner
 from dra_plan.errors import UsageError
 from dra_plan.planner.ownernames import CLAIM, Known, find
@@ -51,7 +50,7 @@ def choose_sets(inventory: Inventory, target: Target, question: Question) -> Cho
     unplanned = {key: state for key in named if (state := states.of(key)) is not None}
     expansion = claimsets.expand(inventory, named=frozenset(named) - unplanned.keys())
     if question.together:
-        expansion = Expansion([_joined(expansion.sets)], expansion.notices)
+        expansion = Expansion([joined(expansion.sets)], expansion.notices)
     return ChosenSets(expansion, tuple(unplanned.values()))
 
 
@@ -105,14 +104,3 @@ def _users(claim: ObjectKey, index: Index, made: dict[ObjectKey, ClaimSet]) -> l
     _, namespace, name = claim
     owner = made[claim].owner if claim in made else None
     return list(index.used_claims.get((namespace, name), ())) or ([owner] if owner is not None else [])
-
-
-def _joined(sets: Sequence[ClaimSet]) -> ClaimSet:
-    """All claims of the sets as one set, each once; what is wrong with one of them is wrong with it."""
-    error = next((one.error for one in sets if one.error is not None), None)
-    if error is not None:
-        return ClaimSet(error=error)
-    return ClaimSet(
-        claims=tuple({claim.key: claim for one in sets for claim in one.claims}.values()),
-        allocated=tuple({claim.key: claim for one in sets for claim in one.allocated}.values()),
-    )

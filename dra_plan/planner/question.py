@@ -27,7 +27,7 @@ class Question:
     namespace: str | None = None
     selector: LabelSelector | None = None
     together: bool = False
-    """Whether all pending claims are one set."""
+    """Whether all claims that are planned are one set."""
     infer_nodes: bool = False
     """Whether nodes are made from what the slices say, when the input has none."""
     max_steps: int | None = None

@@ -11,7 +11,7 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
 from dra_plan.api.selectors import labels_match
 from dra_plan.documents.schedule import ScheduleDocument, ScheduledPod
-from dra_plan.planner import notices
+from dra_plan.planner import completeness, notices
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.nodes import with_nodes
 from dra_plan.planner.owners import chosen_pods
@@ -101,6 +101,8 @@ def schedule_pods(
         *inventory.notices,
         *(notice for state in then for notice in state.notices),
         *inferred,
+        *completeness.of_devices(inventory),
+        *completeness.of_preemption(inventory, evicts=bool(outcome.evictions)),
         *notices.of_taint_rules(inventory, target),
         *outcome.notices,
     ]

@@ -39,7 +39,8 @@ from .plugins.nodeaffinity import matches, required_terms
 from .plugins.tainttoleration import untolerated
 
 _NODE_NAME_FIELD = "metadata.name"
-_SYSTEM_PRIORITIES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
+SYSTEM_PRIORITIES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
+"""PriorityClasses that every cluster has."""
 _DAEMON_TOLERATIONS = (
     *(
         Toleration(key=f"node.kubernetes.io/{key}", operator="Exists", effect="NoExecute")
@@ -91,7 +92,7 @@ class Admission:
         spec = pod.spec
         named = self._priorities.get(spec.priority_class_name) if spec.priority_class_name else self._default
         if spec.priority is None:
-            value = named.value if named is not None else _SYSTEM_PRIORITIES.get(spec.priority_class_name)
+            value = named.value if named is not None else SYSTEM_PRIORITIES.get(spec.priority_class_name)
             if value is not None:
                 spec = replace(spec, priority=value)
         if spec.preemption_policy is None and named is not None and named.preemption_policy:

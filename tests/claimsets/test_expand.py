@@ -360,7 +360,9 @@ def test_namespace_and_selector_choose():
     assert [found[0] for found in sets(*objects, namespace="default")] == ["Pod default/p", "Job default/w", None]
     assert [found[0] for found in sets(*objects, selector=parse_selector("team=x"))] == ["Pod default/p", None]
     assert [found[0] for found in sets(*objects, selector=parse_selector("!team"))] == ["Job default/w"]
-    assert sets(*objects, selector=parse_selector("team"), together=True) == [(None, ["default/a", "other/b"], [])]
+    assert sets(*objects, selector=parse_selector("team"), together=True) == [
+        (None, ["default/p-a", "default/a", "other/b"], [])
+    ]
 
 
 def test_what_is_not_chosen_still_counts():

@@ -45,7 +45,7 @@ def name_of(obj: dict[str, Any]) -> str:
 
 
 def schedule(given: Objects, **options: Any) -> dict[str, Any]:
-    return Cluster.of(given).schedule(**options).to_dict()
+    return Cluster.of(given, kubernetes_version="1.36.2").schedule(**options).to_dict()
 
 
 def difference(expected: dict[str, Any], document: dict[str, Any]) -> str | None:

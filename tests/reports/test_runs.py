@@ -37,7 +37,7 @@ RUNS: dict[str, tuple[list[str], int, list[str]]] = {
     "allocate: nothing, allowed": (["allocate", *given("cluster"), "--allow-empty"], 0, []),
     "allocate: no such file": (["allocate", *BAD], 2, ["input-error"]),
     "allocate: no input": (["allocate"], 2, ["usage-error"]),
-    "allocate: unknown version": (["allocate", *FITS, "--kubernetes-version", "1.12"], 2, ["usage-error"]),
+    "allocate: no version": (["allocate", *FITS, "--kubernetes-version", "newest"], 2, ["usage-error"]),
     "schedule: all bound": (["schedule", "fixtures/old-api"], 0, []),
     "schedule: pod stays": (["schedule", "fixtures/quickstart"], 1, ["unschedulable"]),
     "schedule: no such file": (["schedule", *BAD], 2, ["input-error"]),

@@ -1,0 +1,128 @@
+"""What the input lacks, as far as it can be told from the rest of it; each with the command that brings it.
+
+A missing object is no error: but what is not in the input counts as not there, and so an answer may be too good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from dra_plan.api.core import Pod
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.notice import Notice
+from dra_plan.api.resource import ResourceClaimSpec
+from dra_plan.api.workloads import pod_template
+from dra_plan.claimsets.index import Index
+from dra_plan.claimsets.podstate import ended
+from dra_plan.scheduler.admission import SYSTEM_PRIORITIES
+
+
+def of_devices(inventory: Inventory) -> list[Notice]:
+    """Claims of running pods, slices and classes that are not in the input, while something there needs them."""
+    return [*_claims(inventory), *_slices(inventory), *_classes(inventory)]
+
+
+def of_preemption(inventory: Inventory, *, evicts: bool) -> list[Notice]:
+    """PriorityClasses that pods name and that are not in the input, and disruption budgets where pods are evicted."""
+    found = []
+    unknown = sorted(_unknown_priorities(inventory))
+    if unknown:
+        found.append(
+            Notice(
+                "priority-classes-missing",
+                f"{_listed(unknown)}: no such PriorityClass is in the input, so pods that name it have priority 0; add"
+                " the output of `kubectl get priorityclasses -o yaml`",
+            )
+        )
+    if evicts and not inventory.disruption_budgets:
+        found.append(
+            Notice(
+                "disruption-budgets-missing",
+                "pods are evicted here, and no PodDisruptionBudget is in the input that might protect them: if there"
+                " are any, add the output of `kubectl get poddisruptionbudgets -A -o yaml`",
+            )
+        )
+    return found
+
+
+def _claims(inventory: Inventory) -> Iterator[Notice]:
+    index = Index(inventory)
+    running = (pod for pod in inventory.pods if pod.spec.node_name and not ended(pod))
+    lacking = [pod.key for pod in running if _lacks_claims(pod, index)]
+    if lacking:
+        uses = "1 running pod uses claims" if len(lacking) == 1 else f"{len(lacking)} running pods use claims"
+        yield Notice(
+            "claims-missing",
+            f"{uses} that are not in the input ({_listed(lacking)}), so their devices count as free: add the output of"
+            " `kubectl get resourceclaims -A -o yaml`",
+        )
+
+
+def _lacks_claims(pod: Pod, index: Index) -> bool:
+    namespace = pod.metadata.namespace
+    made = {status.name: status.resource_claim_name for status in pod.status.resource_claim_statuses}
+    special = pod.status.extended_resource_claim_status
+    named = special.resource_claim_name if special is not None else ""
+    if named and index.claim(namespace, named) is None:
+        return True
+    for entry in pod.spec.resource_claims:
+        name = entry.resource_claim_name or made.get(entry.name)
+        if name is not None and index.claim(namespace, name) is None:
+            return True
+        if name is None and entry.name not in made and index.generated_claims.of(pod, entry.name) is None:
+            return True
+    return False
+
+
+def _slices(inventory: Inventory) -> Iterator[Notice]:
+    if not inventory.slices and (inventory.classes or any(True for _ in _claim_specs(inventory)) or _uses(inventory)):
+        yield Notice(
+            "slices-missing",
+            "no ResourceSlice is in the input, so no device is known: add the output of"
+            " `kubectl get resourceslices -o yaml`",
+        )
+
+
+def _uses(inventory: Inventory) -> bool:
+    """Whether any pod or workload uses claims."""
+    specs = [pod.spec for pod in inventory.pods] + [pod_template(each).spec for each in inventory.workloads]
+    return any(spec.resource_claims for spec in specs)
+
+
+def _classes(inventory: Inventory) -> Iterator[Notice]:
+    if inventory.classes:
+        return
+    named = dict.fromkeys(name for spec in _claim_specs(inventory) for name in _class_names(spec))
+    if named:
+        yield Notice(
+            "classes-missing",
+            f"no DeviceClass is in the input, and claims ask for {_listed(list(named))}: add the output of"
+            " `kubectl get deviceclasses -o yaml`",
+        )
+
+
+def _claim_specs(inventory: Inventory) -> Iterator[ResourceClaimSpec]:
+    """What is still to be allocated: pending claims, and templates."""
+    yield from (claim.spec for claim in inventory.claims if claim.allocation is None)
+    yield from (template.spec.spec for template in inventory.templates)
+
+
+def _class_names(spec: ResourceClaimSpec) -> Iterator[str]:
+    for request in spec.devices.requests:
+        for wanted in (request.exactly, *request.first_available):
+            if wanted is not None and wanted.device_class_name:
+                yield wanted.device_class_name
+
+
+def _unknown_priorities(inventory: Inventory) -> set[str]:
+    """The names of PriorityClasses that decide the priority of pods, and are not known."""
+    known = {each.metadata.name for each in inventory.priority_classes} | SYSTEM_PRIORITIES.keys()
+    specs = [pod.spec for pod in inventory.pods if not ended(pod)]
+    specs += [pod_template(workload).spec for workload in inventory.workloads]
+    named = {spec.priority_class_name for spec in specs if spec.priority is None and spec.priority_class_name}
+    return named - known
+
+
+def _listed(names: Iterable[str], most: int = 3) -> str:
+    names = list(names)
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

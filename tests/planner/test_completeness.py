@@ -1,0 +1,113 @@
+"""What a dump lacks is said, with the command that brings it."""
+
+from __future__ import annotations
+
+import pytest
+
+from dra_plan import Cluster
+from tests.live import clusters
+from tests.scheduler.build import claim, gpus, node, placed, pod, template
+
+CODES = {
+    "claims-missing",
+    "slices-missing",
+    "classes-missing",
+    "priority-classes-missing",
+    "disruption-budgets-missing",
+    "workload-not-planned",
+}
+
+
+def lacks(document: dict) -> dict[str, str]:
+    """Code to message of the warnings about what is missing."""
+    return {each["code"]: each["message"] for each in document["warnings"] if each["code"] in CODES}
+
+
+def answers(objects: list[dict]) -> list[dict]:
+    cluster = Cluster.of(objects)
+    return [cluster.allocate().to_dict(), cluster.explain().to_dict(), cluster.schedule().to_dict()]
+
+
+def test_nothing_is_said_of_a_whole_dump():
+    for name in ("1-before", "3-running", "4-mid-pending", "5-mid-after"):
+        for document in answers(clusters.objects(name)):
+            assert lacks(document) == {}
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "command", "told"),
+    [
+        (
+            "ResourceClaim",
+            "claims-missing",
+            "kubectl get resourceclaims -A -o yaml",
+            "8 running pods use claims that are not in the input (team-a/db-0, team-a/db-1, ",
+        ),
+        ("ResourceSlice", "slices-missing", "kubectl get resourceslices -o yaml", "no ResourceSlice is in the input"),
+        (
+            "DeviceClass",
+            "classes-missing",
+            "kubectl get deviceclasses -o yaml",
+            "no DeviceClass is in the input, and claims ask for gpu.example.com",
+        ),
+    ],
+)
+def test_a_kind_that_is_missing_is_said_with_its_command(kind, code, command, told):
+    for document in answers(clusters.objects("4-mid-pending", without=(kind,))):
+        assert list(lacks(document)) == [code]
+        assert lacks(document)[code].startswith(told)
+        assert lacks(document)[code].endswith(f": add the output of `{command}`")
+
+
+def test_claims_of_finished_and_of_waiting_pods_are_not_missed():
+    objects = [
+        *gpus("a"),
+        template("t"),
+        placed("p", "a", claims={"x": "c"}, phase="Succeeded"),
+        pod("q", templates={"x": "t"}),
+    ]
+    assert lacks(answers(objects)[2]) == {}
+    running = [*gpus("a"), template("t"), placed("p", "a", templates={"x": "t"})]
+    assert list(lacks(answers(running)[2])) == ["claims-missing"]
+    made = claim("p-x-abcde")
+    made["metadata"]["ownerReferences"] = [
+        {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u-p", "controller": True}
+    ]
+    assert lacks(answers([*running, made])[2]) == {}
+
+
+def test_where_nothing_wants_devices_none_are_missed():
+    assert lacks(Cluster.of([node("a"), pod("p")]).schedule().to_dict()) == {}
+
+
+def test_evictions_without_disruption_budgets():
+    """Other pods are evicted than in the cluster, which had a budget."""
+    whole, lacking = (
+        clusters.objects("4-mid-pending"),
+        clusters.objects("4-mid-pending", without=("PodDisruptionBudget",)),
+    )
+    assert len({tuple(e["pod"] for e in clusters.schedule(each)["evictions"]) for each in (whole, lacking)}) == 2
+    assert (
+        "kubectl get poddisruptionbudgets -A -o yaml" in lacks(clusters.schedule(lacking))["disruption-budgets-missing"]
+    )
+
+
+def test_priorities_that_only_their_classes_know():
+    """A pod of a cluster knows its priority; one of a manifest only names it."""
+    objects = [node("a"), pod("p", priorityClassName="high"), pod("q", priorityClassName="system-node-critical")]
+    assert lacks(answers(objects)[2])["priority-classes-missing"].startswith(
+        "high: no such PriorityClass is in the input"
+    )
+    known = [node("a"), pod("p", priorityClassName="high", priority=7)]
+    assert lacks(answers(known)[2]) == {}
+
+
+def test_warnings_about_others_do_not_stand_in_the_explanation_of_one():
+    cluster = Cluster.of(clusters.objects("4-mid-pending", without=("ResourceSlice",)))
+    assert any(each["object"] == "Pod team-a/no-template" for each in cluster.explain().to_dict()["warnings"])
+    for plan in (cluster.explain("urgent-1"), cluster.allocate("urgent-1")):
+        found = {each["code"]: each["object"] for each in plan.to_dict()["warnings"]}
+        assert "Pod team-a/no-template" not in found.values()
+        assert "slices-missing" in found
+    own = cluster.explain("no-template").to_dict()["warnings"]
+    assert "missing-template" in {each["code"] for each in own}
