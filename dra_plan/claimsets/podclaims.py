@@ -61,11 +61,11 @@ def claim_name(pod: Pod, entry: PodResourceClaim) -> str | None:
     raise not_created(pod)
 
 
-def entry_claim(pod: Pod, entry: PodResourceClaim, find: FindClaim) -> ResourceClaim | None:
+def entry_claim(pod: Pod, entry: PodResourceClaim, find: FindClaim, *, of_groups: bool = False) -> ResourceClaim | None:
     """The claim that one entry of the pod's resourceClaims stands for, None if it needs none.
 
-    Raises `PodClaimError` where the scheduler refuses the pod: no claim is named, or it is not there, is being deleted,
-    or was made from a template for somebody else.
+    `of_groups`: it may have been made for the pod's group. Raises `PodClaimError` where the scheduler refuses the pod:
+    no claim is named, or it is not there, is being deleted, or was made from a template for somebody else.
     """
     name = claim_name(pod, entry)
     if name is None:
@@ -77,8 +77,16 @@ def entry_claim(pod: Pod, entry: PodResourceClaim, find: FindClaim) -> ResourceC
         raise PodClaimError(f'could not find ResourceClaim "{namespace}/{name}"', missing)
     check_not_deleted(claim)
     if entry.resource_claim_name is None and not controls(pod, claim.metadata):
-        raise PodClaimError(f"ResourceClaim {claim.key} was not created for Pod {pod.key} (Pod is not owner)")
+        group = pod.spec.scheduling_group.pod_group_name if of_groups and pod.spec.scheduling_group else ""
+        if not group or not _belongs_to_group(claim, group):
+            owners = f"neither Pod nor PodGroup {group} is the owner" if group else "Pod is not owner"
+            raise PodClaimError(f"ResourceClaim {claim.key} was not created for Pod {pod.key} ({owners})")
     return claim
+
+
+def _belongs_to_group(claim: ResourceClaim, group: str) -> bool:
+    owner = claim.metadata.controller
+    return owner is not None and (owner.kind, owner.name) == ("PodGroup", group)
 
 
 def check_not_deleted(claim: ResourceClaim) -> None:
@@ -87,9 +95,9 @@ def check_not_deleted(claim: ResourceClaim) -> None:
         raise PodClaimError(f'resourceclaim "{claim.metadata.name}" is being deleted')
 
 
-def pod_claims(pod: Pod, find: FindClaim) -> list[ResourceClaim]:
+def pod_claims(pod: Pod, find: FindClaim, *, of_groups: bool = False) -> list[ResourceClaim]:
     """The pod's claims in the order of its entries. Raises `PodClaimError` as `entry_claim` does."""
-    found = (entry_claim(pod, entry, find) for entry in pod.spec.resource_claims)
+    found = (entry_claim(pod, entry, find, of_groups=of_groups) for entry in pod.spec.resource_claims)
     return [claim for claim in found if claim is not None]
 
 

@@ -15,6 +15,9 @@ PodOutcome = Literal["Bound", "Waiting", "Unschedulable", "Error", "Gated", "Ski
 """Bound: has its node. Waiting: on its way. Gated: never entered the queue. Skipped: left alone."""
 
 
+PodGroupOutcome = Literal["Scheduled", "Unschedulable", "Error", "Gated", "Empty"]
+
+
 class ScheduledPod(DocumentPart, frozen=True, kw_only=True):
     """What becomes of a pod."""
 
@@ -68,11 +71,40 @@ class ScheduledVolume(DocumentPart, frozen=True, kw_only=True):
     provision: Annotated[str, Meta(description="The node for which a volume is made.")] = ""
 
 
+class GroupCondition(DocumentPart, frozen=True, kw_only=True):
+    """A condition of a pod group, as the scheduler writes it."""
+
+    type: str
+    status: str
+    reason: str = ""
+    message: str = ""
+
+
+class ScheduledPodGroup(DocumentPart, frozen=True, kw_only=True):
+    """What becomes of a pod group."""
+
+    namespace: str
+    name: Text
+    outcome: Annotated[
+        PodGroupOutcome,
+        Meta(
+            description="Scheduled: enough pods found a node at the same time. Unschedulable: they did not. "
+            "Error: the attempt broke off. Gated: none of its pods entered the queue. Empty: it has no pods."
+        ),
+    ]
+    policy: Annotated[str, one_of("gang", "basic", "")]
+    min_count: Annotated[int, Meta(description="How many pods of a gang have to find a node at the same time.")] = 0
+    pods: Annotated[int, Meta(description="Pods of the group that the scheduler knows.")] = 0
+    bound: Annotated[int, Meta(description="Those of them that have a node.")] = 0
+    conditions: list[GroupCondition] = []
+    attempts: Annotated[int, Meta(ge=1)] = 0
+
+
 class EvictedPod(DocumentPart, frozen=True, kw_only=True):
     """A pod that makes room for another one."""
 
     pod: str
-    preemptor: str
+    preemptor: Annotated[str, Meta(description="The pod, or podgroup/NAMESPACE/NAME.")]
     node: str
 
 
@@ -137,6 +169,7 @@ class ScheduleDocument(PrintedDocument, frozen=True, kw_only=True):
         Meta(description="How the simulated API server behaves: as when outcomes were recorded, or as a real one."),
     ]
     pods: Annotated[list[ScheduledPod], Meta(description="In the order in which the scheduler sees them.")]
+    pod_groups: Annotated[list[ScheduledPodGroup], Meta(description="PodGroups, where the gates let them count.")] = []
     claims: list[ScheduledClaim]
     volumes: Annotated[
         list[ScheduledVolume], Meta(description="The claims on volumes that had none in the input, by name.")

@@ -1,7 +1,7 @@
 """Known defects of upstream: what each is, and which of the recorded releases have it.
 
 A defect is named where it is first switched on, and ends with the release whose line no longer has it. E1 and E2
-are of the API server's controllers and the scheduler's class cache, P11 and P12 of the scheduler, C1 is our own number:
+are of the API server's controllers and the scheduler's class cache, P11, P12 and G of the scheduler (G of pod groups), C1 is our own number:
 it was seen in the outcomes of 1.34 only.
 """
 
@@ -39,7 +39,8 @@ class Defect(NamedTuple):
 
 _TO_1_36_2 = RECORDED[: RECORDED.index("1.36.2") + 1]
 _TO_1_36_3 = RECORDED[: RECORDED.index("1.36.3") + 1]
-
+_GROUPS = ("1.36.2", "1.36.3")
+"""Those in which pods are scheduled in groups, if gates say so."""
 
 DEFECTS = (
     Defect("Q1", "counters_by_pool_name", 140434, "counter totals are kept per pool name, so drivers that share a pool name share them", _TO_1_36_3),
@@ -66,6 +67,9 @@ DEFECTS = (
     Defect("C1", "capacity_of_wrong_device", 0, "capacity is first checked on another device of the slice: on its first for a request's first device, on its second for the second", ("1.34.9",)),
     Defect("P11", "list_constraints_as_scalars", 0, "list attributes reach selectors but not constraints", ("1.36.2", "1.36.3")),
     Defect("P12", "fit_score_without_pod_level", 0, "NodeResourcesFit scores a pod without its pod-level requests", RECORDED),
+    Defect("G6", "shared_allocations_mixed_up", 140087, "a pod that shares such a claim and needs a new one gets the allocations of the two swapped", _GROUPS),
+    Defect("G7", "shared_claims_conflict", 0, "pods of a group that share a new claim fail to bind but for the first, and come again", _GROUPS),
+    Defect("G11", "group_reservations_shifted", 0, "a pod's entry that needs no claim shifts which of its claims are reserved for the group", _GROUPS),
     Defect("E1", "absent_device_selector_matches_all", 141620, "a taint rule without device selector taints every device", RECORDED),
     Defect("E2", "losing_class_loses_implicit_name", 141103, "a class that loses its extended resource name loses its implicit name too", RECORDED),
     Defect("E3", "taint_rule_crashes", 0, "the first device taint rule crashes the scheduler", ("1.36.2",)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 
 class Features(Struct, frozen=True, kw_only=True):
@@ -23,12 +24,30 @@ class Features(Struct, frozen=True, kw_only=True):
     filter_timeout: bool = True
     fractional_ranges: bool = False
     compatibility_groups: bool = False
+    pod_groups: bool = False
+    gang_scheduling: bool = False
+    topology_placement: bool = False
+    group_preemption: bool = False
+    group_claims: bool = False
+
+    def without_pod_groups(self) -> Features:
+        """The same, with every pod by itself."""
+        return replace(
+            self,
+            pod_groups=False,
+            gang_scheduling=False,
+            topology_placement=False,
+            group_preemption=False,
+            group_claims=False,
+        )
 
 
 def features_of(gates: Mapping[str, bool]) -> Features:
     """What the gates switch on; a gate that the release does not know is off."""
     on = gates.get
     taints = bool(on("DRADeviceTaints"))
+    groups = bool(on("GenericWorkload"))
+    gangs = groups and bool(on("GangScheduling"))
     return Features(
         admin_access=bool(on("DRAAdminAccess")),
         prioritized_list=bool(on("DRAPrioritizedList")),
@@ -44,4 +63,9 @@ def features_of(gates: Mapping[str, bool]) -> Features:
         filter_timeout=bool(on("DRASchedulerFilterTimeout")),
         fractional_ranges=bool(on("DRAFractionalCapacityRange")),
         compatibility_groups=bool(on("DRADeviceCompatibilityGroups")),
+        pod_groups=groups,
+        gang_scheduling=gangs,
+        topology_placement=groups and bool(on("TopologyAwareWorkloadScheduling")),
+        group_preemption=gangs and bool(on("WorkloadAwarePreemption")),
+        group_claims=groups and bool(on("DRAWorkloadResourceClaims")),
     )

@@ -70,7 +70,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "DRAWorkloadResourceClaims": ("GenericWorkload",),
     "GangScheduling": ("GenericWorkload",),
     "TopologyAwareWorkloadScheduling": ("GenericWorkload",),
-    "WorkloadAwarePreemption": ("GenericWorkload",),
+    "WorkloadAwarePreemption": ("GangScheduling",),
 }
 """Gate -> the gates without which it has no effect, where the release knows these."""
 

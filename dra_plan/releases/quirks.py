@@ -36,6 +36,9 @@ Quirk = Literal[
     "taint_rule_crashes",
     "list_constraints_as_scalars",
     "fit_score_without_pod_level",
+    "shared_allocations_mixed_up",
+    "shared_claims_conflict",
+    "group_reservations_shifted",
 ]
 """The names of the known defects: the fields of `Quirks`, written out so that the type checker knows them."""
 
@@ -70,6 +73,9 @@ class Quirks(Struct, frozen=True, kw_only=True):
     taint_rule_crashes: bool = False
     list_constraints_as_scalars: bool = False
     fit_score_without_pod_level: bool = False
+    shared_allocations_mixed_up: bool = False
+    shared_claims_conflict: bool = False
+    group_reservations_shifted: bool = False
 
     def among(self, names: Iterable[Quirk]) -> tuple[Quirk, ...]:
         """Those of the names that the release has, in name order."""

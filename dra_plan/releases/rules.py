@@ -51,3 +51,5 @@ class Rules(Struct, frozen=True, kw_only=True):
     """A class that does not exist is one of `deviceclasses.resource.k8s.io`; otherwise of `deviceclass.resource...`."""
     scores_devices: bool = True
     """The chosen alternatives of claims, and extended resources that devices serve, count in the scheduler's scores."""
+    pod_groups: bool = False
+    """PodGroups exist, and their pods are scheduled in one cycle; gates switch it. Otherwise pods come one by one."""

@@ -83,7 +83,7 @@ def _target(kubernetes_version: str, changed: tuple[tuple[str, bool], ...], quir
         release=found.release,
         variant=variant.name,
         gates=gates,
-        features=features,
+        features=features if variant.rules.pod_groups else features.without_pod_groups(),
         rules=variant.rules,
         quirks=quirks_of(found.release) if quirks == "upstream" else FIXED,
         quirk_mode=quirks,

@@ -30,6 +30,7 @@ _RULES_1363 = replace(
     steps_keep_notation=False,
     leaves_out_all_requests=False,
     ignores_compatibility_groups=False,
+    pod_groups=True,
 )
 _RULES_136 = replace(_RULES_1363, missing_class_in_plural=False)
 
@@ -42,6 +43,7 @@ _RULES_135 = replace(
     shared_devices_hold_counters=False,
     timeout_ends_attempt=False,
     names_untolerated_taint=True,
+    pod_groups=False,
 )
 _RULES_135_STABLE = replace(
     _RULES_135, counter_slices=False, checks_counter_references=False, distinct_attribute=False, binds_to_node=False

@@ -24,17 +24,21 @@ from dra_plan.api.core import (
 )
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import ObjectMeta, OwnerReference
+from dra_plan.api.podgroups import PodGroup, PodGroupResourceClaimStatus
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.workloads import AnyWorkload, pod_template
-from dra_plan.claimsets.generated import make_claim
+from dra_plan.claimsets.generated import ClaimOwner, make_claim
+from dra_plan.claimsets.groupclaims import is_of_group
 from dra_plan.claimsets.index import Index
 from dra_plan.claimsets.podclaims import is_unmade
 from dra_plan.claimsets.podstate import counts_for, ended
 from dra_plan.claimsets.replicas import is_over, pod_name, wanted
 from dra_plan.errors import InputError
+from dra_plan.releases import Features
 
 from .clock import parse_time
-from .keys import ClaimKey, claim_key
+from .groups.admission import GroupAdmission
+from .keys import ClaimKey, claim_key, group_key
 from .plugins.nodeaffinity import matches, required_terms
 from .plugins.tainttoleration import untolerated
 
@@ -57,6 +61,9 @@ NAME = "name"
 ORDERS = (ARRIVAL, NAME)
 """In which order the scheduler gets to see pods: as they came, or as a list of all of them after a restart."""
 
+NO_GATES = Features()
+"""Nothing optional beyond what every release has on."""
+
 MOST_PODS_MADE = 150_000
 """So many pods are made for the workloads of an input at most: Kubernetes supports no more in a cluster."""
 
@@ -64,9 +71,12 @@ MOST_PODS_MADE = 150_000
 class Admission:
     """Turns the pods and workloads of an input into the pods that the scheduler sees, with their claims."""
 
-    def __init__(self, inventory: Inventory, order: str = ARRIVAL) -> None:
+    def __init__(self, inventory: Inventory, order: str = ARRIVAL, features: Features = NO_GATES) -> None:
         self._inventory = inventory
         self._order = order
+        self._groups = GroupAdmission(features, inventory.priority_classes)
+        self.groups = self._groups.groups(inventory.pod_groups)
+        """The pod groups, as they are stored."""
         self._priorities = {c.metadata.name: c for c in inventory.priority_classes}
         self._default = next((c for c in inventory.priority_classes if c.global_default), None)
         self._index = Index(inventory)
@@ -87,6 +97,7 @@ class Admission:
 
     def _admit(self, pod: Pod) -> Pod:
         """The pod with a uid, its priority and its preemption policy."""
+        pod = self._groups.pod(pod)
         if not pod.metadata.uid:
             pod = replace(pod, metadata=replace(pod.metadata, uid=self._uid(pod)))
         spec = pod.spec
@@ -149,6 +160,7 @@ class Admission:
 
     def claims(self, pods: Iterable[Pod]) -> tuple[list[Pod], list[ResourceClaim]]:
         """The pods with the generated claims noted in their status, and all claims, those of the input first."""
+        self.groups = [self._with_group_claims(group) for group in self.groups]
         done = [self._with_claims(pod, self._claims) for pod in pods]
         return done, list(self._claims.by_key.values())
 
@@ -161,27 +173,54 @@ class Admission:
     def _claims(self) -> _Claims:
         return _Claims(self._inventory.claims)
 
+    def _with_group_claims(self, group: PodGroup) -> PodGroup:
+        """The group with the claims that were made for it noted in its status."""
+        noted = {status.name for status in group.status.resource_claim_statuses}
+        listed = list(group.status.resource_claim_statuses)
+        for entry in group.spec.resource_claims:
+            template = entry.resource_claim_template_name
+            if template is not None and entry.name not in noted:
+                claim = self._generated(group, entry.name, template, self._claims)
+                if claim is not None:
+                    listed.append(PodGroupResourceClaimStatus(name=entry.name, resource_claim_name=claim.metadata.name))
+        return replace(group, status=replace(group.status, resource_claim_statuses=listed))
+
+    def _group(self, pod: Pod) -> PodGroup | None:
+        key = group_key(pod)
+        return next((g for g in self.groups if (g.metadata.namespace, g.metadata.name) == key), None)
+
     def _with_claims(self, pod: Pod, claims: _Claims) -> Pod:
         if pod.spec.node_name or pod.metadata.deletion_timestamp is not None or ended(pod):
             return pod
+        group = self._group(pod) if pod.spec.scheduling_group is not None else None
         added = [
-            PodResourceClaimStatus(name=entry.name, resource_claim_name=claim.metadata.name)
+            PodResourceClaimStatus(name=entry.name, resource_claim_name=name)
             for entry in pod.spec.resource_claims
-            if is_unmade(pod, entry) and (claim := self._generated(pod, entry, claims)) is not None
+            if is_unmade(pod, entry) and (name := self._made_for(pod, entry, group, claims)) is not None
         ]
         if not added:
             return pod
         listed = [*pod.status.resource_claim_statuses, *added]
         return replace(pod, status=replace(pod.status, resource_claim_statuses=listed))
 
-    def _generated(self, pod: Pod, entry: PodResourceClaim, claims: _Claims) -> ResourceClaim | None:
+    def _made_for(self, pod: Pod, entry: PodResourceClaim, group: PodGroup | None, claims: _Claims) -> str | None:
+        """The name of the claim for the entry: the group's where the entry is the group's, else one of its own."""
+        if group is not None and is_of_group(entry, group):
+            made = (status for status in group.status.resource_claim_statuses if status.name == entry.name)
+            return next((status.resource_claim_name for status in made), None)
+        claim = self._generated(pod, entry.name, entry.resource_claim_template_name, claims)
+        return claim.metadata.name if claim is not None else None
+
+    def _generated(
+        self, owner: ClaimOwner, entry: str, template_name: str | None, claims: _Claims
+    ) -> ResourceClaim | None:
         """The entry's claim, which is made if need be; None without its template."""
-        claim = self._index.generated_claims.of(pod, entry.name)
+        claim = self._index.generated_claims.of(owner, entry)
         if claim is None:
-            template = self._index.template(pod.metadata.namespace, entry.resource_claim_template_name)
+            template = self._index.template(owner.metadata.namespace, template_name)
             if template is None:
                 return None
-            claim = claims.renamed(make_claim(template, pod, entry.name))
+            claim = claims.renamed(make_claim(template, owner, entry))
         return claims.put(claim)
 
 

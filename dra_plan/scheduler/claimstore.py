@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from dra_plan.allocator.state import AllocatedState
@@ -25,6 +26,8 @@ class ClaimStore:
         self._special: dict[tuple[str, str], dict[ClaimKey, None]] = {}
         self._consumable = consumable_capacity
         self._in_flight: dict[str, ResourceClaim] = {}
+        self._sharers: Counter[str] = Counter()
+        """Uid of a claim in flight to the number of pods that share its allocation, beside the first."""
         self._state: AllocatedState | None = None
         for claim in claims:
             self.put(claim)
@@ -83,7 +86,13 @@ class ClaimStore:
     # Claims that are being allocated
 
     def signal_pending_allocation(self, claim: ResourceClaim) -> None:
-        """The claim, with its allocation, is in flight: its devices count as used from now on."""
+        """The claim, with its allocation, is in flight: its devices count as used from now on.
+
+        If it was already, it is shared: what the first one signalled stays.
+        """
+        if claim.metadata.uid in self._in_flight:
+            self._sharers[claim.metadata.uid] += 1
+            return
         self._in_flight[claim.metadata.uid] = claim
         if self._state is not None:
             self._state.add(claim, consumable_capacity=self._consumable)
@@ -93,7 +102,10 @@ class ClaimStore:
         return self._in_flight.get(uid)
 
     def remove_pending_allocation(self, uid: str) -> ResourceClaim | None:
-        """The claim is no longer in flight. Returned if that frees its devices: the stored claim has none."""
+        """One pod less has the claim in flight. Returned if that frees its devices: the stored claim has none."""
+        if self._sharers[uid] > 0:
+            self._sharers[uid] -= 1
+            return None
         claim = self._in_flight.pop(uid, None)
         key = self._keys.get(uid)
         if claim is None or (key is not None and self._claims[key].allocation is not None):

@@ -5,7 +5,8 @@ Every change goes through a method here, which keeps the aggregates true and tel
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 
 from msgspec.structs import replace
 
@@ -19,6 +20,7 @@ from dra_plan.api.core import (
     Service,
 )
 from dra_plan.api.inventory import Inventory
+from dra_plan.api.podgroups import PodGroup
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.workloads import AnyWorkload
 from dra_plan.claimsets.podstate import ended
@@ -30,6 +32,7 @@ from .events import Action, Event, Resource
 from .keys import pod_uid
 from .nodeinfo import NodeInfo, PodInfo
 from .nodetree import scheduling_order
+from .podgroups import PodGroups
 from .volumestore import VolumeStore
 
 _NO_LABELS: Mapping[str, str] = {}
@@ -63,6 +66,7 @@ class SimulatedCluster:
         """Where each node stands in scheduling order."""
         self.affinity_pods = 0
         self.claims = claims
+        self.groups = PodGroups()
         self.nodes: dict[str, NodeInfo] = {}
         self.pods: dict[str, Pod] = {}
         self.infos: dict[str, PodInfo] = {}
@@ -97,7 +101,6 @@ class SimulatedCluster:
 
     def set_nodes(self, nodes: Iterable[Node]) -> None:
         """Make these the nodes of the cluster; pods stay where they are."""
-        self.node_revision += 1
         old, self.nodes = self.nodes, {}
         for node in scheduling_order(sorted(nodes, key=lambda n: n.metadata.name)):
             name = node.metadata.name
@@ -112,10 +115,37 @@ class SimulatedCluster:
         for name, gone in old.items():
             if gone.pods:
                 self._on_unknown_nodes[name] = dict(gone.pods)
-        for position, info in enumerate(self.nodes.values()):
-            info.position = position
-        self.positions = {name: info.position for name, info in self.nodes.items()}
+        self._see(self.nodes)
         self._pool_nodes = None
+
+    def _see(self, nodes: dict[str, NodeInfo]) -> None:
+        self.nodes = nodes
+        self.node_revision += 1
+        for position, info in enumerate(nodes.values()):
+            info.position = position
+        self.positions = {name: info.position for name, info in nodes.items()}
+
+    @contextmanager
+    def only(self, names: Collection[str]) -> Iterator[None]:
+        """Within, the cluster has no other nodes than these; what is changed within must be undone within."""
+        everything = self.nodes
+        self._see({name: info for name, info in everything.items() if name in names})
+        try:
+            yield
+        finally:
+            self._see(everything)
+
+    @contextmanager
+    def trial(self) -> Iterator[None]:
+        """Pods that are taken off their nodes within and put back are in the same order afterwards."""
+        before = {name: list(info.pods) for name, info in self.nodes.items()}
+        try:
+            yield
+        finally:
+            for name, uids in before.items():
+                pods = self.nodes[name].pods
+                if list(pods) != uids:
+                    self.nodes[name].pods = {uid: pods[uid] for uid in uids}
 
     def namespace_labels(self, name: str) -> Mapping[str, str]:
         """The labels of a namespace; unknown namespaces have only the name label that every namespace carries."""
@@ -141,6 +171,8 @@ class SimulatedCluster:
 
     def _place(self, info: PodInfo, node: str) -> None:
         self.affinity_pods += info.terms.any
+        if info.group is not None and not ended(info.pod):
+            self.groups.placed(info, node)
         if node in self.nodes:
             self.nodes[node].add(info)
         else:
@@ -152,6 +184,8 @@ class SimulatedCluster:
         )
         if info is not None:
             self.affinity_pods -= info.terms.any
+            if info.group is not None:
+                self.groups.displaced(info)
 
     def assume(self, info: PodInfo, node: str) -> None:
         """Count the pod on the node although it is not bound yet."""
@@ -212,12 +246,19 @@ class SimulatedCluster:
         old = self.pods.pop(pod_uid(pod), None)
         if old is None:
             return
+        self.groups.gone(self.info(old))
         node = old.spec.node_name
         if node:
             self._displace(pod_uid(old), node)
             self.emit(Resource.ASSIGNED_POD, Action.DELETE, old, None)
         else:
             self.emit(Resource.UNSCHEDULED_POD, Action.DELETE, old, None)
+
+    def add_group(self, group: PodGroup) -> None:
+        """A pod group comes, or a new version of it."""
+        known = self.groups.get((group.metadata.namespace, group.metadata.name))
+        self.groups.put(group)
+        self.emit(Resource.POD_GROUP, Action.ADD if known is None else Action.UPDATE_OTHER, known, group)
 
     # Claims and devices
 

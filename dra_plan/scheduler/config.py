@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -153,25 +153,31 @@ def _merge(defaults: Iterable[PluginEntry], custom: PluginSet) -> list[PluginEnt
     return merged + [entry for entry in custom.enabled if entry.name not in used]
 
 
-def plugin_names(profile: Profile) -> list[str]:
-    """Every plugin that the profile enables somewhere, without those that are not simulated."""
-    multi = _multi_point(profile)
+def plugin_names(profile: Profile, gated: Sequence[str] = ()) -> list[str]:
+    """Every plugin that the profile enables somewhere, without those that are not simulated.
+
+    `gated` are those that feature gates add behind the defaults.
+    """
+    multi = _multi_point(profile, gated)
     named = [entry.name for entry in multi]
     named += [entry.name for point in POINTS for entry in profile.plugins.of(point).enabled]
     return [name for name in dict.fromkeys(named) if name not in NOT_EVALUATED]
 
 
-def _multi_point(profile: Profile) -> list[PluginEntry]:
+def _multi_point(profile: Profile, gated: Sequence[str]) -> list[PluginEntry]:
     defaults = [PluginEntry(name=name, weight=weight) for name, weight in MULTI_POINT]
+    defaults += [PluginEntry(name=name) for name in gated]
     return _merge(defaults, profile.plugins.multi_point)
 
 
-def arrange(profile: Profile, plugins: Mapping[str, Plugin]) -> tuple[dict[str, list[Plugin]], dict[str, int]]:
+def arrange(
+    profile: Profile, plugins: Mapping[str, Plugin], gated: Sequence[str] = ()
+) -> tuple[dict[str, list[Plugin]], dict[str, int]]:
     """The plugins of each extension point in order, and the score weights.
 
     Plugins that a point names and multi-point has too come first, then those of multi-point, then the others.
     """
-    multi = _multi_point(profile)
+    multi = _multi_point(profile, gated)
     points: dict[str, list[Plugin]] = {}
     weights: dict[str, int] = {}
     for point, kind in POINTS.items():

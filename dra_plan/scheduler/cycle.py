@@ -52,20 +52,28 @@ class Cycle:
 
     def run(self, framework: Framework, state: CycleState, pod: Pod, percentage: int) -> CycleResult:
         """Find a node and take it; what was taken is given back if a later step fails."""
-        nodes = list(self._handle.cluster.nodes.values())
-        if not nodes:
-            return CycleResult(message=NO_NODES, rejected_by=frozenset({"*"}), nomination=NominatingInfo(""))
-        result = CycleResult()
-        feasible = self._find(framework, state, pod, nodes, percentage, result)
-        if feasible is None:
-            return result
-        if not feasible:
-            self._post_filter(framework, state, pod, len(nodes), result)
-            return result
-        chosen = self._choose(framework, state, pod, feasible, result)
+        result, chosen = self.find(framework, state, pod, percentage)
         if chosen is not None:
             self._take(framework, state, pod, chosen, result)
         return result
+
+    def find(
+        self, framework: Framework, state: CycleState, pod: Pod, percentage: int, *, makes_room: bool = True
+    ) -> tuple[CycleResult, NodeInfo | None]:
+        """The best node, which nobody has taken yet, or why there is none; PostFilter only where it `makes_room`."""
+        nodes = list(self._handle.cluster.nodes.values())
+        if not nodes:
+            lost = CycleResult(message=NO_NODES, rejected_by=frozenset({"*"}), nomination=NominatingInfo(""))
+            return lost, None
+        result = CycleResult()
+        feasible = self._find(framework, state, pod, nodes, percentage, result)
+        if feasible is None:
+            return result, None
+        if not feasible:
+            if makes_room:
+                self._post_filter(framework, state, pod, len(nodes), result)
+            return result, None
+        return result, self._choose(framework, state, pod, feasible, result)
 
     # Filtering
 

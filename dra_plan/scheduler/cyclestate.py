@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
+
+from dra_plan.api.podgroups import PodGroup
 
 
 class StateNotFoundError(KeyError):
@@ -12,17 +15,32 @@ class StateNotFoundError(KeyError):
         return "not found"
 
 
+@dataclass(slots=True)
+class GroupCycleState:
+    """What the pods of one cycle of a pod group share.
+
+    `in_flight` are the uids of the claims that pods of the group put in flight in this cycle. `tentative` says that
+    whatever is taken will be given back: nothing that was there before may be lost then.
+    """
+
+    group: PodGroup | None
+    in_flight: set[str] = field(default_factory=set)
+    tentative: bool = True
+
+
 class CycleState:
     """Values by key. A value with a `clone` method is cloned with the state, any other is shared.
 
+    `group` is what the pods of a group's cycle share, None for a pod that is tried by itself.
     `skip_filter`, `skip_score` and `skip_pre_bind` name the plugins that answered Skip in PreFilter, PreScore and
     PreBindPreFlight.
     """
 
-    __slots__ = ("_values", "skip_filter", "skip_pre_bind", "skip_score")
+    __slots__ = ("_values", "group", "skip_filter", "skip_pre_bind", "skip_score")
 
-    def __init__(self) -> None:
+    def __init__(self, group: GroupCycleState | None = None) -> None:
         self._values: dict[str, Any] = {}
+        self.group = group
         self.skip_filter: frozenset[str] = frozenset()
         self.skip_score: frozenset[str] = frozenset()
         self.skip_pre_bind: frozenset[str] = frozenset()
@@ -48,7 +66,7 @@ class CycleState:
 
     def clone(self) -> CycleState:
         """A state that can be written to without the original noticing."""
-        other = CycleState()
+        other = CycleState(self.group)
         other._values = {
             key: value.clone() if hasattr(value, "clone") else value for key, value in self._values.items()
         }

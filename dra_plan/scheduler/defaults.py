@@ -9,6 +9,7 @@ import msgspec
 
 from dra_plan.api.core import NodeAffinity, TopologySpreadConstraint
 from dra_plan.errors import UsageError
+from dra_plan.releases import Features
 
 from . import pluginnames
 from .dra.devicetotals import DeviceTotals, Totals
@@ -19,6 +20,7 @@ from .plugins.balanced import BalancedAllocation
 from .plugins.defaultbinder import DefaultBinder
 from .plugins.defaultpreemption import DefaultPreemption
 from .plugins.fit import NodeResourcesFit
+from .plugins.gangscheduling import GangScheduling
 from .plugins.imagelocality import ImageLocality
 from .plugins.interpodaffinity import InterPodAffinity
 from .plugins.nodeaffinity import NodeAffinityPlugin
@@ -59,6 +61,15 @@ MULTI_POINT: tuple[tuple[str, int], ...] = (
     (pluginnames.NODE_DECLARED_FEATURES, 0),
 )
 """(plugin, weight; 0 stands for 1). The list of an extension point is this list without those that don't take part."""
+
+_GATED = ((pluginnames.GANG_SCHEDULING, "gang_scheduling"),)
+"""(plugin, the feature that adds it behind all others)."""
+
+
+def gated(features: Features) -> list[str]:
+    """The plugins that feature gates add to the default profile."""
+    return [name for name, feature in _GATED if getattr(features, feature)]
+
 
 Args = Mapping[str, Any]
 
@@ -184,5 +195,6 @@ def registry() -> Registry:
     made.register(pluginnames.DEFAULT_PREEMPTION, _preemption)
     made.register(pluginnames.BALANCED_ALLOCATION, _balanced)
     made.register(pluginnames.IMAGE_LOCALITY, lambda _args, handle: ImageLocality(handle))
+    made.register(pluginnames.GANG_SCHEDULING, lambda _args, handle: GangScheduling(handle))
     made.register(pluginnames.DEFAULT_BINDER, lambda _args, handle: DefaultBinder(handle))
     return made

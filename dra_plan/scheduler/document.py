@@ -8,15 +8,18 @@ from dra_plan.api.resource import ResourceClaim
 from dra_plan.documents.base import answer_target, claim_allocation, warnings
 from dra_plan.documents.schedule import (
     EvictedPod,
+    GroupCondition,
     NodeVerdicts,
     ScheduledClaim,
     ScheduleDocument,
     ScheduledPod,
+    ScheduledPodGroup,
     SchedulingTrace,
     TracedAttempt,
     TracedWake,
 )
 
+from .groups.summary import GroupSummary
 from .podrecord import PodRecord
 from .simulate import SimulationResult
 from .trace import Attempt, Tracer
@@ -28,6 +31,7 @@ def schedule_document(outcome: SimulationResult) -> ScheduleDocument:
         target=answer_target(outcome.target),
         api_server=outcome.api_server,
         pods=[_pod(record, outcome.undecided.get(record.pod.key, [])) for record in outcome.pods],
+        pod_groups=[_group(group) for group in outcome.groups],
         claims=[_claim(claim) for claim in outcome.claims],
         volumes=outcome.volumes,
         evictions=[EvictedPod(pod=e.victim, preemptor=e.preemptor, node=e.node) for e in outcome.evictions],
@@ -52,6 +56,23 @@ def _pod(record: PodRecord, undecided: list[str]) -> ScheduledPod:
         undecided_nodes=list(dict.fromkeys(undecided)) if not record.node else [],
         attempts=record.attempts,
         node_allocatable=record.node_allocatable,
+    )
+
+
+def _group(group: GroupSummary) -> ScheduledPodGroup:
+    return ScheduledPodGroup(
+        namespace=group.namespace,
+        name=group.name,
+        outcome=group.outcome,
+        policy=group.policy,
+        min_count=group.min_count,
+        pods=group.pods,
+        bound=group.bound,
+        conditions=[
+            GroupCondition(type=each.type, status=each.status, reason=each.reason, message=each.message)
+            for each in group.conditions
+        ],
+        attempts=group.attempts,
     )
 
 

@@ -38,6 +38,7 @@ class Resource(Enum):
     CLAIM = "ResourceClaim"
     SLICE = "ResourceSlice"
     CLASS = "DeviceClass"
+    POD_GROUP = "PodGroup"
     NAMESPACE = "Namespace"
     VOLUME = "PersistentVolume"
     VOLUME_CLAIM = "PersistentVolumeClaim"

@@ -33,6 +33,17 @@ class FailureHandler:
 
     def handle(self, item: QueuedPod, result: CycleResult) -> None:
         """Record the failure, nominate or clear as the cycle says, and put the pod back into the queue."""
+        self._note(item, result)
+        self._queue.put_back(item, failed_with_error=result.unexplained)
+        self._count(item, result)
+
+    def handle_member(self, item: QueuedPod, result: CycleResult, *, changed: bool) -> None:
+        """The same for a pod that was tried with its group; `changed`: something has happened in the cluster since."""
+        self._note(item, result)
+        self._queue.put_back_member(item, failed_with_error=result.unexplained, changed=changed)
+        self._count(item, result)
+
+    def _note(self, item: QueuedPod, result: CycleResult) -> None:
         record = self._records.of(item.pod)
         record.fail(result.message, with_error=result.failed_with_error)
         nominator = self._handle.nominator
@@ -44,7 +55,8 @@ class FailureHandler:
         record.nominated = nominator.node_of(item.uid)
         item.rejected_by = set(result.rejected_by)
         item.pending = set(result.pending)
-        self._queue.put_back(item, failed_with_error=result.unexplained)
+
+    def _count(self, item: QueuedPod, result: CycleResult) -> None:
         if result.unexplained:
             message, count, _ = self._errors.get(item.uid, ("", 0, 0))
             count = count + 1 if message == result.message else 1

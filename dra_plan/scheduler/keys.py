@@ -9,6 +9,16 @@ ClaimKey = tuple[str, str]
 """(namespace, name) of a claim."""
 
 
+GroupKey = tuple[str, str]
+"""(namespace, name) of a pod group."""
+
+
+def group_key(pod: Pod) -> GroupKey | None:
+    """The group that the pod is scheduled with; None for a lone pod."""
+    group = pod.spec.scheduling_group
+    return (pod.metadata.namespace, group.pod_group_name) if group is not None else None
+
+
 def claim_key(claim: ResourceClaim) -> ClaimKey:
     """The claim's namespace and name."""
     return claim.metadata.namespace, claim.metadata.name

@@ -152,13 +152,14 @@ class _LaterState:
 
     def pods(self) -> None:
         """Pods that go, change or come, with the claims that are made for them."""
-        admission = Admission(self._after, self._simulation.order)
+        order, features = self._simulation.order, self._simulation.target.features
+        admission = Admission(self._after, order, features)
         given, generated = admission.claims(admission.pods())
         for claim in generated:
             if self._cluster.claims.get(claim.metadata.namespace, claim.metadata.name) is None:
                 self._cluster.put_claim(claim)
         new = {pod_uid(pod): pod for pod in given}
-        old = {pod_uid(pod): pod for pod in Admission(self._before).pods()}
+        old = {pod_uid(pod): pod for pod in Admission(self._before, order, features).pods()}
         for uid in old:
             if uid not in new and uid in self._cluster.pods:
                 self._gone(self._cluster.pods[uid])

@@ -10,6 +10,7 @@ from dra_plan.api.core import Node, Pod
 
 from .affinityterms import AffinityTerms, parse_terms
 from .clock import parse_time
+from .keys import GroupKey, group_key
 from .podrequest import CPU, DEFAULT_MEMORY, DEFAULT_MILLI_CPU, MEMORY, PODS, Amounts, amounts, host_ports, pod_requests
 from .podvolumes import PodVolumes, pod_volumes
 
@@ -49,6 +50,11 @@ class PodInfo:
     def terminating(self) -> bool:
         """Whether the pod is being deleted."""
         return self.pod.metadata.deletion_timestamp is not None
+
+    @cached_property
+    def group(self) -> GroupKey | None:
+        """The group that the pod is scheduled with; None for a lone pod."""
+        return group_key(self.pod)
 
     @cached_property
     def requests(self) -> Amounts:

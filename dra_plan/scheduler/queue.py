@@ -83,6 +83,9 @@ class SchedulingQueue:
         self._active = _Heap()
         self._backoff = _Heap()
         self._error_backoff = _Heap()
+        self._idle = _Heap()
+        """Pods of groups that are backing off, and for which nothing has changed since their last attempt."""
+        self._passes = 0
         self._unschedulable: dict[str, QueuedPod] = {}
         self._in_flight: dict[str, QueuedPod] = {}
         self._interests: dict[str, dict[str, tuple[Plugin, list[Interest]]]] = {}
@@ -91,11 +94,15 @@ class SchedulingQueue:
 
     def find(self, uid: str) -> QueuedPod | None:
         """The queued pod with this uid, wherever it is."""
-        for place in (self._active, self._backoff, self._error_backoff):
+        for place in self._places:
             item = place.get(uid)
             if item is not None:
                 return item
         return self._unschedulable.get(uid) or self._in_flight.get(uid)
+
+    @property
+    def _places(self) -> tuple[_Heap, ...]:
+        return self._active, self._backoff, self._error_backoff, self._idle
 
     @property
     def gated(self) -> list[QueuedPod]:
@@ -129,13 +136,29 @@ class SchedulingQueue:
         if item is None:
             return None
         place.remove(item.uid)
+        self._begin(item)
+        return item
+
+    def take(self, uids: Iterable[str]) -> list[QueuedPod]:
+        """Those of the pods that are in the queue, wherever that is, and not gated: they are tried with another one."""
+        found = []
+        for uid in uids:
+            item = next((item for place in self._places if (item := place.remove(uid)) is not None), None)
+            parked = self._unschedulable.get(uid)
+            if item is None and parked is not None and not parked.gated_by:
+                item = self._unschedulable.pop(uid)
+            if item is not None:
+                self._begin(item)
+                found.append(item)
+        return found
+
+    def _begin(self, item: QueuedPod) -> None:
         item.attempts += 1
         item.rejected_by = set()
         item.pending = set()
         item.gated_by = item.gate_message = ""
         item.replay = []
         self._in_flight[item.uid] = item
-        return item
 
     def _flush_backoff(self) -> None:
         for place in (self._backoff, self._error_backoff):
@@ -152,7 +175,7 @@ class SchedulingQueue:
 
     def done(self, uid: str) -> None:
         """The pod is bound or gone."""
-        for place in (self._active, self._backoff, self._error_backoff):
+        for place in self._places:
             place.remove(uid)
         self._in_flight.pop(uid, None)
         self._unschedulable.pop(uid, None)
@@ -166,6 +189,9 @@ class SchedulingQueue:
             self._unschedulable[item.uid] = item
             return False
         item.gated_by = item.gate_message = ""
+        if not item.passed:
+            self._passes += 1
+            item.passed = self._passes
         place.put(item, self._key(item, place))
         return True
 
@@ -173,6 +199,26 @@ class SchedulingQueue:
 
     def put_back(self, item: QueuedPod, *, failed_with_error: bool) -> None:
         """The attempt failed: errors go to backoff, rejections wait for an event; events seen meanwhile count."""
+        replay, item.replay = item.replay, []
+        self._end(item, failed_with_error=failed_with_error)
+        if failed_with_error or not (item.rejected_by or item.pending):
+            self._enter(item, self._error_backoff if failed_with_error else self._backoff)
+            return
+        for event in replay:
+            if self._wake(item, event):
+                return
+        self._unschedulable[item.uid] = item
+
+    def put_back_member(self, item: QueuedPod, *, failed_with_error: bool, changed: bool) -> None:
+        """The attempt of a group's pod failed: it backs off, whatever could help it, and so is tried again at once.
+
+        Where nothing has `changed` since the attempt began, that would come to the same: it waits for any event.
+        """
+        item.replay = []
+        self._end(item, failed_with_error=failed_with_error)
+        self._enter(item, self._error_backoff if failed_with_error else self._backoff if changed else self._idle)
+
+    def _end(self, item: QueuedPod, *, failed_with_error: bool) -> None:
         self._in_flight.pop(item.uid, None)
         self._arrivals += 1
         item.timestamp, item.order = self._clock.now, self._arrivals
@@ -182,14 +228,6 @@ class SchedulingQueue:
             item.rejections += 1
             item.errors = 0
         item.backoff_until = self._backoff_end(item)
-        replay, item.replay = item.replay, []
-        if failed_with_error or not (item.rejected_by or item.pending):
-            self._enter(item, self._error_backoff if failed_with_error else self._backoff)
-            return
-        for event in replay:
-            if self._wake(item, event):
-                return
-        self._unschedulable[item.uid] = item
 
     def _backoff_end(self, item: QueuedPod) -> float:
         """1 s, doubled with every failure up to 10 s; ends on a whole second."""
@@ -203,16 +241,31 @@ class SchedulingQueue:
         """Pods that an event may have made schedulable are tried again."""
         for item in self._in_flight.values():
             item.replay.append(event)
+        self._end_idling()
         for item in sorted(self._unschedulable.values(), key=lambda i: i.order):
             item.fruitless = 0
             self._reconsider(item, event)
 
     def binding_failed(self, event: Event, uid: str) -> None:
         """A pod did not get to its node after all: for the others, but not for itself, it is as if it were deleted."""
+        self._end_idling()
         for item in sorted(self._unschedulable.values(), key=lambda i: i.order):
             if item.uid != uid and item.fruitless < _MOST_FRUITLESS:
                 item.fruitless += 1
                 self._reconsider(item, event)
+
+    def member_came(self, event: Event, uids: Iterable[str]) -> None:
+        """A pod of a group came; `uids` are those of the group, of which gated ones may enter."""
+        for uid in uids:
+            item = self._unschedulable.get(uid)
+            if item is not None:
+                self._reconsider(item, event)
+
+    def _end_idling(self) -> None:
+        if len(self._idle):
+            for item in self._idle.values():
+                self._idle.remove(item.uid)
+                self._backoff.put(item, self._key(item, self._backoff))
 
     def _reconsider(self, item: QueuedPod, event: Event) -> None:
         if item.gated_by and not self._concerns(item, item.gated_by, event):
@@ -229,10 +282,12 @@ class SchedulingQueue:
         item.info = info
         if event is not None and item.uid in self._unschedulable:
             self._reconsider(item, event)
+        self._end_idling()
 
     def activate(self, uid: str) -> None:
         """Make a waiting pod active at once."""
-        item = self._unschedulable.pop(uid, None) or self._backoff.remove(uid) or self._error_backoff.remove(uid)
+        waiting = (self._backoff, self._error_backoff, self._idle)
+        item = self._unschedulable.pop(uid, None) or next(filter(None, (place.remove(uid) for place in waiting)), None)
         if item is not None:
             self._enter(item, self._active)
 

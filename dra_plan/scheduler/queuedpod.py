@@ -26,6 +26,8 @@ class QueuedPod:
     gated_by: str = ""
     gate_message: str = ""
     backoff_until: float = 0.0
+    passed: int = 0
+    """When the pod first passed PreEnqueue, in the order of all pods; 0 before that."""
     fruitless: int = 0
     """How often a failed binding woke the pod since anything else happened."""
     replay: list[Event] = field(default_factory=list)

@@ -14,7 +14,9 @@ from dra_plan.api.core import Pod
 from .bindingcycle import Binding, BindingCycle
 from .cycle import Cycle
 from .cyclestate import CycleState
+from .events import Action, Event, Resource
 from .failures import FailureHandler
+from .groups.scheduling import GroupScheduling
 from .handle import Handle
 from .podrecord import PodRecords
 from .queue import SchedulingQueue
@@ -54,6 +56,9 @@ class Scheduler:
         self._cycle = cycle
         self._failures = FailureHandler(handle, queue, self.records)
         self.bindings = BindingCycle(handle, queue, self.records, self._failures)
+        self.groups = GroupScheduling(
+            handle, frameworks, queue, cycle, percentages, self.records, self.bindings, self._failures
+        )
         self._percentages = percentages
         self._tracer = tracer
         self._number = 0
@@ -71,13 +76,20 @@ class Scheduler:
             return
         if pod.status.nominated_node_name:
             self.handle.nominator.nominate(info, pod.status.nominated_node_name)
+        if info.group is not None:
+            self.handle.cluster.groups.saw(info)
         self.queue.add(info)
+        if info.group is not None:
+            event = Event(Resource.UNSCHEDULED_POD, Action.ADD, None, pod)
+            self.queue.member_came(event, self.handle.cluster.groups.seen(info.group))
 
     def run(self) -> None:
         """Schedule until nothing moves any more."""
         while True:
             item = self.queue.pop()
-            if item is not None:
+            if item is not None and item.info.group is not None:
+                self._schedule_group(item)
+            elif item is not None:
                 self._schedule(item)
             elif not (
                 self._flush(self._number + 1) or self._settle() or self.bindings.pass_time() or self._failures.retry()
@@ -85,16 +97,10 @@ class Scheduler:
                 return
 
     def _schedule(self, item: QueuedPod) -> None:
+        if self._leaves(item):
+            return
         pod = item.pod
         record = self.records.of(pod)
-        if pod.metadata.deletion_timestamp is not None:
-            record.skip(f"skip schedule deleting pod: {pod.key}")
-            self.queue.done(item.uid)
-            return
-        if item.attempts > MOST_ATTEMPTS:
-            record.fail(f"given up after {MOST_ATTEMPTS} attempts, the last of them: {record.message}", with_error=True)
-            self.queue.done(item.uid)
-            return
         self._number += 1
         record.attempts = item.attempts
         if self._tracer:
@@ -118,6 +124,27 @@ class Scheduler:
         if not self.handle.settle():
             return False
         self.bindings.run_all()
+        return True
+
+    def _schedule_group(self, first: QueuedPod) -> None:
+        assert first.info.group is not None
+        items = [item for item in self.groups.members(first) if not self._leaves(item)]
+        if not items:
+            return
+        self._number += 1
+        if self.groups.run(first.info.group, items):
+            self._flush(self._number)
+
+    def _leaves(self, item: QueuedPod) -> bool:
+        """Whether the pod is not to be tried, because it is going or was tried too often; the queue is rid of it."""
+        pod, record = item.pod, self.records.of(item.pod)
+        if pod.metadata.deletion_timestamp is not None:
+            record.skip(f"skip schedule deleting pod: {pod.key}")
+        elif item.attempts > MOST_ATTEMPTS:
+            record.fail(f"given up after {MOST_ATTEMPTS} attempts, the last of them: {record.message}", with_error=True)
+        else:
+            return False
+        self.queue.done(item.uid)
         return True
 
     def _postpone(self, what: str, do: Callable[[], None]) -> None:

@@ -12,6 +12,7 @@ from dra_plan.documents.schedule import ScheduledVolume
 from dra_plan.releases import Target
 
 from . import notices
+from .groups.summary import GroupSummary, summaries
 from .laterstate import advance
 from .pluginnames import NOT_EVALUATED
 from .plugins.defaultpreemption import DefaultPreemption
@@ -37,6 +38,7 @@ class SimulationResult:
     target: Target
     api_server: str
     pods: list[PodRecord]
+    groups: list[GroupSummary]
     claims: list[ResourceClaim]
     volumes: list[ScheduledVolume] = field(default_factory=list)
     """The claims on volumes that had none in the input."""
@@ -70,6 +72,9 @@ def _result(simulation: Simulation) -> SimulationResult:
         for plugin in simulation.plugins_of(DefaultPreemption)
         for preemptor, victim, node in plugin.evictions
     ]
+    evictions += [
+        Eviction(victim, f"podgroup/{group}", node) for group, victim, node in simulation.scheduler.groups.evictions
+    ]
     gates = {item.uid: item for item in simulation.scheduler.queue.gated}
     for uid, record in simulation.scheduler.records.by_uid.items():
         if uid in gates and not record.message:
@@ -81,6 +86,7 @@ def _result(simulation: Simulation) -> SimulationResult:
         target=simulation.target,
         api_server=simulation.api_server,
         pods=records,
+        groups=summaries(simulation.cluster, simulation.scheduler.groups.records),
         claims=list(simulation.cluster.claims),
         volumes=_volumes(simulation.cluster.volumes),
         evictions=evictions,

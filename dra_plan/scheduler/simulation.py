@@ -22,6 +22,7 @@ from .cycle import Cycle
 from .dra.plugin import DynamicResources
 from .extenders import Extender
 from .framework import Plugin
+from .groups.admission import comes_after
 from .handle import Handle
 from .nominations import Nominator
 from .pluginnames import FIT
@@ -76,8 +77,9 @@ class Simulation:
         self.target = target
         self.config = configuration.read(config)
         self.tracer = Tracer() if trace else None
-        self._admission = Admission(inventory, order)
+        self._admission = Admission(inventory, order, target.features)
         self.pods, claims = self._admission.claims(self._admission.pods())
+        self.groups = self._admission.groups
         store = ClaimStore(claims, consumable_capacity=target.features.consumable_capacity)
         self.cluster = SimulatedCluster(inventory, self.pods, store, target, shows_finished=not real)
         self.clock = Clock(latest(_times(inventory)))
@@ -93,6 +95,7 @@ class Simulation:
         self.handle.settle = lambda: settle_volumes(self.cluster)
         if self.config.extenders and extenders is None:
             raise UsageError("the configuration has extenders; they are contacted only with --allow-extenders")
+        self._gated = defaults.gated(target.features)
         registry = _registry(self.config, plugins)
         self.frameworks = {p.scheduler_name: self._framework(p, registry) for p in self.config.profiles}
         on_wake = self.tracer.wakes.append if self.tracer else lambda _wake: None
@@ -105,20 +108,29 @@ class Simulation:
         arguments = configuration.arguments(profile)
         made: dict[str, Plugin] = {}
         ignored = [r.name for e in self.config.extenders for r in e.managed_resources if r.ignored_by_scheduler]
-        for name in configuration.plugin_names(profile):
+        for name in configuration.plugin_names(profile, self._gated):
             if name not in registry:
                 raise UsageError(f"profile {profile.scheduler_name}: no plugin named {name} exists")
             args = arguments.get(name, {})
             if name == FIT:
                 args = {**args, "ignoredResources": [*args.get("ignoredResources", ()), *ignored]}
             made[name] = registry[name](args, self.handle)
-        points, weights = configuration.arrange(profile, made)
+        points, weights = configuration.arrange(profile, made, self._gated)
         return Framework(profile.scheduler_name, points, weights, self.handle, self.tracer)
 
     def start(self) -> None:
         """Give every pod of the input to the scheduler, and schedule until nothing moves any more."""
+        late = [group for group in self.groups if any(comes_after(group, pod) for pod in self.pods)]
+        for group in self.groups:
+            if group not in late:
+                self.cluster.add_group(group)
         for pod in self.pods:
+            for group in [group for group in late if not comes_after(group, pod)]:
+                late.remove(group)
+                self.cluster.add_group(group)
             self.admit(pod)
+        for group in late:
+            self.cluster.add_group(group)
         self.scheduler.run()
 
     def admit(self, pod: Pod) -> None:

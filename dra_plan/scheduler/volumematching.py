@@ -13,7 +13,7 @@ from dra_plan.api.selectors import labels_match
 from dra_plan.api.storage import CSINode, CSIStorageCapacity, StorageClass
 
 from .volumemigration import translated
-from .volumeobjects import HOSTNAME, VolumeReach, Claim, Volume
+from .volumeobjects import HOSTNAME, Claim, Volume, VolumeReach
 from .volumestore import NodeVolumes, VolumeStore
 
 NODE_CONFLICT = "node(s) didn't match PersistentVolume's node affinity"

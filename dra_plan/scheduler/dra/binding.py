@@ -10,6 +10,7 @@ from dra_plan.api.core import NodeAllocatableResourceClaimStatus, Pod, PodExtend
 from dra_plan.api.resource import AllocationResult, ResourceClaim, ResourceClaimConsumerReference, ResourceClaimStatus
 from dra_plan.scheduler.clock import format_time
 from dra_plan.scheduler.handle import Handle
+from dra_plan.scheduler.keys import pod_uid
 from dra_plan.scheduler.status import Code, Status, error
 
 from . import conditions
@@ -49,14 +50,13 @@ class Binder:
         return self._await(kept, node) if self._handle.target.features.binding_conditions else None
 
     def _bind_all(self, kept: PodState, pod: Pod) -> None:
-        pending = {claim.metadata.uid: index for index, claim in enumerate(kept.pending)}
+        pending = {claim.metadata.uid: index for index, claim in enumerate(kept.waiting)}
         for index, claim in enumerate(kept.claims):
-            stored = self._stored(claim)
-            if stored is not None and self._reserved(stored, pod):
+            if self._reserved(kept, claim, pod):
                 continue
             place = pending.get(claim.metadata.uid)
             allocation = kept.chosen[place] if place is not None and kept.chosen is not None else None
-            kept.claims[index] = self._bind_claim(claim, allocation, pod)
+            kept.claims[index] = self._bind_claim(kept, claim, allocation, pod)
             if place is not None:
                 self._remove_pending(kept, claim)
         special = kept.special
@@ -70,7 +70,7 @@ class Binder:
             name = stored_name(special)
             created = replace(special, metadata=replace(special.metadata, name=name), status=None)
             self._handle.cluster.put_claim(created)
-        kept.special = self._bind_claim(created, allocation, pod)
+        kept.special = self._bind_claim(kept, created, allocation, pod)
         self._remove_pending(kept, special)
         if not kept.uses:
             raise BindError(f"nil or empty request mappings, no update of pod {pod.key} ExtendedResourceClaimStatus")
@@ -82,17 +82,40 @@ class Binder:
             replace(current, status=replace(current.status, extended_resource_claim_status=status))
         )
 
-    def _bind_claim(self, read: ResourceClaim, allocation: AllocationResult | None, pod: Pod) -> ResourceClaim:
+    def _bind_claim(
+        self, kept: PodState, read: ResourceClaim, allocation: AllocationResult | None, pod: Pod
+    ) -> ResourceClaim:
         stored = self._stored(read)
         base = read
         if self._conflicts and stored is not read:
+            if self._agrees(kept, stored, read, allocation):
+                allocation = None
             base = self._reread(stored, read, allocation)
-        written = self._with_reservation(base, allocation, pod)
+        written = self._with_reservation(base, allocation, self._user(kept, read, pod))
         if stored is not None and stored.status is not None and written.status is not None:
-            kept = {user.uid for user in written.status.reserved_for}
-            self.lost += [(stored.key, u.name) for u in stored.status.reserved_for if u.uid not in kept]
+            users = {user.uid for user in written.status.reserved_for}
+            self.lost += [(stored.key, u.name) for u in stored.status.reserved_for if u.uid not in users]
         self._handle.cluster.put_claim(written)
         return written
+
+    def _agrees(
+        self, kept: PodState, stored: ResourceClaim | None, read: ResourceClaim, allocation: AllocationResult | None
+    ) -> bool:
+        """Whether another pod of the group has written what both were given; upstream takes that for a conflict."""
+        if self._handle.target.quirks.shared_claims_conflict or stored is None or stored.allocation is None:
+            return False
+        shared = kept.shared.get(read.metadata.uid)
+        return shared is not None and shared is allocation and shared.devices == stored.allocation.devices
+
+    @staticmethod
+    def _user(kept: PodState, claim: ResourceClaim, pod: Pod) -> ResourceClaimConsumerReference:
+        """For whom the claim is reserved: the pod, or its group."""
+        if kept.group is not None and claim.metadata.uid in kept.for_group:
+            metadata = kept.group.metadata
+            return ResourceClaimConsumerReference(
+                api_group="scheduling.k8s.io", resource="podgroups", name=metadata.name, uid=metadata.uid
+            )
+        return ResourceClaimConsumerReference(resource="pods", name=pod.metadata.name, uid=pod_uid(pod))
 
     @staticmethod
     def _reread(
@@ -107,7 +130,9 @@ class Binder:
             raise BindError(f"claim {read.key} got deallocated elsewhere in the meantime")
         return stored
 
-    def _with_reservation(self, claim: ResourceClaim, allocation: AllocationResult | None, pod: Pod) -> ResourceClaim:
+    def _with_reservation(
+        self, claim: ResourceClaim, allocation: AllocationResult | None, user: ResourceClaimConsumerReference
+    ) -> ResourceClaim:
         status = claim.status or ResourceClaimStatus()
         metadata = claim.metadata
         what = "add reservation"
@@ -119,9 +144,7 @@ class Binder:
             if self._handle.target.features.binding_conditions and allocation.allocation_timestamp is None:
                 allocation = replace(allocation, allocation_timestamp=format_time(self._handle.clock.now))
             status = replace(status, allocation=allocation)
-        uid = self._handle.cluster.info(pod).uid
-        user = ResourceClaimConsumerReference(resource="pods", name=pod.metadata.name, uid=uid)
-        users = [*status.reserved_for, user]
+        users = [*status.reserved_for, *([] if user in status.reserved_for else [user])]
         if len(users) > MOST_CONSUMERS:
             detail = f"status.reservedFor: Too many: {len(users)}: must have at most {MOST_CONSUMERS} items"
             name = f'ResourceClaim.resource.k8s.io "{metadata.name}" is invalid'
@@ -131,9 +154,12 @@ class Binder:
     def _stored(self, claim: ResourceClaim) -> ResourceClaim | None:
         return self._handle.cluster.claims.get(claim.metadata.namespace, claim.metadata.name)
 
-    def _reserved(self, claim: ResourceClaim, pod: Pod) -> bool:
-        uid = self._handle.cluster.info(pod).uid
-        return claim.status is not None and any(user.uid == uid for user in claim.status.reserved_for)
+    @staticmethod
+    def _reserved(kept: PodState, claim: ResourceClaim, pod: Pod) -> bool:
+        """Whether the claim, as the pod read it, is reserved for it, or for a group of its group's name."""
+        users = claim.status.reserved_for if claim.status is not None else []
+        group = kept.group.metadata.name if kept.group is not None else None
+        return any(user.uid == pod_uid(pod) or (user.resource == "podgroups" and user.name == group) for user in users)
 
     def _remove_pending(self, kept: PodState, claim: ResourceClaim) -> None:
         self._handle.cluster.remove_pending_allocation(claim.metadata.uid)
@@ -171,11 +197,34 @@ class Binder:
 
     # Taking back
 
-    def release(self, kept: PodState, pod: Pod) -> None:
-        """The pod no longer uses its claims, nor anything of its node for them; the special claim is deleted."""
+    def give_back(self, kept: PodState, pod: Pod) -> None:
+        """The pod's devices take nothing from its node any more."""
         if kept.taken_from:
             self._handle.cluster.set_claimed(pod, kept.taken_from, [])
             kept.taken_from = ""
+
+    def unreserve_for_group(self, kept: PodState, pod: Pod) -> bool:
+        """Where no pod of the group has a node, its allocated claims are no longer reserved for it; False if none was.
+
+        The next attempt may then deallocate them.
+        """
+        group = kept.group
+        if group is None or self._handle.cluster.groups.on_nodes((pod.metadata.namespace, group.metadata.name)):
+            return False
+        changed = False
+        for claim in kept.allocated:
+            stored = self._stored(claim)
+            if claim.metadata.uid not in kept.for_group or stored is None or stored.status is None:
+                continue
+            listed = stored.status.reserved_for
+            users = [u for u in listed if (u.resource, u.name) != ("podgroups", group.metadata.name)]
+            if len(users) != len(listed):
+                self._handle.cluster.put_claim(replace(stored, status=replace(stored.status, reserved_for=users)))
+                changed = True
+        return changed
+
+    def release(self, kept: PodState, pod: Pod) -> None:
+        """The pod no longer uses its claims, those of its group excepted; the special claim is deleted."""
         uid = self._handle.cluster.info(pod).uid
         for claim in kept.claims:
             stored = self._stored(claim)

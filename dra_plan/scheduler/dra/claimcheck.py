@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import TYPE_CHECKING
 
 from dra_plan.allocator import View
@@ -13,13 +14,18 @@ if TYPE_CHECKING:
     from dra_plan.scheduler.cluster import SimulatedCluster
 
 
-def check_claim(claim: ResourceClaim, cluster: SimulatedCluster, *, is_special: bool) -> Status | None:
-    """Why the pod can't be scheduled with this claim; the special claim for extended resources has no requests yet."""
+def check_claim(
+    claim: ResourceClaim, cluster: SimulatedCluster, *, is_special: bool, shared: Container[str] = ()
+) -> Status | None:
+    """Why the pod can't be scheduled with this claim; the special claim for extended resources has no requests yet.
+
+    `shared` are the uids of claims in flight whose allocation the pod may use as well: those of its group's cycle.
+    """
     if claim.allocation is not None:
         selector = claim.allocation.node_selector
         problem = selector_problem(selector) if selector is not None else None
         return error(problem) if problem else None
-    if cluster.claims.pending_allocation(claim.metadata.uid) is not None:
+    if cluster.claims.pending_allocation(claim.metadata.uid) is not None and claim.metadata.uid not in shared:
         return unresolvable(f"resource claim {claim.key} is in the process of being allocated")
     if is_special:
         return None

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from dra_plan.api.core import Pod
 from dra_plan.api.resource import AllocationResult, ResourceClaim, ResourceClaimStatus
-from dra_plan.claimsets.podclaims import PodClaimError, pod_claims
+from dra_plan.claimsets.groupclaims import reservers
+from dra_plan.claimsets.podclaims import PodClaimError, entry_claim
 from dra_plan.scheduler import pluginnames
 from dra_plan.scheduler.cyclestate import CycleState, StateNotFoundError
 from dra_plan.scheduler.events import Interest
@@ -98,10 +99,15 @@ class DynamicResources(
     def pre_enqueue(self, pod: Pod) -> Status | None:
         """Pods whose claims can't be resolved stay out of the queue."""
         try:
-            pod_claims(pod, self._handle.cluster.claims.get)
+            self._claims(pod)
         except PodClaimError as problem:
             return unresolvable(str(problem))
         return None
+
+    def _claims(self, pod: Pod) -> list[ResourceClaim | None]:
+        """The claim of each entry of the pod, None where none is needed. Raises PodClaimError."""
+        find, of_groups = self._handle.cluster.claims.get, self._target.features.group_claims
+        return [entry_claim(pod, entry, find, of_groups=of_groups) for entry in pod.spec.resource_claims]
 
     def events_to_register(self) -> Sequence[Interest]:
         """See `hints`."""
@@ -117,7 +123,7 @@ class DynamicResources(
         state.write(self.name, kept)
         cluster = self._handle.cluster
         try:
-            claims = pod_claims(pod, cluster.claims.get)
+            entries = self._claims(pod)
         except PodClaimError as problem:
             return None, unresolvable(str(problem))
         listed = wanted_names(cluster.info(pod).requests)
@@ -125,15 +131,37 @@ class DynamicResources(
         special = None
         if any(name in mapped for name in listed):
             special = cluster.claims.special(pod) or new_special_claim(pod)
+        claims = [claim for claim in entries if claim is not None]
         if not claims and special is None:
             return None, SKIP
+        of_cycle = state.group.in_flight if state.group is not None else frozenset[str]()
         for claim in claims if special is None else (*claims, special):
-            status = check_claim(claim, cluster, is_special=claim is special)
+            status = check_claim(claim, cluster, is_special=claim is special, shared=of_cycle)
             if status is not None:
                 return None, status
         kept.claims, kept.special, kept.names = claims, special, listed
+        if of_cycle:
+            kept.shared = self._shared(claims)
+        if self._target.features.group_claims:
+            self._reserve_for_group(kept, pod, entries)
         kept.key = self._key(kept, pod)
         return None, None
+
+    def _shared(self, claims: Sequence[ResourceClaim]) -> dict[str, AllocationResult]:
+        """By uid, what other pods of the group have put in flight for these claims in this cycle."""
+        found = {}
+        for claim in claims:
+            flying = self._handle.cluster.claims.pending_allocation(claim.metadata.uid)
+            if claim.allocation is None and flying is not None and flying.allocation is not None:
+                found[claim.metadata.uid] = flying.allocation
+        return found
+
+    def _reserve_for_group(self, kept: PodState, pod: Pod, entries: Sequence[ResourceClaim | None]) -> None:
+        kept.group = self._handle.cluster.groups.of(pod)
+        needed = [claim is not None for claim in entries]
+        shifted = self._target.quirks.group_reservations_shifted
+        flags = reservers(pod, kept.group, needed, shifted=shifted)
+        kept.for_group = frozenset(c.metadata.uid for c, of_group in zip(kept.claims, flags, strict=True) if of_group)
 
     def _key(self, kept: PodState, pod: Pod) -> Hashable:
         """What the answer for a node depends on beside the node; None if that can't be said in a key."""
@@ -144,7 +172,10 @@ class DynamicResources(
         specs = tuple(msgspec.json.encode(claim.spec) for claim in kept.pending)
         allocations = [claim.allocation for claim in kept.allocated if claim.allocation is not None]
         where = tuple(msgspec.json.encode(allocation.node_selector) for allocation in allocations)
-        ranks = tuple(rank(claim, claim.allocation) for claim in kept.allocated)
+        ranks: tuple[int | bytes, ...] = tuple(rank(claim, claim.allocation) for claim in kept.allocated)
+        if kept.shared:
+            found = (kept.shared.get(claim.metadata.uid) for claim in kept.waiting)
+            ranks = (*ranks, *(-1 if each is None else msgspec.json.encode(each) for each in found))
         if kept.special is None:
             return specs, where, ranks, None
         special = (msgspec.json.encode(kept.special.spec), kept.special_pending, tuple(kept.names))
@@ -193,6 +224,8 @@ class DynamicResources(
             claim = candidates[0]
             self._handle.cluster.put_claim(replace(claim, status=ResourceClaimStatus()))
             return None, unschedulable("deallocation of ResourceClaim completed")
+        if kept.for_group and self._binder.unreserve_for_group(kept, pod):
+            return None, unschedulable("ResourceClaim unreserved for PodGroup")
         if kept.special is not None and self._stored(kept.special) is not None:
             self._handle.cluster.delete_claim(kept.special)
             return None, unschedulable("deletion of ResourceClaim completed")
@@ -221,8 +254,8 @@ class DynamicResources(
         if kept is None or not (self._target.rules.scores_devices and self._target.features.prioritized_list):
             return 0
         total = sum(rank(claim, claim.allocation) for claim in kept.allocated)
-        results = self._results(kept, node.name)
-        for claim, allocation in zip(kept.pending, results or (), strict=False):
+        results = kept.for_waiting(self._results(kept, node.name) or (), mixed_up=self._mixes_up)
+        for claim, allocation in zip(kept.waiting, results, strict=False):
             total += rank(claim, allocation)
         return total
 
@@ -247,23 +280,39 @@ class DynamicResources(
         kept = self._kept(state)
         if kept is None:
             return None
-        pending = kept.pending
-        if not pending and not kept.special_pending:
+        waiting = kept.waiting
+        if not waiting and not kept.special_pending:
             return None
-        results = self._results(kept, node)
-        if results is None:
-            return error("claim allocation not found for node") if pending else None
-        kept.chosen = results
-        self._binder.take_from_node(kept, pod, node, self._answers(kept)[node][1].claimed)
-        for claim, allocation in zip(pending, results, strict=False):
+        if kept.chosen is None:
+            results = self._results(kept, node)
+            if results is None and kept.pending:
+                return error("claim allocation not found for node")
+            if results is None and not kept.shared:
+                return None
+            self._choose(kept, results or ())
+        results = kept.chosen or ()
+        known = self._answers(kept).get(node)
+        self._binder.take_from_node(kept, pod, node, known[1].claimed if known is not None else ())
+        for claim, allocation in zip(waiting, results, strict=False):
             self._signal(kept, claim, allocation)
-        if kept.special is not None and kept.special_pending and len(results) > len(pending):
+        if state.group is not None:
+            state.group.in_flight.update(kept.reserved)
+        if kept.special is not None and kept.special_pending and len(results) > len(waiting):
             mapped = self._handle.cluster.extended_names()
             served = served_names(kept.names, mapped, self._handle.snapshot[node].allocatable)
             requests, kept.uses = special_requests(pod, served, mapped)
             kept.special = with_requests(kept.special, requests)
             self._signal(kept, kept.special, results[-1])
         return None
+
+    def _choose(self, kept: PodState, results: Allocations) -> None:
+        """Settle what each waiting claim gets, the special one last; it stays so when the pod is reserved again."""
+        own = len(kept.pending)
+        kept.chosen = [*kept.for_waiting(results[:own], mixed_up=self._mixes_up), *results[own:]]
+
+    @property
+    def _mixes_up(self) -> bool:
+        return self._target.quirks.shared_allocations_mixed_up
 
     def _signal(self, kept: PodState, claim: ResourceClaim, allocation: AllocationResult) -> None:
         self._handle.cluster.signal_pending_allocation(
@@ -279,7 +328,9 @@ class DynamicResources(
         for uid in kept.reserved:
             self._handle.cluster.remove_pending_allocation(uid)
         kept.reserved = []
-        self._binder.release(kept, pod)
+        self._binder.give_back(kept, pod)
+        if state.group is None or not state.group.tentative:
+            self._binder.release(kept, pod)
 
     # PreBind
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from dra_plan.allocator import Allocator
 from dra_plan.api.core import NodeAllocatableResourceClaimStatus
+from dra_plan.api.podgroups import PodGroup
 from dra_plan.api.resource import AllocationResult, ResourceClaim
 from dra_plan.scheduler.status import Status
 
@@ -47,13 +48,36 @@ class PodState:
     uses: list[Use] = field(default_factory=list)
     reserved: list[str] = field(default_factory=list)
     """Uids of the claims that this pod put in flight."""
+    shared: dict[str, AllocationResult] = field(default_factory=dict)
+    """Uid to allocation of the claims that another pod of the group has put in flight in the same cycle."""
+    group: PodGroup | None = None
+    for_group: frozenset[str] = frozenset()
+    """Uids of the claims that are reserved for the group instead of the pod."""
     taken_from: str = ""
     """The reserved node, if the pod's status says that devices take something from it."""
 
     @property
-    def pending(self) -> list[ResourceClaim]:
-        """The user's claims without devices."""
+    def waiting(self) -> list[ResourceClaim]:
+        """The user's claims without devices in the API server, whoever finds some for them."""
         return [claim for claim in self.claims if claim.allocation is None]
+
+    @property
+    def pending(self) -> list[ResourceClaim]:
+        """Those of them for which this pod has to find devices."""
+        return [claim for claim in self.waiting if claim.metadata.uid not in self.shared]
+
+    def for_waiting(self, found: Sequence[AllocationResult], *, mixed_up: bool) -> list[AllocationResult]:
+        """The allocations of the waiting claims in their order, of which `found` are those that this pod found.
+
+        `mixed_up`: upstream puts those of shared claims behind the new ones, and then goes by the order of the claims.
+        """
+        if not self.shared:
+            return list(found)
+        if mixed_up:
+            known = (self.shared.get(claim.metadata.uid) for claim in self.waiting)
+            return [*found[: len(self.pending)], *(each for each in known if each is not None)]
+        new = iter(found)
+        return [self.shared.get(claim.metadata.uid) or next(new) for claim in self.waiting]
 
     @property
     def allocated(self) -> list[ResourceClaim]:

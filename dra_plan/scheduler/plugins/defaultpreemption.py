@@ -8,9 +8,11 @@ from dra_plan.api.core import Pod
 from dra_plan.scheduler import pluginnames
 from dra_plan.scheduler.cyclestate import CycleState
 from dra_plan.scheduler.events import Action, Hint, Interest, Resource
+from dra_plan.scheduler.eviction import remove_victim
 from dra_plan.scheduler.extenders import ExtenderError
 from dra_plan.scheduler.framework import EnqueueExtensions, NominatingInfo, PostFilterPlugin, PreEnqueuePlugin
 from dra_plan.scheduler.handle import Handle
+from dra_plan.scheduler.keys import group_key
 from dra_plan.scheduler.messages import NOT_HELPFUL, fit_error
 from dra_plan.scheduler.nodeinfo import PodInfo
 from dra_plan.scheduler.preemption import dry_run
@@ -37,6 +39,8 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
         """A pod waits until its victims are gone."""
         if self._handle.cluster.info(pod).uid in self._preempting:
             return unresolvable("waiting for the preemption for this pod to be finished")
+        if group_key(pod) in self._handle.cluster.groups.preempting:
+            return unresolvable("waiting for the preemption for this pod group to be finished")
         return None
 
     def post_filter(
@@ -51,7 +55,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
     def _preempt(
         self, state: CycleState, pod: Pod, statuses: Mapping[str, Status]
     ) -> tuple[NominatingInfo | None, Status | None]:
-        refusal = self._ineligible(pod, statuses)
+        refusal = self._left_to_the_group(state) or self._ineligible(pod, statuses)
         if refusal:
             return None, unschedulable(refusal)
         cluster = self._handle.cluster
@@ -98,6 +102,16 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
             candidates = [candidate for candidate in answer if candidate.victims]
         return candidates
 
+    def _left_to_the_group(self, state: CycleState) -> str:
+        """Why a pod that is tried with its group may not preempt by itself, or ""."""
+        if state.group is None:
+            return ""
+        if state.group.group is not None and state.group.group.topology_key:
+            return "not eligible due to placement-based pod group scheduling limitation"
+        if self._handle.target.features.group_preemption:
+            return "not eligible due to workload aware preemption enabled"
+        return ""
+
     def _ineligible(self, pod: Pod, statuses: Mapping[str, Status]) -> str:
         """Why the pod may not preempt, or ""."""
         if pod.spec.preemption_policy == "Never":
@@ -128,19 +142,12 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
                 if other.priority < preemptor.priority:
                     self._handle.nominator.clear(other.uid)
             for victim in victims[:-1]:
-                self._remove(victim)
+                remove_victim(self._handle, victim, self.name)
             # once the last victim is gone nothing keeps the pod out of the queue
             self._preempting.discard(preemptor.uid)
-            self._remove(victims[-1])
+            remove_victim(self._handle, victims[-1], self.name)
 
         self._handle.later(f"evict {', '.join(v.pod.key for v in victims)}", carry_out)
-
-    def _remove(self, victim: PodInfo) -> None:
-        waiting = self._handle.waiting.get(victim.uid)
-        if waiting is not None:
-            waiting.preempt(self.name, "preempted")
-        else:
-            self._handle.cluster.delete_pod(victim.pod)
 
     def events_to_register(self) -> Sequence[Interest]:
         """Deleted pods open the gate; whether that is a reason to try again, other plugins say."""

@@ -17,6 +17,8 @@ from dra_plan.scheduler.waiting import WaitingPod
 
 from .plugins import ProfilePlugins, guard
 
+ASKED_TO_WAIT = "one or more plugins asked to wait and no plugin rejected pod"
+
 
 class BindPhase(ProfilePlugins):
     """Runs the plugins that take a node for a pod, up to the pod being bound."""
@@ -40,7 +42,19 @@ class BindPhase(ProfilePlugins):
 
     def run_permit(self, state: CycleState, pod: Pod, node: str) -> Status | None:
         """Success, Wait (the pod is then among the waiting pods), a rejection or an Error."""
-        waits: dict[str, float] = {}
+        refusal, waits = self.ask_permit(state, pod, node)
+        if refusal is not None or not waits:
+            return refusal
+        uid = self.handle.cluster.info(pod).uid
+        seconds = {plugin: most for plugin, (_, most) in waits.items()}
+        self.handle.waiting.add(uid, WaitingPod(pod, node, self.handle.clock.now, seconds))
+        return Status(Code.WAIT, f'{ASKED_TO_WAIT} "{pod.metadata.name}"')
+
+    def ask_permit(
+        self, state: CycleState, pod: Pod, node: str
+    ) -> tuple[Status | None, dict[str, tuple[Status, float]]]:
+        """A rejection or an Error, and by plugin who asks to wait, and for how long at most; nobody waits yet."""
+        waits: dict[str, tuple[Status, float]] = {}
         for plugin in self._of("permit"):
             assert isinstance(plugin, PermitPlugin)
             with guard(plugin, "Permit", pod):
@@ -48,13 +62,9 @@ class BindPhase(ProfilePlugins):
             if status is None or succeeded(status):
                 continue
             if status.code is not Code.WAIT:
-                return self.failure("Permit", plugin, status)
-            waits[plugin.name] = min(seconds, MAX_PERMIT_SECONDS)
-        if not waits:
-            return None
-        uid = self.handle.cluster.info(pod).uid
-        self.handle.waiting.add(uid, WaitingPod(pod, node, self.handle.clock.now, waits))
-        return Status(Code.WAIT, f'one or more plugins asked to wait and no plugin rejected pod "{pod.metadata.name}"')
+                return self.failure("Permit", plugin, status), {}
+            waits[plugin.name] = (status, min(seconds, MAX_PERMIT_SECONDS))
+        return None, waits
 
     def run_pre_bind_pre_flight(self, state: CycleState, pod: Pod, node: str) -> Status | None:
         """Skip if no plugin has anything to do before binding; those that answer Skip are then left out of PreBind."""

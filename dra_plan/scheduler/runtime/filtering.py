@@ -87,6 +87,7 @@ class FilterPhase(ProfilePlugins, TrialFilter):
         """The filters with the node's nominated pods of the same or higher priority added, then without them."""
         info = self.handle.cluster.info(pod)
         nominated = self.handle.nominator.at_least(node.name, info.priority, info.uid)
+        nominated = [other for other in nominated if other.uid not in node.pods]
         if nominated:
             trial, crowded = state.clone(), node.clone()
             for other in nominated:

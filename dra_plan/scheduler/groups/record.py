@@ -1,0 +1,48 @@
+"""What is known of each pod group's scheduling: its conditions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from dra_plan.api.podgroups import PodGroup, PodGroupCondition
+from dra_plan.scheduler.keys import GroupKey
+
+SCHEDULED = "PodGroupScheduled"
+
+
+@dataclass
+class PodGroupRecord:
+    """A group, and the conditions that the scheduler would have written by now."""
+
+    group: PodGroup
+    conditions: dict[str, PodGroupCondition] = field(default_factory=dict)
+    attempts: int = 0
+
+    def scheduled(self) -> None:
+        """Enough pods have found a node."""
+        self._set("True", "Scheduled", "")
+
+    def failed(self, message: str, *, with_error: bool) -> None:
+        """A cycle came to nothing. Once enough pods had found a node, that stays on record."""
+        known = self.conditions.get(SCHEDULED)
+        if known is None or known.status != "True":
+            self._set("False", "SchedulerError" if with_error else "Unschedulable", message)
+
+    def _set(self, status: str, reason: str, message: str) -> None:
+        self.conditions[SCHEDULED] = PodGroupCondition(type=SCHEDULED, status=status, reason=reason, message=message)
+
+
+class PodGroupRecords:
+    """The records of all groups, in order of arrival."""
+
+    def __init__(self) -> None:
+        self.by_key: dict[GroupKey, PodGroupRecord] = {}
+
+    def of(self, group: PodGroup) -> PodGroupRecord:
+        """The group's record, made when it is first asked for with the conditions that the group has already."""
+        key = (group.metadata.namespace, group.metadata.name)
+        found = self.by_key.get(key)
+        if found is None:
+            given = {condition.type: condition for condition in group.status.conditions}
+            found = self.by_key[key] = PodGroupRecord(group, given)
+        return found

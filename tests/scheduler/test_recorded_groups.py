@@ -1,0 +1,69 @@
+"""What kube-scheduler 1.36.2 did with pod groups on small clusters, and what we do."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from dra_plan import schedule
+from tests.conformance.recorded import cases
+
+from .test_recorded import check
+
+CASES = [*cases("gang"), *cases("gang-quirks")]
+EVERY = 5
+OTHERWISE = {
+    "gangshared-0053": "after an eviction that did not help, upstream tries a pod again that waits here",
+    "gangshared-0059": "pods were created in another order than their creationTimestamps say",
+}
+"""Cases in which the answer is another one, and why."""
+DECIDED = [case for case in CASES if "expected" in case and case["id"] not in OTHERWISE]
+
+
+def answer(case: dict[str, Any]) -> dict[str, Any]:
+    asked = {"kubernetes_version": "1.36.2", "feature_gates": case["featureGates"], "api_server": "real"}
+    return schedule(case["objects"], **asked).to_dict()
+
+
+def compare(case: dict[str, Any], document: dict[str, Any]) -> None:
+    expected = case["expected"]
+    check(expected, document)
+    if case.get("podGroupsRandom"):
+        return
+    groups = {f"{group['namespace']}/{group['name']}": group for group in document["podGroups"]}
+    for wanted in expected.get("podGroups") or []:
+        assert groups[wanted["podGroup"]].get("conditions", []) == wanted.get("conditions", [])
+
+
+@pytest.mark.parametrize("case", DECIDED[::EVERY], ids=lambda case: case["id"])
+def test_sample_agrees(case: dict[str, Any]) -> None:
+    before = json.dumps(case["objects"])
+    compare(case, answer(case))
+    assert json.dumps(case["objects"]) == before
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("case", DECIDED, ids=lambda case: case["id"])
+def test_every_case_agrees(case: dict[str, Any]) -> None:
+    compare(case, answer(case))
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if c["id"] in OTHERWISE], ids=lambda case: case["id"])
+def test_the_exceptions_are_still_exceptions(case: dict[str, Any]) -> None:
+    with pytest.raises(AssertionError):
+        compare(case, answer(case))
+
+
+def test_what_upstream_decides_at_random_is_one_of_its_answers() -> None:
+    [case] = [case for case in CASES if "outcomes" in case]
+    document = answer(case)
+    agreeing = []
+    for outcome in case["outcomes"]:
+        try:
+            compare({**case, "expected": outcome}, document)
+        except AssertionError:
+            continue
+        agreeing.append(outcome)
+    assert len(agreeing) == 1
