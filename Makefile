@@ -6,6 +6,7 @@
 #   make bench        the benchmarks, into benchmarks/RESULTS.md; B="pods hard" for some
 #   make golden       writes the kept texts (golden files) anew
 #   make long         conformance runs, fuzzing and packaging, minutes long
+#   make fuzz         broken inputs through all commands; N=200000 says how many
 #   make man          manual pages in build/man
 #   make wheel sbom   what a release ships, byte for byte the same on every machine
 #   make audit        known vulnerabilities of what is installed with dra-plan
@@ -18,7 +19,7 @@ PYTHON ?= $(shell for candidate in python3.13 python3.12 python3.11 python3 pyth
 	&& echo $$candidate && break; done)
 STAMP := $(VENV)/.installed
 
-.PHONY: quickstart test check format lint types imports long bench golden lock completions man licences audit wheel sbom clean
+.PHONY: quickstart test check format lint types imports long fuzz bench golden lock completions man licences audit wheel sbom clean
 
 quickstart: $(STAMP)
 	$(BIN)/dra-plan allocate fixtures/quickstart
@@ -51,6 +52,10 @@ audit: $(STAMP)
 
 long: $(STAMP)
 	$(BIN)/python -m pytest -n auto --dist worksteal -m long --durations=10 $(T)
+
+# Broken inputs through all commands, N of them; says which broke a rule, with the seed.
+fuzz: $(STAMP)
+	$(BIN)/python -m tests.fuzzing $(N)
 
 bench: $(STAMP)
 	$(BIN)/python -m scripts.bench $(B)

@@ -49,17 +49,18 @@ def mutated(seed: int, texts: list[str]) -> str:
     random = Random(seed)
     text = random.choice(texts)
     if random.random() < 0.5:
-        return _text(random, text, texts)
+        return in_text(random, text, texts)
     documents = [copy.deepcopy(one) for one in yaml.safe_load_all(text) if isinstance(one, dict)]
     for _ in range(random.randint(1, 4)):
         _value(random, documents)
     if random.random() < 0.3:
         made = json.dumps(documents, indent=random.choice([None, 1]))
-        return _text(random, made, texts) if random.random() < 0.5 else made
+        return in_text(random, made, texts) if random.random() < 0.5 else made
     return as_yaml(documents).encode(errors="replace").decode()
 
 
-def _text(random: Random, text: str, texts: list[str]) -> str:
+def in_text(random: Random, text: str, texts: list[str]) -> str:
+    """The text, broken in up to six places; some of it comes from other texts."""
     for _ in range(random.randint(1, 6)):
         at = random.randint(0, len(text))
         match random.randint(0, 4):
