@@ -319,6 +319,7 @@ class Cluster:
         infer_nodes: bool = False,
         requires_nodes: bool = False,
         trace: bool = False,
+        explain: bool = False,
         max_steps: int | None = None,
     ) -> SchedulePlan:
         """What becomes of the pods when kube-scheduler takes them one after the other.
@@ -328,8 +329,9 @@ class Cluster:
         `config` is a decoded KubeSchedulerConfiguration, `extenders` stand for those that it names, `plugins` are
         factories of own plugins; `api_server` is "real", or "recorded" for the one with which most outcomes were
         recorded; `order` is "arrival" (by creationTimestamp, then by place in the input), or "name" for a scheduler
-        that was restarted. An input without nodes is scheduled as a cluster without nodes, or refused with
-        `requires_nodes`. Raises UsageError for what can't be chosen, InputError for later states that can't be
+        that was restarted. With `explain` the plan says of each pod without a node why it was refused devices, as the
+        cluster was when it was tried last. An input without nodes is scheduled as a cluster without nodes, or refused
+        with `requires_nodes`. Raises UsageError for what can't be chosen, InputError for later states that can't be
         decoded.
         """
         from dra_plan.manifests.loaded import inventory_of
@@ -355,6 +357,7 @@ class Cluster:
             ],
             requires_nodes=requires_nodes,
             trace=trace,
+            explain=explain,
             api_server=api_server,
             order=order,
             plugins=plugins,

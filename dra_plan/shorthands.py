@@ -80,6 +80,7 @@ def schedule(
     config: Mapping[str, Any] | None = None,
     then: Iterable[Cluster | Objects] = (),
     trace: bool = False,
+    explain: bool = False,
     max_steps: int | None = None,
     api_server: str | None = None,
     order: str | None = None,
@@ -97,7 +98,14 @@ def schedule(
     if api_server is None:
         api_server = RECORDED if quirks == "upstream" else REAL
     return cluster.schedule(
-        config=config, then=then, trace=trace, max_steps=max_steps, api_server=api_server, order=order, plugins=plugins
+        config=config,
+        then=then,
+        trace=trace,
+        explain=explain,
+        max_steps=max_steps,
+        api_server=api_server,
+        order=order,
+        plugins=plugins,
     )
 
 

@@ -66,6 +66,10 @@ def schedule(
     trace: Annotated[
         bool, typer.Option("--trace", help="Show what every plugin said of every node, and what woke which pod.")
     ] = False,
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", help="Say why each pod without a node was refused devices, down to the device."),
+    ] = False,
     require_fit: options.RequireFit = False,
     fail_on: options.FailOn = "error",
     output: options.Output = "table",
@@ -117,6 +121,7 @@ def schedule(
             infer_nodes=infer_nodes,
             requires_nodes=True,
             trace=trace or output == "wide",
+            explain=explain,
             max_steps=max_steps,
         ).document
         missing = _nothing(plan, selecting=namespace is not None or wanted is not None)

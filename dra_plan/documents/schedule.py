@@ -10,6 +10,7 @@ from dra_plan.api.core import NodeAllocatableResourceClaimStatus
 from dra_plan.api.resource import ResourceClaimConsumerReference
 
 from .base import ClaimAllocation, DocumentPart, PrintedDocument, PrintedWarning, Text, one_of
+from .explanation import AbsentName, NodeStory
 
 PodOutcome = Literal["Bound", "Waiting", "Unschedulable", "Error", "Gated", "Skipped"]
 """Bound: has its node. Waiting: on its way. Gated: never entered the queue. Skipped: left alone."""
@@ -159,6 +160,28 @@ class SchedulingTrace(DocumentPart, frozen=True, kw_only=True):
     wakes: list[TracedWake]
 
 
+class PodName(DocumentPart, frozen=True, kw_only=True):
+    """A pod."""
+
+    namespace: str
+    name: Text
+
+
+class ExplainedAttempt(DocumentPart, frozen=True, kw_only=True):
+    """Why pods got no node, as far as devices decide: their last attempt, in the cluster as it was then."""
+
+    pods: Annotated[
+        list[PodName],
+        Meta(min_length=1, description="Pods that asked for the same and were told the same; told is the first."),
+    ]
+    attempt: Annotated[int, Meta(ge=1)]
+    message: Annotated[str, Meta(description="The text of FailedScheduling, verbatim.")]
+    absent: Annotated[list[AbsentName], Meta(description="Values that no device of the cluster has.")]
+    stories: Annotated[
+        list[NodeStory], Meta(description="Nodes that were refused for devices; those with the same story together.")
+    ]
+
+
 class ScheduleDocument(PrintedDocument, frozen=True, kw_only=True):
     """What kube-scheduler does with the pods of an input."""
 
@@ -178,3 +201,7 @@ class ScheduleDocument(PrintedDocument, frozen=True, kw_only=True):
     not_evaluated: Annotated[list[str], Meta(description="Plugins of the default profile that are not simulated.")]
     warnings: list[PrintedWarning]
     trace: SchedulingTrace | UnsetType = UNSET
+    explanations: Annotated[
+        list[ExplainedAttempt] | UnsetType,
+        Meta(description="With --explain: of the pods without a node that devices were refused to."),
+    ] = UNSET

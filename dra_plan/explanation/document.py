@@ -61,11 +61,21 @@ def set_parts(told: SetExplanation) -> dict[str, Any]:
     """The fields of an ExplainedClaimSet that a plan does not have."""
     return {
         "fault": fault(told.error) if told.error is not None else None,
-        "absent": [_absent(found) for found in told.absent],
-        "stories": [_story(group) for group in told.groups],
+        "absent": absent(told),
+        "stories": stories(told),
         "suggestions": [suggestion(found) for found in told.suggestions],
         "tried": told.tried,
     }
+
+
+def absent(told: SetExplanation) -> list[AbsentName]:
+    """The values that no device of the cluster has."""
+    return [_absent(found) for found in told.absent]
+
+
+def stories(told: SetExplanation) -> list[NodeStory]:
+    """What became of the claims on each group of nodes."""
+    return [_story(group) for group in told.groups]
 
 
 def _story(group: NodeGroup) -> NodeStory:

@@ -81,7 +81,10 @@ class _Explainer:
     # -- grouping ------------------------------------------------------------------------------------------------
 
     def groups(self, nodes: Sequence[Node], answers: Sequence[NodeOutcome]) -> list[NodeGroup]:
-        """Nodes of which the same is said, in the order of first nodes; what decides about the set comes first."""
+        """Nodes of which the same is said, in the order of first nodes; what decides about the set comes first.
+
+        Nodes without any device come last: of them there is nothing more to say.
+        """
         grouped: dict[Key, NodeGroup] = {}
         for node, answer in zip(nodes, answers, strict=True):
             offer = self._offer(node) if answer.outcome is not Outcome.FITS else None
@@ -98,7 +101,7 @@ class _Explainer:
                 group.lead()
         found_outcomes = {answer.outcome for answer in answers}
         first = next((o for o in (Outcome.ERROR, Outcome.FITS) if o in found_outcomes), None)
-        return sorted(grouped.values(), key=lambda group: group.answer.outcome is not first)
+        return sorted(grouped.values(), key=lambda group: (group.answer.outcome is not first, _is_bare(group)))
 
     def _by_defect(self, groups: dict[Key, NodeGroup]) -> dict[Key, NodeGroup]:
         """Groups that differ only in defects that were met, and not in those that decide, become one."""
@@ -142,6 +145,10 @@ class _Explainer:
         if group.answer.error is not None:
             group.error = errors.of_error(placement, group.answer.error, self._claim_set, self._inventory)
         group.decisive_parts = decisive_parts_of([offer for offer in group.offers if offer is not None])
+
+
+def _is_bare(group: NodeGroup) -> bool:
+    return group.offer is not None and group.offer.devices == 0
 
 
 def _is_together(offer: NodeOffer | None, answer: NodeOutcome) -> bool:

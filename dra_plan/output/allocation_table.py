@@ -8,13 +8,13 @@ from dra_plan.allocator import Outcome
 from dra_plan.documents.allocation import AllocationDocument, PlannedNode
 
 from . import names, text
-from .columns import Screen, Table
+from .columns import Part, Screen, Table
 from .formats import Formats
 
 
-def table(document: AllocationDocument, screen: Screen | None) -> list[Table | str]:
+def table(document: AllocationDocument, screen: Screen | None) -> list[Part]:
     """What a person wants first: does it fit and where, one example of who gets what, and the nodes that refuse."""
-    parts: list[Table | str] = []
+    parts: list[Part] = []
     if document.claim_sets:
         parts.append(_summary(document, screen))
     parts += [part for part in (_examples(document), _others(document, screen)) if part.rows]
@@ -79,7 +79,7 @@ def _codes(node: PlannedNode) -> str:
     return ", ".join(dict.fromkeys(reason.code for reason in node.reasons))
 
 
-def wide(document: AllocationDocument, _screen: Screen | None) -> list[Table | str]:
+def wide(document: AllocationDocument, _screen: Screen | None) -> list[Part]:
     """Every node of every claim set, one row per device that it would give."""
     headers = ("CLAIM SET", "NODE", "OUTCOME", "STEPS", "CLAIM", "REQUEST", "DEVICE", "CONSUMES", "MESSAGE")
     made = Table(headers, grouped=4, flexible=(4, 5, 6, 7, 8))

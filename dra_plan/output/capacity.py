@@ -8,7 +8,7 @@ from dra_plan import shown
 from dra_plan.documents.capacity import CapacityDocument, OwnerCapacity
 
 from . import text
-from .columns import Screen, Table
+from .columns import Part, Screen, Table
 from .formats import Formats
 
 _ENDS = {
@@ -18,7 +18,7 @@ _ENDS = {
 """What stands for a message where the scheduler refused nothing."""
 
 
-def table(document: CapacityDocument, _screen: Screen | None) -> list[Table | str]:
+def table(document: CapacityDocument, _screen: Screen | None) -> list[Part]:
     """One row per owner: how many copies the scheduler binds, and what it says of the next. Below, the spread."""
     made = Table(("OWNER", "SCHEDULED", "NODES", "THE NEXT ONE"), flexible=(0, 3))
     for item in document.items:
@@ -28,7 +28,7 @@ def table(document: CapacityDocument, _screen: Screen | None) -> list[Table | st
     return [made, *map(_spread, document.items), text.target(document)]
 
 
-def wide(document: CapacityDocument, screen: Screen | None) -> list[Table | str]:
+def wide(document: CapacityDocument, screen: Screen | None) -> list[Part]:
     """The same, with every node that holds copies."""
     made = Table(("OWNER", "NODE", "COPIES"), grouped=1)
     for item in document.items:

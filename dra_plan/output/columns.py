@@ -37,6 +37,17 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
+class Paragraph:
+    """Lines as explanations have them: indented, the first of them a heading."""
+
+    lines: Sequence[str]
+
+
+Part = Table | Paragraph | str
+"""What stands between blank lines; a text is one line."""
+
+
+@dataclass(frozen=True, slots=True)
 class Screen:
     """The terminal that output goes to: its width in columns, and whether colours are wanted."""
 
@@ -44,9 +55,16 @@ class Screen:
     colour: bool
 
 
-def plain(parts: Sequence[Table | str]) -> str:
+def plain(parts: Sequence[Part]) -> str:
     """Parts under each other with a blank line between; every row whole, every cell filled in."""
-    return "\n".join(_plain_table(part) if isinstance(part, Table) else f"{shown.line(part)}\n" for part in parts)
+    return "\n".join(map(_plain, parts))
+
+
+def _plain(part: Part) -> str:
+    if isinstance(part, Table):
+        return _plain_table(part)
+    lines = part.lines if isinstance(part, Paragraph) else [part]
+    return "".join(f"{shown.line(line)}\n" for line in lines)
 
 
 def _plain_table(table: Table) -> str:

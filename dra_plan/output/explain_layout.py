@@ -27,7 +27,7 @@ class Verbatim(str):
 def indented(lines: Iterable[str], by: int = 2) -> Lines:
     """The lines, each so many columns further right."""
     for line in lines:
-        moved = f"{' ' * by}{line}"
+        moved = f"{' ' * by}{line}" if line else line
         yield Verbatim(moved) if isinstance(line, Verbatim) else moved
 
 
@@ -41,6 +41,12 @@ def render(blocks: Sequence[Sequence[str]], screen: Screen | None) -> str:
             starts = not line
         made.append("")
     return "\n".join(made)
+
+
+def wrapped(lines: Iterable[str], width: int) -> list[str]:
+    """The lines as they stand on a screen of that width."""
+    screen = Screen(width, colour=False)
+    return [part for line in lines for part in _on(screen, line, heading=False)]
 
 
 def _on(screen: Screen | None, line: str, *, heading: bool) -> list[str]:

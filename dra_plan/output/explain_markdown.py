@@ -43,7 +43,7 @@ def _set_lines(of: ExplainedClaimSet) -> Iterator[str]:
     if of.absent:
         yield ""
         yield from _items(map(words.absent, of.absent))
-    told, rest = explain_text.shown(of)
+    told, rest = explain_text.shown(of.stories)
     for story in told:
         yield ""
         yield from _story_lines(story)

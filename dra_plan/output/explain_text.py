@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dra_plan.allocator import Outcome
-from dra_plan.documents.explanation import ExplainedClaimSet, ExplanationDocument, NodeStory
+from dra_plan.documents.explanation import AbsentName, ExplainedClaimSet, ExplanationDocument, NodeStory
 from dra_plan.documents.reasons import BlockingRequest
 
 from . import explain_changes, explain_faults, explain_layout, text
@@ -40,8 +40,14 @@ def set_lines(of: ExplainedClaimSet) -> Lines:
     yield headline(of)
     if of.fault is not None:
         yield from indented(explain_faults.fault(of.fault))
-    yield from (f"  {words.absent(found)}" for found in of.absent)
-    told, rest = shown(of)
+    yield from told_lines(of.absent, of.stories)
+    yield from _suggestion_lines(of)
+
+
+def told_lines(absent: list[AbsentName], stories: list[NodeStory]) -> Lines:
+    """What no device has, then the stories, each after an empty line."""
+    yield from (f"  {words.absent(found)}" for found in absent)
+    told, rest = shown(stories)
     for story in told:
         yield ""
         yield heading(story)
@@ -49,12 +55,10 @@ def set_lines(of: ExplainedClaimSet) -> Lines:
     if rest:
         yield ""
         yield rest
-    yield from _suggestion_lines(of)
 
 
-def shown(of: ExplainedClaimSet) -> tuple[list[NodeStory], str]:
+def shown(stories: list[NodeStory]) -> tuple[list[NodeStory], str]:
     """The stories to tell, those of most nodes if there are too many, and a sentence about the others."""
-    stories = of.stories
     if len(stories) <= MOST_STORIES:
         return stories, ""
     chosen = sorted(range(len(stories)), key=lambda at: -len(stories[at].nodes))[:MOST_STORIES]

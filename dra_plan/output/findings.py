@@ -6,12 +6,12 @@ from dra_plan import shown
 from dra_plan.documents.validation import ValidationDocument
 
 from . import finding_text, text
-from .columns import Screen, Table
+from .columns import Part, Screen, Table
 from .finding_text import place, summary
 from .formats import Format, Formats, choose, of_tables
 
 
-def table(document: ValidationDocument, _screen: Screen | None) -> list[Table | str]:
+def table(document: ValidationDocument, _screen: Screen | None) -> list[Part]:
     """One row per finding, in the order of the input; below, how many there are."""
     made = Table(("PLACE", "SEVERITY", "CODE", "OBJECT", "MESSAGE"), flexible=(0, 3, 4))
     for finding in document.findings:
@@ -20,7 +20,7 @@ def table(document: ValidationDocument, _screen: Screen | None) -> list[Table | 
     return [*([made] if made.rows else []), summary(document)]
 
 
-def wide(document: ValidationDocument, _screen: Screen | None) -> list[Table | str]:
+def wide(document: ValidationDocument, _screen: Screen | None) -> list[Part]:
     """The same with fields and corrected texts in columns of their own; below, what the rules are about."""
     made = Table(("PLACE", "SEVERITY", "CODE", "OBJECT", "FIELD", "MESSAGE", "SUGGESTION"), flexible=(0, 3, 4, 5, 6))
     for finding in document.findings:

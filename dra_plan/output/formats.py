@@ -8,14 +8,14 @@ from typing import Generic, NamedTuple, TypeVar
 from dra_plan.documents.base import PrintedDocument
 from dra_plan.errors import UsageError
 
-from .columns import Screen, Table, plain
+from .columns import Part, Screen, plain
 
 D = TypeVar("D", bound=PrintedDocument)
 
 Format = Callable[[D, Screen | None], str]
 """From a document, and the screen it goes to if any, to the text to print."""
 
-Parts = Callable[[D, Screen | None], list[Table | str]]
+Parts = Callable[[D, Screen | None], list[Part]]
 
 
 class Formats(NamedTuple, Generic[D]):
@@ -69,7 +69,7 @@ DATA: Mapping[str, Format[PrintedDocument]] = {"json": _json, "yaml": _yaml}
 """The formats that every document has: itself, whole."""
 
 
-def columns(parts: list[Table | str], screen: Screen | None) -> str:
+def columns(parts: list[Part], screen: Screen | None) -> str:
     """Tables and sentences as text, made for the screen if there is one."""
     if screen is None:
         return plain(parts)

@@ -6,17 +6,17 @@ from dra_plan.api.resource import DeviceTaint
 from dra_plan.documents.pools import ListedDevice, PoolsDocument
 
 from . import names, text
-from .columns import Screen, Table
+from .columns import Part, Screen, Table
 from .formats import Formats
 
 
-def table(document: PoolsDocument, screen: Screen | None) -> list[Table | str]:
+def table(document: PoolsDocument, screen: Screen | None) -> list[Part]:
     """One row per pool; below, what is wrong with pools, and what is left of counters and of devices in shares."""
     parts = [_pools(document, screen), _invalid(document), _counter_sets(document), _shared(document)]
     return [*(part for part in parts if part.rows), text.target(document)]
 
 
-def wide(document: PoolsDocument, screen: Screen | None) -> list[Table | str]:
+def wide(document: PoolsDocument, screen: Screen | None) -> list[Part]:
     """One row per pool; below, every counter and every device."""
     parts = [_pools(document, screen), _invalid(document), _counters(document), _devices(document)]
     return [*(part for part in parts if part.rows), text.target(document)]

@@ -13,12 +13,10 @@ from dra_plan.documents.schedule import (
     TracedAttempt,
 )
 
-from . import text
-from .columns import Screen, Table
+from . import schedule_reasons, text
+from .columns import Part, Screen, Table
 from .formats import Formats
-
-NARROW = 120
-"""On a screen with fewer columns messages stand below the table, where they have its whole width."""
+from .schedule_pods import pods_table
 
 FEW = 10
 """So many pods that had their places already are shown, if there are no others: it may be they that were asked for."""
@@ -26,7 +24,7 @@ FEW = 10
 LEGEND = "ok: passed Filter; numbers: weighted scores."
 
 
-def table(document: ScheduleDocument, screen: Screen | None) -> list[Table | str]:
+def table(document: ScheduleDocument, screen: Screen | None) -> list[Part]:
     """One row per pod that was scheduled: where it goes and with which devices, or why it stays.
 
     Below, who is evicted and woken, and how many pods are left out because they had their place already or were not
@@ -35,7 +33,8 @@ def table(document: ScheduleDocument, screen: Screen | None) -> list[Table | str
     pods = [pod for pod in document.pods if not _aside(pod)]
     if not pods and len(document.pods) <= FEW:
         pods = document.pods
-    parts = [*_pods(document, pods, screen), *_attempts(document.trace.attempts if document.trace else ())]
+    parts = [*pods_table(document, pods, screen, every=False), *schedule_reasons.paragraphs(document)]
+    parts += _attempts(document.trace.attempts if document.trace else ())
     parts += _below(document, pods, [volume for volume in document.volumes if volume.pv or volume.provision])
     aside = [_aside(pod) for pod in document.pods] if pods is not document.pods else []
     told = [f"{aside.count(why)} {why}" for why in dict.fromkeys(filter(None, aside))]
@@ -44,10 +43,11 @@ def table(document: ScheduleDocument, screen: Screen | None) -> list[Table | str
     return [*parts, text.target(document)]
 
 
-def wide(document: ScheduleDocument, screen: Screen | None) -> list[Table | str]:
+def wide(document: ScheduleDocument, screen: Screen | None) -> list[Part]:
     """All pods, and for the last attempt of each a matrix: one row per node, one column per plugin."""
     last = {attempt.pod: attempt for attempt in (document.trace.attempts if document.trace else ())}
-    parts = [*_pods(document, document.pods, screen), *_attempts(last.values())]
+    parts = [*pods_table(document, document.pods, screen, every=True), *schedule_reasons.paragraphs(document)]
+    parts += _attempts(last.values())
     parts += _below(document, document.pods, document.volumes)
     return [*parts, text.target(document)]
 
@@ -59,45 +59,12 @@ def _aside(pod: ScheduledPod) -> str:
     return "not chosen" if pod.outcome == "Skipped" and pod.waiting == "not chosen" else ""
 
 
-def _pods(document: ScheduleDocument, pods: list[ScheduledPod], screen: Screen | None) -> list[Table | str]:
-    """The table of pods; on a narrow screen their messages one by one below it."""
-    if not pods:
-        return []
-    below = screen is not None and screen.width < NARROW
-    headers = ("POD", "OUTCOME", "NODE", "DEVICES", *([] if below else ["MESSAGE"]))
-    made = Table(headers, flexible=(0, 3) if below else (0, 3, 4))
-    devices = _devices_by_pod(document)
-    messages: list[Table | str] = []
-    for pod in pods:
-        name = f"{pod.namespace}/{pod.name}"
-        told = pod.message or pod.waiting
-        if pod.nominated_node_name:
-            told = f"{told} (nominated: {pod.nominated_node_name})".strip()
-        cells = (name, pod.outcome, pod.node_name or "", ", ".join(devices.get(name, ())))
-        made.add(*cells, *([] if below else [told]))
-        if told and below:
-            messages.append(f"{name}: {told}")
-    return [made, *messages]
-
-
-def _devices_by_pod(document: ScheduleDocument) -> dict[str, list[str]]:
-    """The devices of the claims that are reserved for each pod."""
-    found: dict[str, list[str]] = {}
-    for claim in document.claims:
-        if claim.allocation is None:
-            continue
-        names = [text.device_name(result) for result in claim.allocation.devices.results]
-        for user in claim.reserved_for:
-            found.setdefault(f"{claim.namespace}/{user.name}", []).extend(names)
-    return found
-
-
-def _attempts(attempts: Iterable[TracedAttempt]) -> list[Table | str]:
+def _attempts(attempts: Iterable[TracedAttempt]) -> list[Part]:
     parts = [part for attempt in attempts for part in _attempt(attempt)]
     return [*parts, LEGEND] if any(isinstance(part, Table) for part in parts) else parts
 
 
-def _attempt(attempt: TracedAttempt) -> Iterator[Table | str]:
+def _attempt(attempt: TracedAttempt) -> Iterator[Part]:
     yield f"{attempt.pod}, attempt {attempt.attempt}: {attempt.node or attempt.message}"
     refused = [entry for entry in attempt.pre_filter if entry.status not in ("Success", "Skip")]
     if refused:
@@ -129,7 +96,7 @@ def _cell(entry: PluginVerdict) -> str:
     return "ok" if entry.status == "Success" else entry.message or entry.status
 
 
-def _below(document: ScheduleDocument, pods: list[ScheduledPod], volumes: list[ScheduledVolume]) -> list[Table | str]:
+def _below(document: ScheduleDocument, pods: list[ScheduledPod], volumes: list[ScheduledVolume]) -> list[Part]:
     """What is told of volumes, of nodes that devices take from, of evictions and of what wakes pods."""
     parts = (_volumes(volumes), _taken(pods), _evictions(document), _wakes(document))
     return [part for part in parts if part.rows]

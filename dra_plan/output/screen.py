@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from dra_plan import shown
 
-from .columns import GAP, Screen, Table
+from . import explain_layout
+from .columns import GAP, Paragraph, Part, Screen, Table
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -40,7 +41,7 @@ LEAST = 8
 """Columns that a flexible column keeps at least while the others stay whole."""
 
 
-def render(parts: Sequence[Table | str], screen: Screen) -> str:
+def render(parts: Sequence[Part], screen: Screen) -> str:
     """Parts under each other with a blank line between, no line longer than the screen is wide."""
     from rich.console import Console
 
@@ -57,9 +58,20 @@ def render(parts: Sequence[Table | str], screen: Screen) -> str:
         for index, part in enumerate(parts):
             if index:
                 console.print()
-            for piece in _table(part, screen.width) if isinstance(part, Table) else [shown.line(part)]:
+            for piece in _pieces(part, screen):
                 console.print(piece)
     return "".join(f"{line.rstrip()}\n" for line in capture.get().splitlines())
+
+
+def _pieces(part: Part, screen: Screen) -> Iterable[RenderableType]:
+    if isinstance(part, Table):
+        return _table(part, screen.width)
+    if isinstance(part, Paragraph):
+        from rich.text import Text
+
+        lines = explain_layout.wrapped(part.lines, screen.width)
+        return [Text(line, style="bold" if not number else "") for number, line in enumerate(lines)]
+    return [shown.line(part)]
 
 
 def _table(table: Table, width: int) -> Iterator[RenderableType]:

@@ -10,13 +10,13 @@ from dra_plan import shown
 from dra_plan.documents.selectors import PartValue, SelectorDocument, SelectorRead
 
 from . import text
-from .columns import Screen, Table
+from .columns import Part, Screen, Table
 from .formats import Formats
 
 INDENT = "  "
 
 
-def table(document: SelectorDocument, _screen: Screen | None) -> list[Table | str]:
+def table(document: SelectorDocument, _screen: Screen | None) -> list[Part]:
     """What the expression is; below, the devices with what it gives; below, the values of its parts on one device."""
     parts = [_about(document), _devices(document), _values(document)]
     return [*(part for part in parts if part.rows), text.target(document)]

@@ -6,12 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from msgspec import UNSET
+
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
 from dra_plan.api.selectors import labels_match
-from dra_plan.documents.schedule import ScheduleDocument, ScheduledPod
-from dra_plan.planner import completeness, notices
+from dra_plan.documents.schedule import ExplainedAttempt, ScheduleDocument, ScheduledPod
+from dra_plan.planner import attempts, completeness, notices
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.nodes import with_nodes
 from dra_plan.planner.owners import chosen_pods
@@ -32,6 +34,8 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
     """The answer of `schedule`: the pods as the document has them, which `for` goes through."""
 
     outcome: SimulationResult
+    explanations: tuple[ExplainedAttempt, ...] | None = None
+    """Why pods without a node were refused devices, if that was asked."""
 
     def __iter__(self) -> Iterator[ScheduledPod]:
         return iter(self.document.pods)
@@ -44,7 +48,7 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
         return f"<SchedulePlan for {self.outcome.target.version}: {pods}, {waiting} without a node>"
 
     def _document(self) -> ScheduleDocument:
-        return schedule_document(self.outcome)
+        return schedule_document(self.outcome, UNSET if self.explanations is None else list(self.explanations))
 
 
 def schedule_pods(
@@ -57,6 +61,7 @@ def schedule_pods(
     then: Sequence[Inventory] = (),
     requires_nodes: bool = False,
     trace: bool = False,
+    explain: bool = False,
     api_server: str | None = None,
     order: str | None = None,
     plugins: Registry | None = None,
@@ -88,6 +93,7 @@ def schedule_pods(
         extenders=extenders,
         plugins=plugins,
         trace=trace,
+        explain=explain,
         max_steps=question.max_steps,
         api_server=api_server or REAL,
         order=order or ARRIVAL,
@@ -106,4 +112,5 @@ def schedule_pods(
         *notices.of_taint_rules(inventory, target),
         *outcome.notices,
     ]
-    return SchedulePlan(outcome)
+    told = attempts.explained(outcome.failed_attempts, inventory, question.max_steps) if explain else None
+    return SchedulePlan(outcome, tuple(told) if told is not None else None)

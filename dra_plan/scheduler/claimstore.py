@@ -29,11 +29,19 @@ class ClaimStore:
         self._sharers: Counter[str] = Counter()
         """Uid of a claim in flight to the number of pods that share its allocation, beside the first."""
         self._state: AllocatedState | None = None
+        self.revision = 0
+        """Grows with each change."""
         for claim in claims:
             self.put(claim)
 
     def __iter__(self) -> Iterator[ResourceClaim]:
         return iter(self._claims.values())
+
+    def seen(self) -> Iterator[ResourceClaim]:
+        """The claims as an attempt sees them: those in flight with their devices."""
+        flying = dict(self._in_flight)
+        yield from (flying.pop(claim.metadata.uid, claim) for claim in self._claims.values())
+        yield from flying.values()
 
     def get(self, namespace: str, name: str) -> ResourceClaim | None:
         """The stored claim, or None."""
@@ -46,6 +54,7 @@ class ClaimStore:
 
     def put(self, claim: ResourceClaim) -> ResourceClaim | None:
         """Store a claim; returns the one it replaces."""
+        self.revision += 1
         key = claim_key(claim)
         old = self._claims.get(key)
         self._claims[key] = claim
@@ -61,6 +70,7 @@ class ClaimStore:
 
     def remove(self, claim: ResourceClaim) -> ResourceClaim | None:
         """Forget a claim; returns what was stored."""
+        self.revision += 1
         old = self._claims.pop(claim_key(claim), None)
         if old is None:
             return None
@@ -93,6 +103,7 @@ class ClaimStore:
         if claim.metadata.uid in self._in_flight:
             self._sharers[claim.metadata.uid] += 1
             return
+        self.revision += 1
         self._in_flight[claim.metadata.uid] = claim
         if self._state is not None:
             self._state.add(claim, consumable_capacity=self._consumable)
@@ -106,6 +117,7 @@ class ClaimStore:
         if self._sharers[uid] > 0:
             self._sharers[uid] -= 1
             return None
+        self.revision += 1
         claim = self._in_flight.pop(uid, None)
         key = self._keys.get(uid)
         if claim is None or (key is not None and self._claims[key].allocation is not None):

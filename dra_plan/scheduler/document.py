@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.documents.base import answer_target, claim_allocation, warnings
 from dra_plan.documents.schedule import (
     EvictedPod,
+    ExplainedAttempt,
     GroupCondition,
     NodeVerdicts,
     ScheduledClaim,
@@ -25,7 +26,9 @@ from .simulate import SimulationResult
 from .trace import Attempt, Tracer
 
 
-def schedule_document(outcome: SimulationResult) -> ScheduleDocument:
+def schedule_document(
+    outcome: SimulationResult, explanations: list[ExplainedAttempt] | UnsetType = UNSET
+) -> ScheduleDocument:
     """What became of pods and claims. Allocations carry no timestamp: the time is the simulation's."""
     return ScheduleDocument(
         target=answer_target(outcome.target),
@@ -38,6 +41,7 @@ def schedule_document(outcome: SimulationResult) -> ScheduleDocument:
         not_evaluated=list(outcome.not_evaluated),
         warnings=warnings(outcome.notices),
         trace=_trace(outcome.tracer) if outcome.tracer is not None else UNSET,
+        explanations=explanations,
     )
 
 

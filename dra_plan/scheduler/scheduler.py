@@ -15,6 +15,7 @@ from .bindingcycle import Binding, BindingCycle
 from .cycle import Cycle
 from .cyclestate import CycleState
 from .events import Action, Event, Resource
+from .failedattempts import FailedAttempts
 from .failures import FailureHandler
 from .groups.scheduling import GroupScheduling
 from .handle import Handle
@@ -61,6 +62,8 @@ class Scheduler:
         )
         self._percentages = percentages
         self._tracer = tracer
+        self.failed_attempts: FailedAttempts | None = None
+        """Kept of failed attempts, if somebody wants to know why they failed."""
         self._number = 0
         self._later: list[_Later] = []
         handle.later = self._postpone
@@ -106,8 +109,12 @@ class Scheduler:
         if self._tracer:
             self._tracer.begin(pod.key, item.attempts, self.handle.clock.now)
         state, framework = CycleState(), self.frameworks[item.profile]
+        if self.failed_attempts is not None:
+            self.failed_attempts.begin()
         result = self._cycle.run(framework, state, pod, self._percentages.get(item.profile, 0))
         record.best, record.fatal = result.best, result.fatal
+        if self.failed_attempts is not None:
+            self.failed_attempts.ended(item, framework, state, result)
         if result.node:
             binding = Binding(item, framework, state, result.node)
             self.bindings.add(binding)

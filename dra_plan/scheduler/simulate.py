@@ -12,7 +12,9 @@ from dra_plan.documents.schedule import ScheduledVolume
 from dra_plan.releases import Target
 
 from . import notices
+from .failedattempts import FailedAttempt
 from .groups.summary import GroupSummary, summaries
+from .keys import pod_uid
 from .laterstate import advance
 from .pluginnames import NOT_EVALUATED
 from .plugins.defaultpreemption import DefaultPreemption
@@ -48,6 +50,8 @@ class SimulationResult:
     """Pod to the nodes on which the step budget ran out."""
     notices: list[Notice] = field(default_factory=list)
     tracer: Tracer | None = None
+    failed_attempts: list[FailedAttempt] = field(default_factory=list)
+    """Of the pods without a node whose last attempts failed for their claims, if they were kept."""
 
     @property
     def unbound(self) -> list[PodRecord]:
@@ -93,6 +97,7 @@ def _result(simulation: Simulation) -> SimulationResult:
         undecided={pod: nodes for plugin in simulation.dynamic_resources for pod, nodes in plugin.undecided.items()},
         notices=notices.collect(simulation, records),
         tracer=simulation.tracer,
+        failed_attempts=_failed_attempts(simulation, records),
     )
 
 
@@ -102,3 +107,11 @@ def _volumes(store: VolumeStore) -> list[ScheduledVolume]:
         for key in sorted(store.open)
         for decision in (store.decisions.get(key, Decision()),)
     ]
+
+
+def _failed_attempts(simulation: Simulation, records: list[PodRecord]) -> list[FailedAttempt]:
+    kept = simulation.scheduler.failed_attempts
+    if kept is None:
+        return []
+    attempts = (kept.by_uid.get(pod_uid(record.pod)) for record in records if not record.node and record.message)
+    return [attempt for attempt in attempts if attempt is not None]

@@ -21,6 +21,7 @@ from .cluster import SimulatedCluster
 from .cycle import Cycle
 from .dra.plugin import DynamicResources
 from .extenders import Extender
+from .failedattempts import FailedAttempts
 from .framework import Plugin
 from .groups.admission import comes_after
 from .handle import Handle
@@ -61,6 +62,7 @@ class Simulation:
         extenders: Sequence[Extender] | None = None,
         plugins: Registry | None = None,
         trace: bool = False,
+        explain: bool = False,
         max_steps: int | None = None,
         api_server: str = REAL,
         order: str = ARRIVAL,
@@ -103,6 +105,8 @@ class Simulation:
         cycle = Cycle(self.handle, self.handle.extenders)
         percentages = configuration.percentages(self.config)
         self.scheduler = Scheduler(self.handle, self.frameworks, queue, cycle, percentages, self.tracer)
+        if explain:
+            self.scheduler.failed_attempts = FailedAttempts(self.handle)
 
     def _framework(self, profile: configuration.Profile, registry: Registry) -> Framework:
         arguments = configuration.arguments(profile)

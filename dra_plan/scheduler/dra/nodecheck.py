@@ -80,13 +80,22 @@ class NodeCheck:
         found = kept.allocators.get(served)
         if found is None:
             cluster = self._handle.cluster
-            claims = kept.pending
-            if kept.special is not None:
-                requests, _ = special_requests(pod, served, cluster.extended_names())
-                claims = [*claims, with_requests(kept.special, requests)]
+            claims = self._claims(kept, pod, served)
             view = cluster.view.with_state(cluster.claims.state)
             found = kept.allocators[served] = Allocator(claims, view, max_steps=self._max_steps)
         return found
+
+    def _claims(self, kept: PodState, pod: Pod, served: tuple[str, ...]) -> list[ResourceClaim]:
+        """The claims that wait for devices; the special one, last, asks for what a node of these names is to serve."""
+        if kept.special is None:
+            return kept.pending
+        requests, _ = special_requests(pod, served, self._handle.cluster.extended_names())
+        return [*kept.pending, with_requests(kept.special, requests)]
+
+    def claims_on(self, kept: PodState, pod: Pod, node: NodeInfo) -> list[ResourceClaim]:
+        """What the allocator is asked for on the node."""
+        served = served_names(kept.names, self._handle.cluster.extended_names(), node.allocatable)
+        return self._claims(kept, pod, served)
 
     def _status(self, outcome: NodeOutcome, pod: Pod, node: NodeInfo) -> Status | None:
         match outcome.outcome:

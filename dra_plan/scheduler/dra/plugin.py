@@ -197,6 +197,10 @@ class DynamicResources(
             answers[node.name] = (node.version, answer)
         return answer.status
 
+    def claims_asked_for(self, kept: PodState, pod: Pod, node: NodeInfo) -> list[ResourceClaim]:
+        """The claims for which devices are sought on the node; none where there is nothing to do."""
+        return [] if kept.empty else self._check.claims_on(kept, pod, node)
+
     def _answers(self, kept: PodState) -> dict[str, tuple[int, NodeAnswer]]:
         """By node, its version and what was found for pods like this one; for this cycle alone if no other is alike."""
         return self._memo.table(kept.key) if kept.key is not None else kept.answers

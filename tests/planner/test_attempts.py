@@ -1,0 +1,130 @@
+"""`schedule --explain`: why devices were refused to a pod, in the cluster as it was at its last attempt."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jsonschema
+import pytest
+
+from dra_plan import Cluster, schedule
+from dra_plan.output import schemas
+from tests.conformance import recorded
+from tests.explain.build import a_class, a_slice, allocated, claim, device, match, node, pod, request
+
+Object = dict[str, Any]
+
+
+def cluster(*slices: Object) -> list[Object]:
+    room = {"allocatable": {"cpu": "4", "pods": "10"}}
+    return [*({**node(made["spec"]["nodeName"]), "status": room} for made in slices), a_class(), *slices]
+
+
+def explained(objects: list[Object], **asked: Any) -> list[Object]:
+    found: list[Object] = schedule(objects, explain=True, **asked).to_dict()["explanations"]
+    return found
+
+
+def test_what_an_earlier_pod_took_is_in_use() -> None:
+    """The input alone has a free device for each of the two."""
+    objects = [*cluster(a_slice("a", [device("gpu-0")])), claim("one"), claim("two"), pod("one", gpu="one")]
+    objects.append(pod("two", gpu="two"))
+    [told] = explained(objects)
+    assert told["pods"] == [{"namespace": "default", "name": "two"}]
+    assert told["message"].startswith("0/1 nodes are available: 1 cannot allocate all claims.")
+    [story] = told["stories"]
+    [removed] = story["requests"][0]["removed"]
+    assert (removed["code"], removed["holders"][0]["name"]) == ("in-use", "one")
+
+
+def test_pods_that_are_alike_are_told_once() -> None:
+    objects = [*cluster(a_slice("a", [device("gpu-0")]))]
+    for number in range(4):
+        objects += [claim(f"gpu-{number}"), pod(f"train-{number}", gpu=f"gpu-{number}")]
+    plan = schedule(objects, explain=True)
+    [told] = plan.to_dict()["explanations"]
+    assert [one["name"] for one in told["pods"]] == ["train-1", "train-2", "train-3"]
+    lines = str(plan).splitlines()
+    assert "default/train-1 and 2 pods like it:" in lines
+    assert "1 Bound, 3 Unschedulable." in lines
+    assert sum(line.startswith("default/train-1 and 2 like it") for line in lines) == 1
+
+
+def test_a_class_that_is_missing_is_told_in_the_schedulers_words() -> None:
+    objects = [*cluster(a_slice("a", [device("gpu-0")])), claim("one", request(device_class="gpus.example.com"))]
+    [told] = explained([*objects, pod("one", gpu="one")])
+    [story] = told["stories"]
+    assert story["fault"]["message"] == "request gpu: device class gpus.example.com does not exist"
+    assert story["fault"]["message"] in told["message"]
+    assert story["fault"]["hint"] == "gpu.example.com"
+
+
+def test_nodes_that_others_refuse_are_not_told() -> None:
+    """On b cpu is lacking: nothing is to be said of devices there."""
+    objects = cluster(a_slice("a", [device("gpu-0")]), a_slice("b", [device("gpu-0")]))
+    for item, cpu in zip(objects, ("4", "1"), strict=False):
+        item["status"] = {"allocatable": {"cpu": cpu, "pods": "10"}}
+    wanted = pod("one", gpu="one")
+    wanted["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "2"}}
+    [told] = explained([*objects, claim("one", request(count=2)), wanted])
+    assert [story["nodes"] for story in told["stories"]] == [["a"]]
+
+
+def test_an_own_claim_out_of_reach_is_told() -> None:
+    objects = cluster(a_slice("a", [device("gpu-0")]), a_slice("b", [device("gpu-0")]))
+    far = allocated("far", "a/gpu-0", node_name="a")
+    near = claim("near", request(count=2))
+    [told] = explained([*objects, far, near, pod("one", far="far", near="near")])
+    elsewhere = {story["nodes"][0]: story["claimsElsewhere"] for story in told["stories"]}
+    assert [one["name"] for one in elsewhere["b"]] == ["far"]
+    assert elsewhere["a"] == []
+
+
+def test_a_bound_pod_and_a_pod_without_claims_are_not_explained() -> None:
+    objects = [*cluster(a_slice("a", [device("gpu-0")])), claim("one"), pod("one", gpu="one")]
+    huge = pod("huge")
+    huge["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "2000"}}
+    assert explained([*objects, huge]) == []
+
+
+def test_the_document_has_explanations_only_if_asked() -> None:
+    objects = [*cluster(a_slice("a", [device("gpu-0")])), claim("one", request(count=2)), pod("one", gpu="one")]
+    assert "explanations" not in schedule(objects).to_dict()
+    assert Cluster.of(objects).schedule(explain=True).to_dict()["explanations"]
+
+
+def check(case: Object) -> int:
+    """Explaining changes nothing else; the document keeps to its schema. How many attempts were explained."""
+    asked: Object = {"feature_gates": case.get("featureGates", {})}
+    plain = schedule(case["objects"], **asked).to_dict()
+    told = schedule(case["objects"], **asked, explain=True)
+    document = told.to_dict()
+    explanations = document.pop("explanations")
+    assert document == plain
+    jsonschema.Draft202012Validator(schemas.load("SchedulePlan")).validate({**document, "explanations": explanations})
+    assert str(told)
+    unbound = {(p["namespace"], p["name"]): p["message"] for p in document["pods"] if p["nodeName"] is None}
+    for one in explanations:
+        assert one["stories"], case["id"]
+        assert all(unbound[name["namespace"], name["name"]] == one["message"] for name in one["pods"])
+    refused = [name for name, message in unbound.items() if message and "cannot allocate all claims" in message]
+    said = {(name["namespace"], name["name"]) for one in explanations for name in one["pods"]}
+    assert set(refused) <= said, case["id"]
+    return len(explanations)
+
+
+def test_recorded_pods_that_devices_were_refused_to_are_explained() -> None:
+    chosen = [case for number, case in enumerate(recorded.cases("schedule")) if number % 12 == 1]
+    assert sum(map(check, chosen)) > 3
+
+
+@pytest.mark.long
+def test_all_recorded_pods_that_devices_were_refused_to_are_explained() -> None:
+    assert sum(map(check, recorded.cases("schedule"))) > 50
+
+
+def test_the_constraint_that_collides_is_told() -> None:
+    devices = [device("gpu-0", numa=0), device("gpu-1", numa=1)]
+    wanted = claim("one", request("gpu", count=2), constraints=[match("gpu.example.com/numa")])
+    [told] = explained([*cluster(a_slice("a", devices)), wanted, pod("one", gpu="one")])
+    assert {element["kind"] for element in told["stories"][0]["blockingSet"]["elements"]} == {"request", "constraint"}
