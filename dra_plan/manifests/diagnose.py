@@ -17,7 +17,7 @@ from dra_plan.api.times import parse_timestamp
 from . import standins
 from .kinds import Kind
 from .paths import FieldPath
-from .shapes import QUANTITY, Schema, schema_of
+from .shapes import QUANTITY, Schema, may_be_empty, schema_of
 
 _NAMES = {
     "string": "a string",
@@ -147,7 +147,7 @@ class _SchemaWalk:
             elif item is not None:
                 kept[key] = self.value(item, inner, (*path, key))
         for key in schema.get("required", ()):
-            if key not in kept and not _may_be_empty(known.get(key, {})):
+            if key not in kept and not may_be_empty(known.get(key, {})):
                 self._found.missing.append((*path, key))
         return kept
 
@@ -171,10 +171,6 @@ class _SchemaWalk:
         if zero is not None:
             self._found.lost.append(path)
         return zero
-
-
-def _may_be_empty(schema: Schema) -> bool:
-    return schema.get("type") == "array" or "additionalProperties" in schema
 
 
 def _is(value: object, name: str) -> bool:

@@ -77,6 +77,9 @@ _SPECS: dict[str, dict[str, Schema]] = {
 }
 """The fields that planning reads of kinds without a published schema, beside metadata."""
 
+_SAME = {("DeviceTaintRule", "v1"): "v1beta2"}
+"""Versions without a published schema here, and the one that has the same fields."""
+
 _ALPHA_FIELDS: dict[str, dict[str, Schema]] = {
     "BasicDevice": {"capacity": {"type": "object", "additionalProperties": _QUANTITY}},
     "ResourceClaimSpec": {"controller": _STRING},
@@ -85,6 +88,11 @@ _ALPHA_FIELDS: dict[str, dict[str, Schema]] = {
     "DeviceClassSpec": {"suitableNodes": {"type": "object"}},
 }
 """Fields in which v1alpha3 differs from v1beta1, per type."""
+
+
+def may_be_empty(schema: Schema) -> bool:
+    """Whether a required field may be left out: lists and maps that are not there are empty to the API server."""
+    return schema.get("type") == "array" or "additionalProperties" in schema
 
 
 @functools.cache
@@ -96,6 +104,7 @@ def schema_of(kind: Kind, version: str) -> Schema:
         return {"$defs": pod["$defs"], "type": "object", "properties": properties}
     if kind.group == "resource.k8s.io" and version == "v1alpha3" and kind.name != "DeviceTaintRule":
         return _as_v1alpha3(_read(f"{kind.group}_v1beta1_{kind.name}"))
+    version = _SAME.get((kind.name, version), version)
     prefix = f"{kind.group}_" if kind.group else ""
     return _read(f"{prefix}{version}_{kind.name}")
 

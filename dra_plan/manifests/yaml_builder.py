@@ -23,7 +23,8 @@ from yaml.events import (
 )
 from yaml.reader import ReaderError
 
-from .yaml_scalars import key_text, resolve
+from .yaml_merge import YamlError, copied, merge
+from .yaml_scalars import LETTERS, key_text, plain_key, resolve
 
 MAX_DEPTH = 200
 """Nesting levels; Kubernetes objects need about 20."""
@@ -40,16 +41,6 @@ _SCALAR_TAGS: dict[str, tuple[type, ...]] = {
 _MERGE = object()
 """Stands for the key `<<`."""
 _FORBIDDEN = re.compile("[^\\t\\n\\r\\x20-\\x7e\\x85\\xa0-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
-
-
-class YamlError(Exception):
-    """A document that can't be read, with the line of the fault from 1."""
-
-    def __init__(self, message: str, line: int, hint: str = "") -> None:
-        self.message = message
-        self.line = line
-        self.hint = hint
-        super().__init__(message)
 
 
 @dataclass(slots=True, eq=False)
@@ -79,8 +70,6 @@ class Builder:
         self._parser = CParser(text)
         self._text = text
         self._first_line = first_line
-        self._plain: dict[str, Any] = {}
-        self._keys: dict[str, str | None] = {}
         self._begin()
         self.start = first_line
 
@@ -161,6 +150,9 @@ class Builder:
     def _scalar(self, event: Any) -> None:
         self._count += 1
         level = self._stack[-1] if self._stack else None
+        if level is not None and event.implicit[0] and not event.anchor and event.value[:1] in LETTERS:
+            self._word(level, event)
+            return
         if level is not None and level.is_map and not level.has_key and event.implicit[0]:
             self._plain_key(level, event)
             value = level.key
@@ -169,6 +161,22 @@ class Builder:
             self._take(value, event)
         if event.anchor:
             self._anchors[event.anchor] = (value, 1)
+
+    def _word(self, level: _Level, event: Any) -> None:
+        """Most scalars: plain text that can mean nothing but itself, as key or as value."""
+        text = event.value
+        if not level.is_map:
+            level.container.append(text)
+        elif not level.has_key:
+            if text in level.container:
+                raise self._error(event, f"key {text!r} is set twice in one map")
+            level.key, level.has_key = text, True
+        elif level.key is _MERGE:
+            level.merges.append(text)
+            level.has_key = False
+        else:
+            level.container[level.key] = text
+            level.has_key = False
 
     def _take(self, value: Any, event: Any) -> None:
         """Puts a complete value where it belongs."""
@@ -205,7 +213,7 @@ class Builder:
     def _close(self, event: Any) -> None:
         level = self._stack.pop()
         if level.merges:
-            _merge(level)
+            merge(level.container, level.merges, level.line)
         if level.anchor:
             self._open_anchors.discard(level.anchor)
             self._anchors[level.anchor] = (level.container, self._count - level.before)
@@ -221,16 +229,15 @@ class Builder:
         self._aliased += size
         if self._aliased > MAX_ALIASED:
             raise self._error(event, f"aliases repeat more than {MAX_ALIASED} values")
-        self._take(_copied(value), event)
+        self._take(copied(value), event)
 
     # Scalars
 
     def _scalar_value(self, event: Any) -> Any:
         text = event.value
         if event.implicit[0]:
-            if text not in self._plain:
-                self._plain[text] = self._finite(resolve(text), event)
-            return self._plain[text]
+            value = resolve(text)
+            return self._finite(value, event) if type(value) is float else value
         if event.implicit[1] or event.tag in ("!", _TAG + "str"):
             return text
         return self._tagged(event)
@@ -252,14 +259,12 @@ class Builder:
     # Map keys
 
     def _plain_key(self, level: _Level, event: Any) -> None:
-        """A plain scalar as key, the usual case: what keys mean is remembered."""
+        """A plain scalar as key, the usual case."""
         text = event.value
         if text == "<<":
             level.key, level.has_key = _MERGE, True
             return
-        if text not in self._keys:
-            self._keys[text] = key_text(resolve(text))
-        self._set_key(level, self._keys[text], event)
+        self._set_key(level, plain_key(text), event)
 
     def _key(self, level: _Level, value: Any, event: Any) -> None:
         if isinstance(value, dict | list):
@@ -272,25 +277,6 @@ class Builder:
         if key in level.container:
             raise self._error(event, f"key {key!r} is set twice in one map")
         level.key, level.has_key = key, True
-
-
-def _merge(level: _Level) -> None:
-    """Adds merged entries; the map's own keys win, then earlier sources."""
-    for merged in level.merges:
-        for source in merged if isinstance(merged, list) else [merged]:
-            if not isinstance(source, dict):
-                raise YamlError("<< must be given a map, or a list of maps", level.line)
-            for key, value in source.items():
-                level.container.setdefault(key, value)
-
-
-def _copied(value: Any) -> Any:
-    """A copy of a plain value, so that no two places of the result share maps or lists. Depth is bounded by now."""
-    if isinstance(value, dict):
-        return {key: _copied(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_copied(item) for item in value]
-    return value
 
 
 def _short(tag: str) -> str:

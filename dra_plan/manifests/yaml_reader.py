@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from .yaml_builder import Builder, YamlError
+from .yaml_builder import Builder
+from .yaml_merge import YamlError
 
 MAX_LINE = 16 * 1024 * 1024
 """Characters in one line."""

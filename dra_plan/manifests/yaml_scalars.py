@@ -19,6 +19,8 @@ _WORDS: dict[str, Scalar] = {
     **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), math.inf),
     **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), -math.inf),
 }
+LETTERS = frozenset("abcdeghijklmpqrsuvwxzABCDEGHIJKLMPQRSUVWXZ/")
+"""What no word and no number begins with."""
 _NUMBER_START = frozenset("0123456789+-.")
 _INTEGER = re.compile(
     r"(?P<sign>[-+]?)(?:0[xX](?P<hex>[0-9a-fA-F]+)|0[bB](?P<bin>[01]+)|0[oO]?(?P<oct>[0-7]+)|(?P<dec>0|[1-9][0-9]*))\Z"
@@ -31,6 +33,8 @@ _MAX_DIGITS = 400
 
 def resolve(text: str) -> Scalar:
     """The value of a plain scalar; NaN and infinities come out as floats, which JSON and so Kubernetes can't hold."""
+    if text[:1] in LETTERS:
+        return text
     if text in _WORDS:
         return _WORDS[text]
     if text[0] not in _NUMBER_START or len(text) > _MAX_DIGITS:
@@ -51,6 +55,12 @@ def _as_float(text: str) -> Scalar:
     if math.isinf(value):
         return text
     return int(value) if value.is_integer() and abs(value) < 1e21 else value
+
+
+def plain_key(text: str) -> str | None:
+    """The text of a map key that is a plain scalar; None for null."""
+    value = resolve(text)
+    return value if type(value) is str else key_text(value)
 
 
 def key_text(value: Scalar) -> str | None:

@@ -56,31 +56,36 @@ RULES = (BAD_NAME, BAD_QUALIFIED_NAME, NO_DOMAIN, NOT_UNIQUE, BAD_LABEL, UNREACH
 
 def dns_label(path: FieldPath, text: str, noun: str) -> Iterator[Problem]:
     """A required DNS label."""
-    yield from _formatted(path, text, noun, formats.is_dns_label, formats.DNS_LABEL, formats.as_dns_label(text))
+    yield from _formatted(path, text, noun, formats.is_dns_label, formats.DNS_LABEL, formats.as_dns_label)
 
 
 def subdomain(path: FieldPath, text: str, noun: str) -> Iterator[Problem]:
     """A required DNS subdomain."""
-    yield from _formatted(path, text, noun, formats.is_subdomain, formats.SUBDOMAIN, formats.as_subdomain(text))
+    yield from _formatted(path, text, noun, formats.is_subdomain, formats.SUBDOMAIN, formats.as_subdomain)
 
 
 def driver(path: FieldPath, text: str) -> Iterator[Problem]:
     """A required driver name."""
-    yield from _formatted(path, text, "driver name", formats.is_driver, formats.DRIVER, formats.as_subdomain(text))
+    yield from _formatted(path, text, "driver name", formats.is_driver, formats.DRIVER, formats.as_subdomain)
 
 
 def pool(path: FieldPath, text: str) -> Iterator[Problem]:
     """A required pool name."""
-    yield from _formatted(path, text, "pool name", formats.is_pool, formats.POOL, "")
+    yield from _formatted(path, text, "pool name", formats.is_pool, formats.POOL, None)
 
 
 def _formatted(
-    path: FieldPath, text: str, noun: str, correct: Callable[[str], bool], words: str, fix: str
+    path: FieldPath,
+    text: str,
+    noun: str,
+    correct: Callable[[str], bool],
+    words: str,
+    mended: Callable[[str], str] | None,
 ) -> Iterator[Problem]:
     if not text:
         yield from required(path, text)
     elif not correct(text):
-        yield BAD_NAME.at(path, f"{shown(text)} is no {noun}: {words}", fix)
+        yield BAD_NAME.at(path, f"{shown(text)} is no {noun}: {words}", mended(text) if mended else "")
 
 
 def required(path: FieldPath, text: str) -> Iterator[Problem]:

@@ -13,7 +13,9 @@ from dra_plan.manifests import defaults, kinds
 from dra_plan.manifests.diagnose import diagnose
 from dra_plan.manifests.documents import read_documents
 from dra_plan.manifests.faults import Fault, ManifestErrors
+from dra_plan.manifests.fitting import fits
 from dra_plan.manifests.kinds import Kind
+from dra_plan.manifests.load import without_gc
 from dra_plan.manifests.objects import NOT_DECODED, typed
 from dra_plan.manifests.opaque import MAX_DEPTH, is_too_deep
 from dra_plan.manifests.paths import FieldPath
@@ -49,8 +51,9 @@ def read(
         stdin = sys.stdin.buffer
     report = Report()
     reading = Reading()
-    for source in read_sources(names, report.faults, recursive=recursive, stdin=stdin):
-        _read_source(source, reading, report, namespace)
+    with without_gc():
+        for source in read_sources(names, report.faults, recursive=recursive, stdin=stdin):
+            _read_source(source, reading, report, namespace)
     if not report.faults and not reading.subjects:
         report.faults.append(Fault("", f"no Kubernetes object found in {', '.join(names)}"))
     if report.faults:
@@ -118,6 +121,15 @@ def _subject(item: Item, namespace: str) -> Subject:
     )
 
 
+def _typed(value: dict[str, Any], kind: Kind, version: str) -> Object | None:
+    """The object with its defaults, or None if it needs a closer look."""
+    try:
+        obj = typed(value, kind, version)
+    except NOT_DECODED:
+        return None
+    return defaults.apply(obj) if are_readable(obj) and not is_too_deep(obj) else None
+
+
 class _Decoded(NamedTuple):
     problems: tuple[Problem, ...]
     obj: Object | None = None
@@ -131,6 +143,10 @@ def _text(value: object) -> str:
 
 def _decoded(value: dict[str, Any], kind: Kind, version: str) -> _Decoded:
     """The object as the API server would store it, as far as it can be decoded, and what the schema says of it."""
+    if fits(value, kind, version):
+        obj = _typed(value, kind, version)
+        if obj is not None:
+            return _Decoded((), obj)
     decoded = diagnose(value, kind, version)
     problems = tuple(schema.problems(value, decoded, kind, version))
     faults, lost = tuple(path for path, _, _ in decoded.wrong), bool(decoded.lost)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from dra_plan.manifests.load import without_gc
 from dra_plan.releases import Target
 
 from . import fitness, matching, objects, pools, references, schema, taintrules
@@ -32,7 +33,8 @@ class Judgement:
 def judge(reading: Reading, target: Target, selection: RuleSelection, *, ignore_unknown: bool = False) -> Judgement:
     """Every finding that counts, in the order of the input. `ignore_unknown` spares fields that no schema has."""
     comments = Comments(reading.texts)
-    told = list(_findings(reading.subjects, target))
+    with without_gc():
+        told = list(_findings(reading.subjects, target))
     if ignore_unknown:
         told = [(subject, finding) for subject, finding in told if finding.rule is not schema.UNKNOWN_FIELD]
     kept = [

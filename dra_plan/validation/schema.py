@@ -120,6 +120,9 @@ _EMPTY = frozenset(
 )
 """Fields that the schema requires and that may well be empty; what is required in them, other rules tell."""
 _DRA = "resource.k8s.io"
+_HOMES = {kind.name: kind for kind in kinds.every()}
+_GROUPS = frozenset(kind.group for kind in kinds.every())
+"""Groups of Kubernetes itself: nobody can add kinds to them."""
 _UNREAD = frozenset({"ResourcePoolStatusRequest"})
 """Kinds of the group that exist and that nothing here reads."""
 _MEND_SHOWN = 6
@@ -143,12 +146,11 @@ def unknown_version(api_version: str, kind: Kind) -> Problem:
 
 def no_such_kind(api_version: str, kind: str) -> Iterator[Problem]:
     """An apiVersion and kind that the API server can't know, whatever is installed in it."""
-    group = api_version.partition("/")[0]
-    homes = {known.name: known for known in kinds.every()}
-    ours = kind in homes and homes[kind].group == _DRA
-    if (group == _DRA and kind not in _UNREAD) or (api_version == "v1" and ours):
-        right = homes[kind].api_version if kind in homes else ""
-        suggestion = f"apiVersion: {right}" if right else ""
+    group = kinds.split_version(api_version)[0]
+    home = _HOMES.get(kind)
+    elsewhere = home is not None and group in _GROUPS and group != home.group
+    if (group == _DRA and kind not in _UNREAD) or api_version == _DRA or elsewhere:
+        suggestion = f"apiVersion: {home.api_version}" if home is not None else ""
         yield UNKNOWN_VERSION.at(("apiVersion",), f"there is no {kind} in {api_version}", suggestion)
 
 

@@ -1,5 +1,6 @@
 """What validate reads: every version, form and kind; what is no document is refused, what it says is judged."""
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -156,3 +157,40 @@ def test_real_objects_may_leave_out_what_components_report() -> None:
 def test_null_is_not_set() -> None:
     empty = claim(request(selectors=None, tolerations=None, count=None), constraints=None)
     assert codes(empty, device_class()) == []
+
+
+def test_kinds_of_other_groups_of_kubernetes() -> None:
+    for api_version, kind in (
+        ("v1", "Deployment"),
+        ("apps/v1", "Pod"),
+        ("batch/v1", "ResourceClaim"),
+        ("resource.k8s.io", "Pod"),
+    ):
+        assert codes({"apiVersion": api_version, "kind": kind, "metadata": {"name": "a"}}) == ["DRA004"]
+    for api_version, kind in (
+        ("serving.knative.dev/v1", "Service"),
+        ("v1", "ConfigMap"),
+        ("apps/v1", "ControllerRevision"),
+    ):
+        assert codes({"apiVersion": api_version, "kind": kind, "metadata": {"name": "a"}}) == []
+
+
+def test_many_documents_are_read_in_linear_time(tmp_path: Path) -> None:
+    def seconds(number: int) -> float:
+        path = tmp_path / f"{number}.yaml"
+        path.write_text(
+            "---\n".join(f"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: m{i}\n" for i in range(number))
+        )
+        begin = time.process_time()
+        assert len(dra_plan.validate(path)) == 0
+        return time.process_time() - begin
+
+    seconds(10)
+    few = seconds(1_000)
+    assert seconds(8_000) < 20 * few
+
+
+def test_taint_rules_of_1_37() -> None:
+    rule = {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceTaintRule", "metadata": {"name": "a"}}
+    spec = {"deviceSelector": {"device": "a.b"}, "taint": {"key": "k", "effect": "NoExecute"}}
+    assert codes({**rule, "spec": spec}, kubernetes_version="1.37") == ["DRA101"]
