@@ -14,7 +14,10 @@ from dra_plan.api.resource import ResourceClaimSpec
 from dra_plan.api.workloads import pod_template
 from dra_plan.claimsets.index import Index
 from dra_plan.claimsets.podstate import ended
+from dra_plan.manifests import kinds
 from dra_plan.scheduler.admission import SYSTEM_PRIORITIES
+from dra_plan.scheduler.podvolumes import pod_volumes
+from dra_plan.scheduler.volumeobjects import Claim
 
 
 def of_devices(inventory: Inventory) -> list[Notice]:
@@ -43,6 +46,32 @@ def of_preemption(inventory: Inventory, *, evicts: bool) -> list[Notice]:
             )
         )
     return found
+
+
+def of_volumes(inventory: Inventory, pods: Iterable[Pod]) -> list[Notice]:
+    """Storage objects that the claims on volumes of these pods need, and of which not one is in the input."""
+    wanted = sorted({(pod.metadata.namespace, use.name) for pod in pods for use in pod_volumes(pod).claims})
+    known = {(claim.metadata.namespace, claim.metadata.name): Claim(claim) for claim in inventory.volume_claims}
+    claims = [known[key] for key in wanted if key in known]
+    drivers = any(volume.spec.csi is not None for volume in inventory.volumes)
+    lacking = {
+        "PersistentVolumeClaim": bool(wanted) and not known,
+        "PersistentVolume": bool(claims) and not inventory.volumes,
+        "StorageClass": any(claim.class_name for claim in claims) and not inventory.storage_classes,
+        "CSINode": bool(claims) and drivers and not inventory.csi_nodes,
+    }
+    names = [name for name, lacks in lacking.items() if lacks]
+    if not names:
+        return []
+    uses = "1 claim on a volume is" if len(wanted) == 1 else f"{len(wanted)} claims on volumes are"
+    plurals = ",".join(kind.plural for name in names if (kind := kinds.named(name)) is not None)
+    return [
+        Notice(
+            "volumes-missing",
+            f"{uses} used by pods that are to be scheduled ({_listed('/'.join(key) for key in wanted)}), and no"
+            f" {' and no '.join(names)} is in the input: add the output of `kubectl get {plurals} -A -o yaml`",
+        )
+    ]
 
 
 def _claims(inventory: Inventory) -> Iterator[Notice]:

@@ -109,6 +109,7 @@ def schedule_pods(
         *inferred,
         *completeness.of_devices(inventory),
         *completeness.of_preemption(inventory, evicts=bool(outcome.evictions)),
+        *completeness.of_volumes(inventory, (record.pod for record in outcome.pods if record.attempts)),
         *notices.of_taint_rules(inventory, target),
         *outcome.notices,
     ]

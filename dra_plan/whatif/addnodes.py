@@ -75,6 +75,7 @@ class AddNodes:
             slices=_joined(inventory.slices, [slice_ for copy in copies for slice_ in copy.slices]),
             pods=_joined(inventory.pods, [pod for copy in copies for pod in copy.pods]),
             claims=_joined(inventory.claims, [claim for copy in copies for claim in copy.claims]),
+            csi_nodes=_joined(inventory.csi_nodes, [each for copy in copies for each in copy.csi_nodes]),
         )
         return Edited(after, AppliedEdit(edit="AddNodes", count=self.count, like=self.like, added=names))
 

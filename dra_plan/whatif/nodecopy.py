@@ -23,6 +23,7 @@ from dra_plan.api.core import (
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.resource import AllocationResult, ResourceClaim, ResourceClaimStatus, ResourceSlice
+from dra_plan.api.storage import CSINode
 from dra_plan.claimsets.ownership import Dependents
 from dra_plan.claimsets.podstate import ended
 from dra_plan.errors import UsageError
@@ -42,11 +43,12 @@ class NodeCopy:
     slices: list[ResourceSlice]
     pods: list[Pod]
     claims: list[ResourceClaim]
+    csi_nodes: list[CSINode]
 
 
 @dataclass(frozen=True)
 class NodeModel:
-    """A node with its own slices, and its own pods with their claims."""
+    """A node with its own slices, its storage drivers, and its own pods with their claims."""
 
     node: Node
     slices: list[ResourceSlice]
@@ -55,6 +57,7 @@ class NodeModel:
     """What each of the pods controls."""
     prefixed: frozenset[str]
     """The drivers that have a pool of another name than the node's or one that begins with it."""
+    csi_nodes: list[CSINode]
 
     @classmethod
     def of(cls, inventory: Inventory, node: Node) -> NodeModel:
@@ -69,13 +72,16 @@ class NodeModel:
         pods = [p for p in inventory.pods if p.spec.node_name == name and belongs_to_node(p) and _runs(p)]
         claims = {(p.metadata.namespace, p.metadata.name): list(controlled.of(p)) for p in pods}
         prefixed = frozenset(pool.driver for pool in pools if not pool.pool.startswith(name))
-        return cls(node, slices, pods, claims, prefixed)
+        csi_nodes = [each for each in inventory.csi_nodes if each.metadata.name == name]
+        return cls(node, slices, pods, claims, prefixed, csi_nodes)
 
     def copy(self, name: str) -> NodeCopy:
         """A node of that name."""
         pods = [self._pod(pod, name) for pod in self.pods]
         claims = [self._claim(claim, pod, name) for pod in self.pods for claim in self._claims_of(pod)]
-        return NodeCopy(self._node(name), [self._slice(slice_, name) for slice_ in self.slices], pods, claims)
+        slices = [self._slice(slice_, name) for slice_ in self.slices]
+        csi_nodes = [structs.replace(each, metadata=_new(each.metadata, name)) for each in self.csi_nodes]
+        return NodeCopy(self._node(name), slices, pods, claims, csi_nodes)
 
     def _claims_of(self, pod: Pod) -> list[ResourceClaim]:
         return self.claims[pod.metadata.namespace, pod.metadata.name]

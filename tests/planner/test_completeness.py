@@ -7,6 +7,7 @@ import pytest
 from dra_plan import Cluster
 from tests.live import clusters
 from tests.scheduler.build import claim, gpus, node, placed, pod, template
+from tests.scheduler.storage import csi_node, mounts, on_csi, storage_class, volume_claim
 
 CODES = {
     "claims-missing",
@@ -14,6 +15,7 @@ CODES = {
     "classes-missing",
     "priority-classes-missing",
     "disruption-budgets-missing",
+    "volumes-missing",
     "workload-not-planned",
 }
 
@@ -111,3 +113,22 @@ def test_warnings_about_others_do_not_stand_in_the_explanation_of_one():
         assert "slices-missing" in found
     own = cluster.explain("no-template").to_dict()["warnings"]
     assert "missing-template" in {each["code"] for each in own}
+
+
+def test_volumes_of_pods_that_are_to_be_scheduled():
+    """What claims on volumes need is missed where not one object of its kind is there."""
+    running = [node("a"), placed("r", "a", volumes=mounts("other")), pod("q")]
+    assert lacks(answers(running)[2]) == {}, "nobody asks"
+    objects = [*running, pod("p", volumes=mounts("c", "d"))]
+    assert lacks(answers(objects)[2]) == {
+        "volumes-missing": "2 claims on volumes are used by pods that are to be scheduled (default/c, default/d), and "
+        "no PersistentVolumeClaim is in the input: add the output of `kubectl get persistentvolumeclaims -A -o yaml`"
+    }
+    objects += [volume_claim("c", bound="v"), volume_claim("d")]
+    assert lacks(answers(objects)[2])["volumes-missing"].endswith(
+        "and no PersistentVolume and no StorageClass is in the input: add the output of "
+        "`kubectl get persistentvolumes,storageclasses -A -o yaml`"
+    )
+    objects += [on_csi("v"), storage_class()]
+    assert "`kubectl get csinodes -A -o yaml`" in lacks(answers(objects)[2])["volumes-missing"]
+    assert lacks(answers([*objects, csi_node("a")])[2]) == {}

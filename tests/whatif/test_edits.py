@@ -13,6 +13,7 @@ import pytest
 from dra_plan import Cluster
 from dra_plan.errors import UsageError
 from tests.scheduler.build import GPU, gpus, node, pod, slices, template, where
+from tests.scheduler.storage import DRIVER, csi_node, mounts, storage_class, volume_claim
 from tests.whatif.clusters import generated, mid_life, owned, running
 
 
@@ -198,6 +199,15 @@ def test_a_new_node_is_free_clean_and_has_names_of_its_own() -> None:
     [copied] = inventory.slices[1:]
     assert (copied.spec.node_name, copied.spec.pool.name) == ("a-new-2", "a-new-2")
     assert [device.name for device in copied.spec.devices] == ["g0", "g1"]
+
+
+def test_a_new_node_takes_as_many_volumes_as_its_model() -> None:
+    pods = [pod(f"p{index}", volumes=mounts(f"c{index}")) for index in range(5)]
+    claims = [volume_claim(f"c{index}") for index in range(5)]
+    cluster = Cluster.of([node("a"), csi_node("a", {DRIVER: 2}), storage_class(), *claims, *pods])
+    assert cluster.schedule().to_dict()["volumes"][1] == {"pvc": "default/c1", "provision": "a"}
+    placed = [entry["nodeName"] for entry in cluster.add_nodes(1, like="a").schedule().to_dict()["pods"]]
+    assert sorted(filter(None, placed)) == ["a", "a", "a-new-1", "a-new-1"]
 
 
 def test_daemons_come_with_the_node_and_hold_what_they_hold() -> None:
