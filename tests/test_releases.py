@@ -73,3 +73,63 @@ def test_defects_begin_and_end_with_recorded_releases() -> None:
     assert (ended["Q4"], ended["Q5"], ended["Q21"], ended["E3"], ended["Q20"]) == ("1.36.3",) * 4 + ("1.36.2",)
     assert releases.quirks_of("1.36.2").among(["rejection_leaks_counters", "taint_rule_crashes"]) != ()
     assert releases.quirks_of("1.36.3").among(["rejection_leaks_counters", "taint_rule_crashes"]) == ()
+
+
+def test_no_table_forgets_a_release() -> None:
+    from dra_plan.releases import coverage, variants
+    from dra_plan.validation import limits, objects
+
+    assert set(coverage.COVERAGE) == set(variants.VARIANTS) == set(releases.RECORDED)
+    assert all(limits.limits_of(minor) for minor in releases.MINORS)
+    assert set(objects._RULES_SERVED) == set(releases.MINORS)
+    for minor in releases.MINORS:
+        assert releases.gates_of(minor)["DynamicResourceAllocation"].default
+
+
+@pytest.mark.parametrize("name", ["GangScheduling", "WorkloadAwarePreemption"])
+def test_gates_that_are_gone_are_unknown(name: str) -> None:
+    assert name in releases.gates_of("1.36")
+    with pytest.raises(UsageError, match=rf"unknown feature gate '{name}' in 1\.37"):
+        releases.target("1.37", {name: True})
+
+
+def test_gates_of_1_37() -> None:
+    """What upstream-1.37 locks, adds and turns on."""
+    known = releases.gates_of("1.37")
+    locked = {name for name, gate in known.items() if gate.locked}
+    assert locked == {
+        "DRAAdminAccess",
+        "DRAExtendedResource",
+        "DRAPrioritizedList",
+        "DRAResourceClaimDeviceStatus",
+        "DynamicResourceAllocation",
+    }
+    assert releases.gate_defaults("1.37")["DRADeviceTaintRules"]
+    assert releases.gate_defaults("1.37")["DRAFractionalCapacityRange"]
+    assert not releases.gate_defaults("1.37")["DRAWorkloadResourceClaims"]
+    told = [notice.message for notice in releases.target("1.37", {"DRAExtendedResource": False}).notices]
+    assert told == ["DRAExtendedResource is locked to true in 1.37; the answer is as if it were not"]
+    needs = {"DRAConsumableCapacity": False, "DRAFractionalCapacityRange": True}
+    assert [n.message for n in releases.target("1.37", needs).notices] == [
+        "DRAFractionalCapacityRange has no effect without DRAConsumableCapacity"
+    ]
+
+
+def test_gates_of_the_scheduler_are_known_by_name() -> None:
+    """What they switch is not simulated, which is said; a release that does not know one refuses it."""
+    [notice] = releases.target("1.36", {"SchedulerAsyncPreemption": False}).notices
+    assert notice.code == "gate-not-simulated"
+    assert notice.message == (
+        "SchedulerAsyncPreemption is known, but what it switches is not simulated: the answer is that of its default"
+    )
+    assert releases.target("1.36", {"GenericWorkload": True, "GangScheduling": True}).notices == ()
+    with pytest.raises(UsageError, match=r"unknown feature gate 'WorkloadWithJob' in 1\.35"):
+        releases.target("1.35", {"WorkloadWithJob": True})
+
+
+def test_alpha_gates_that_nobody_recorded_are_told() -> None:
+    for name in ("DRADerivedAttributes", "DRANodeAllocatableResources", "CompositePodGroup"):
+        found = releases.target("1.37", {name: True})
+        assert [notice.code for notice in found.notices] == ["gate-not-simulated"]
+    assert not releases.target("1.37", {"DRANodeAllocatableResources": True}).features.node_allocatable
+    assert releases.target("1.36", {"DRANodeAllocatableResources": True}).features.node_allocatable

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from dra_plan.api.core import Node
 from dra_plan.api.resource import DeviceTaintRule, ResourceSlice
-from dra_plan.releases import Quirk, Target
+from dra_plan.releases import Features, Quirk, Target
 
 from .generation import Generation
 from .identity import PoolID
@@ -33,6 +33,8 @@ class PoolGatherer:
         self._generations: dict[tuple[PoolID, int], Generation] = {}
         self._made: dict[tuple[PoolSlice, ...], tuple[Pool, frozenset[Quirk]]] = {}
         for position, slice_ in enumerate(slices):
+            if self._rules.ignores_compatibility_groups and _is_grouped(slice_, self._features):
+                continue
             prepared = PoolSlice(slice_, position, taint_rules)
             self._by_pool.setdefault(prepared.pool_id, []).append(prepared)
             if not self._known(slice_):
@@ -229,3 +231,10 @@ class PoolGatherer:
             elsewhere = bool(pool.peers)
             problem = generation.counter_problem(pool.counter_slices, pool.slices, elsewhere=elsewhere)
         return problem
+
+
+def _is_grouped(slice_: ResourceSlice, features: Features) -> bool:
+    """Whether a device is in a compatibility group, without the gate: the slice does not exist, its pool lacks it."""
+    return not features.compatibility_groups and any(
+        taken.compatibility_groups for device in slice_.spec.devices for taken in device.consumes_counters
+    )

@@ -77,10 +77,11 @@ class CounterSet(StrictObject, frozen=True):
 
 
 class DeviceCounterConsumption(StrictObject, frozen=True):
-    """What a device takes from one counter set."""
+    """What a device takes from one counter set, and the groups it goes together with there (alpha in 1.37)."""
 
     counter_set: str = ""
     counters: dict[str, Counter] = {}
+    compatibility_groups: list[str] = []
 
 
 class DeviceTaint(StrictObject, frozen=True):
@@ -109,6 +110,13 @@ class NodeAllocatableResourceMapping(StrictObject, frozen=True):
     allocation_multiplier: QuantityText | None = None
 
 
+class NodeAllocatableResource(StrictObject, frozen=True):
+    """What a device is of a node resource, or takes of one besides (second alpha in 1.37; not simulated)."""
+
+    mapping: Any = None
+    overhead: Any = None
+
+
 class Device(StrictObject, frozen=True):
     """One device of a slice."""
 
@@ -125,6 +133,7 @@ class Device(StrictObject, frozen=True):
     binding_failure_conditions: list[str] = []
     allow_multiple_allocations: bool | None = None
     node_allocatable_resource_mappings: dict[str, NodeAllocatableResourceMapping] = {}
+    node_allocatable_resources: dict[str, NodeAllocatableResource] = {}
 
 
 class ResourcePool(StrictObject, frozen=True):
@@ -146,6 +155,8 @@ class ResourceSliceSpec(StrictObject, frozen=True):
     per_device_node_selection: bool | None = None
     devices: list[Device] = []
     shared_counters: list[CounterSet] = []
+    skip_node_operations: list[str] = []
+    partition_type_attribute: str | None = None
 
 
 class ResourceSlice(StrictObject, frozen=True):
@@ -212,6 +223,13 @@ class CapacityRequirements(StrictObject, frozen=True):
     requests: dict[str, QuantityText] = {}
 
 
+class DerivedAttribute(StrictObject, frozen=True):
+    """An attribute that a request computes of each device (alpha in 1.37; not simulated)."""
+
+    name: str = ""
+    expression: str = ""
+
+
 class ExactDeviceRequest(StrictObject, frozen=True):
     """A request for devices of one class. Defaulted: the mode is set, and a count with ExactCount."""
 
@@ -222,6 +240,7 @@ class ExactDeviceRequest(StrictObject, frozen=True):
     admin_access: bool | None = None
     tolerations: list[DeviceToleration] = []
     capacity: CapacityRequirements | None = None
+    derived_attributes: list[DerivedAttribute] = []
 
 
 class DeviceSubRequest(StrictObject, frozen=True):
@@ -234,6 +253,7 @@ class DeviceSubRequest(StrictObject, frozen=True):
     count: Int64 = 0
     tolerations: list[DeviceToleration] = []
     capacity: CapacityRequirements | None = None
+    derived_attributes: list[DerivedAttribute] = []
 
 
 class DeviceRequest(StrictObject, frozen=True):
@@ -279,6 +299,7 @@ class DeviceRequestAllocationResult(StrictObject, frozen=True):
     binding_failure_conditions: list[str] = []
     share_id: str | None = msgspec.field(default=None, name="shareID")
     consumed_capacity: dict[str, QuantityText] | None = None
+    skip_node_operations: list[str] = []
 
 
 class DeviceAllocationConfiguration(StrictObject, frozen=True):

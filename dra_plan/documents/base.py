@@ -65,6 +65,9 @@ class AnswerTarget(DocumentPart, frozen=True, kw_only=True):
     ]
     feature_gates: dict[str, bool]
     quirks: Annotated[str, one_of(*QUIRK_MODES)]
+    basis: Annotated[
+        str | UnsetType, Meta(description="What the answer rests on, where the release itself was not recorded.")
+    ] = UNSET
 
 
 class ClaimName(DocumentPart, frozen=True, kw_only=True):
@@ -132,6 +135,7 @@ def answer_target(target: Target) -> AnswerTarget:
         variant=target.variant,
         feature_gates=dict(target.gates),
         quirks=target.quirk_mode,
+        basis=target.coverage.basis or UNSET,
     )
 
 

@@ -90,6 +90,22 @@ _ALPHA_FIELDS: dict[str, dict[str, Schema]] = {
 """Fields in which v1alpha3 differs from v1beta1, per type."""
 
 
+_NEW_FIELDS: dict[str, dict[str, Schema]] = {
+    "DeviceCounterConsumption": {"compatibilityGroups": _list(_STRING)},
+    "Device": {
+        "nodeAllocatableResources": {
+            "type": "object",
+            "additionalProperties": _object(mapping={"type": "object"}, overhead={"type": "object"}),
+        }
+    },
+    "ResourceSliceSpec": {"skipNodeOperations": _list(_STRING), "partitionTypeAttribute": _STRING},
+    "ExactDeviceRequest": {"derivedAttributes": _list(_object(name=_STRING, expression=_STRING))},
+    "DeviceSubRequest": {"derivedAttributes": _list(_object(name=_STRING, expression=_STRING))},
+    "DeviceRequestAllocationResult": {"skipNodeOperations": _list(_STRING)},
+}
+"""Fields of v1 that 1.37 has and the published schemas, those of 1.36, have not."""
+
+
 def may_be_empty(schema: Schema) -> bool:
     """Whether a required field may be left out: lists and maps that are not there are empty to the API server."""
     return schema.get("type") == "array" or "additionalProperties" in schema
@@ -103,8 +119,10 @@ def schema_of(kind: Kind, version: str) -> Schema:
         properties = {"apiVersion": _STRING, "kind": _STRING, "metadata": _META, **_SPECS[kind.name]}
         return {"$defs": pod["$defs"], "type": "object", "properties": properties}
     if kind.group == "resource.k8s.io" and version == "v1alpha3" and kind.name != "DeviceTaintRule":
-        return _as_v1alpha3(_read(f"{kind.group}_v1beta1_{kind.name}"))
+        return _with_fields(_read(f"{kind.group}_v1beta1_{kind.name}"), "v1beta1", _ALPHA_FIELDS)
     version = _SAME.get((kind.name, version), version)
+    if kind.group == "resource.k8s.io" and version == "v1":
+        return _with_fields(_read(f"{kind.group}_v1_{kind.name}"), "v1", _NEW_FIELDS)
     prefix = f"{kind.group}_" if kind.group else ""
     return _read(f"{prefix}{version}_{kind.name}")
 
@@ -116,10 +134,11 @@ def _read(name: str) -> Schema:
     return schema
 
 
-def _as_v1alpha3(schema: Schema) -> Schema:
+def _with_fields(schema: Schema, version: str, fields: dict[str, dict[str, Schema]]) -> Schema:
+    """The schema with more fields, or other ones, of some of its types."""
     definitions = dict(schema["$defs"])
-    for name, fields in _ALPHA_FIELDS.items():
-        key = f"api.resource.v1beta1.{name}"
+    for name, properties in fields.items():
+        key = f"api.resource.{version}.{name}"
         if key in definitions:
-            definitions[key] = {**definitions[key], "properties": {**definitions[key]["properties"], **fields}}
+            definitions[key] = {**definitions[key], "properties": {**definitions[key]["properties"], **properties}}
     return {**schema, "$defs": definitions}

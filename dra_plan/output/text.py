@@ -73,7 +73,8 @@ def release(about: AnswerTarget) -> str:
     defaults = gate_defaults(about.kubernetes_version)
     changed = [f"{name}={str(on).lower()}" for name, on in about.feature_gates.items() if defaults.get(name) is not on]
     repaired = "" if about.quirks == "upstream" else " without its known defects"
-    return f"{', '.join([f'Kubernetes {about.release}', *changed])}{repaired}"
+    basis = f" ({about.basis})" if about.basis else ""
+    return f"{', '.join([f'Kubernetes {about.release}{basis}', *changed])}{repaired}"
 
 
 def _defects(notice: Notice) -> tuple[str, ...]:

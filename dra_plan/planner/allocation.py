@@ -17,6 +17,7 @@ from dra_plan.errors import UsageError
 from dra_plan.planner import completeness, notices, ownerstates
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.claim_set_plan import ClaimSetPlan, planned_set
+from dra_plan.planner.newfields import of_new_fields
 from dra_plan.planner.nodes import choose_nodes, with_nodes
 from dra_plan.planner.owners import choose_sets
 from dra_plan.planner.question import Question
@@ -96,6 +97,7 @@ def plan_claim_sets(
         *completeness.of_devices(inventory),
         *expansion.notices,
         *notices.of_taint_rules(inventory, view.target),
+        *of_new_fields(inventory, view.target),
         *(notice for each in planned for notice in each.notices),
     )
     if question.owners:

@@ -19,6 +19,7 @@ from dra_plan.documents.base import answer_target, warnings
 from dra_plan.documents.pools import ListedDevice, ListedPool, PoolsDocument
 from dra_plan.planner import notices
 from dra_plan.planner.answer import PrintedAnswer, counted
+from dra_plan.planner.newfields import of_new_fields
 from dra_plan.planner.nodes import choose_nodes, with_nodes
 from dra_plan.planner.pool_remainder import PoolRemainder
 from dra_plan.planner.question import Question
@@ -69,6 +70,7 @@ def list_pools(inventory: Inventory, view: View, question: Question) -> PoolList
         *inventory.notices,
         *inferred,
         *notices.of_taint_rules(inventory, view.target),
+        *of_new_fields(inventory, view.target),
     )
     return PoolList(tuple(_seen_pools(view, nodes, everywhere=not question.nodes)), told, view)
 

@@ -15,11 +15,13 @@ from dra_plan.api.selectors import labels_match
 from dra_plan.documents.schedule import ExplainedAttempt, ScheduleDocument, ScheduledPod
 from dra_plan.planner import attempts, completeness, notices
 from dra_plan.planner.answer import PrintedAnswer, counted
+from dra_plan.planner.newfields import of_new_fields
 from dra_plan.planner.nodes import with_nodes
 from dra_plan.planner.owners import chosen_pods
 from dra_plan.planner.question import Question
 from dra_plan.releases import Target
 from dra_plan.scheduler.admission import ARRIVAL
+from dra_plan.scheduler.coverage import of_scheduler
 from dra_plan.scheduler.document import schedule_document
 from dra_plan.scheduler.simulate import SimulationResult, simulate
 from dra_plan.scheduler.simulation import REAL, Simulation
@@ -104,6 +106,7 @@ def schedule_pods(
         outcome.pods = [record for record in outcome.pods if named(record.pod)]
     outcome.notices = [
         *notices.of_target(target, inventory.nodes),
+        *of_scheduler(target, inventory, outcome.pods),
         *inventory.notices,
         *(notice for state in then for notice in state.notices),
         *inferred,
@@ -111,6 +114,7 @@ def schedule_pods(
         *completeness.of_preemption(inventory, evicts=bool(outcome.evictions)),
         *completeness.of_volumes(inventory, (record.pod for record in outcome.pods if record.attempts)),
         *notices.of_taint_rules(inventory, target),
+        *of_new_fields(inventory, target),
         *outcome.notices,
     ]
     told = attempts.explained(outcome.failed_attempts, inventory, question.max_steps) if explain else None

@@ -4,8 +4,10 @@ Literal tables and their look-up, nothing else. All other code asks `features.x`
 and never compares a version. `docs/releases.md` says how a release is added.
 """
 
+from .coverage import Coverage, SchedulerPart
 from .defects import DEFECTS, NOT_APPLICABLE, Defect, quirks_of
 from .features import Features
+from .fields import FIELDS, ApiField, unused
 from .gates import GATES, NEEDS, FeatureGate, gate_defaults, gates_of
 from .quirks import FIXED, Quirk, Quirks
 from .rules import Rules
@@ -14,6 +16,7 @@ from .versions import MINORS, NEWEST, RECORDED, FoundRelease, find_release, newe
 
 __all__ = [
     "DEFECTS",
+    "FIELDS",
     "FIXED",
     "GATES",
     "MINORS",
@@ -22,6 +25,8 @@ __all__ = [
     "NOT_APPLICABLE",
     "QUIRK_MODES",
     "RECORDED",
+    "ApiField",
+    "Coverage",
     "Defect",
     "FeatureGate",
     "Features",
@@ -29,6 +34,7 @@ __all__ = [
     "Quirk",
     "Quirks",
     "Rules",
+    "SchedulerPart",
     "Target",
     "find_release",
     "gate_defaults",
@@ -36,4 +42,5 @@ __all__ = [
     "newest_patch",
     "quirks_of",
     "target",
+    "unused",
 ]

@@ -11,6 +11,30 @@ from typing import NamedTuple
 from dra_plan.api.notice import Notice
 from dra_plan.errors import UsageError
 
+from .coverage import not_recorded, not_simulated
+from .versions import MINORS
+
+OTHERS = {
+    "InPlacePodLevelResourcesVerticalScaling": "1.35",
+    "InPlacePodVerticalScaling": "1.34",
+    "NodeDeclaredFeatures": "1.35",
+    "NodeInclusionPolicyInPodTopologySpread": "1.34",
+    "NominatedNodeNameForExpectation": "1.34",
+    "OpportunisticBatching": "1.35",
+    "PodLevelResources": "1.34",
+    "ResourceHealthStatus": "1.34",
+    "SchedulerAsyncAPICalls": "1.34",
+    "SchedulerAsyncPreemption": "1.34",
+    "SchedulerPopFromBackoffQ": "1.34",
+    "SchedulerQueueingHints": "1.34",
+    "SidecarContainers": "1.34",
+    "StorageCapacityScoring": "1.34",
+    "TaintTolerationComparisonOperators": "1.35",
+    "VolumeLimitScaling": "1.35",
+    "WorkloadWithJob": "1.36",
+}
+"""Gates that concern the scheduler and are not simulated, and the first minor version here that knows each."""
+
 
 class FeatureGate(NamedTuple):
     """A feature gate in one release: alpha, beta or GA, its default, and whether it is locked to it."""
@@ -93,6 +117,10 @@ def set_gates(version: str, changed: Mapping[str, bool]) -> tuple[dict[str, bool
     known, notices = gates_of(version), []
     gates = {name: gate.default for name, gate in known.items()}
     for name, value in changed.items():
+        if name in OTHERS and MINORS.index(OTHERS[name]) <= MINORS.index(version):
+            told = f"{name} is known, but what it switches is not simulated: the answer is that of its default"
+            notices.append(Notice("gate-not-simulated", told))
+            continue
         if name not in known:
             raise UsageError(f"unknown feature gate {name!r} in {version}: known are {', '.join(known)}")
         gate = known[name]
@@ -100,6 +128,14 @@ def set_gates(version: str, changed: Mapping[str, bool]) -> tuple[dict[str, bool
             told = f"{name} is locked to {str(gate.default).lower()} in {version}; the answer is as if it were not"
             notices.append(Notice("gate-locked", told))
         gates[name] = bool(value)
+        why = not_simulated(name, version) if value else ""
+        if why:
+            notices.append(
+                Notice("gate-not-simulated", f"{name} is not simulated: {why}; the answer is as if it were off")
+            )
+        why = not_recorded(name, version) if value else ""
+        if why:
+            notices.append(Notice("gate-not-recorded", f"{name} was not recorded in {version}: {why}"))
     for name in sorted(NEEDS.keys() & changed.keys()):
         off = [needed for needed in NEEDS[name] if not gates.get(needed, True)]
         if gates[name] and off:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from dra_plan.api.notice import Notice
 from dra_plan.errors import UsageError
 
+from .coverage import COVERAGE, Coverage, not_simulated
 from .defects import quirks_of
 from .features import Features, features_of
 from .gates import set_gates
@@ -42,6 +43,11 @@ class Target(Struct, frozen=True, kw_only=True):
     def ordered(self) -> bool:
         """Whether upstream's order of pools is fixed; otherwise the answer is one of several possible."""
         return self.rules.ordered
+
+    @property
+    def coverage(self) -> Coverage:
+        """What is known of the release."""
+        return COVERAGE[self.release]
 
     def with_quirks(self, quirks: Quirks) -> Target:
         """The same target with other quirks."""
@@ -76,7 +82,8 @@ def _target(kubernetes_version: str, changed: tuple[tuple[str, bool], ...], quir
     if strict and not found.known:
         raise UsageError(found.told.replace("the answer is for", "the nearest that has is"))
     gates, notices = set_gates(found.minor, dict(changed))
-    features = features_of(gates)
+    simulated = {name: on and not not_simulated(name, found.minor) for name, on in gates.items()}
+    features = features_of(simulated)
     variant = variant_of(found.release, features)
     return Target(
         version=found.minor,

@@ -18,6 +18,7 @@ from dra_plan.api.resource import (
     DeviceClass,
     DeviceClassSpec,
     DeviceConstraint,
+    DeviceCounterConsumption,
     DeviceRequest,
     DeviceRequestAllocationResult,
     DeviceSubRequest,
@@ -32,7 +33,7 @@ from dra_plan.api.resource import (
     ResourceSliceSpec,
 )
 from dra_plan.manifests.paths import FieldPath
-from dra_plan.releases import Target
+from dra_plan.releases import FIELDS, Target
 
 from .rule import Problem, warning
 
@@ -49,7 +50,10 @@ _GATED: Mapping[type, Mapping[str, str]] = {
     ResourceSliceSpec: {
         "per_device_node_selection": "DRAPartitionableDevices",
         "shared_counters": "DRAPartitionableDevices",
+        "skip_node_operations": "DRAOptionalNodeOperations",
+        "partition_type_attribute": "DRAPartitionableDevicesType",
     },
+    DeviceCounterConsumption: {"compatibility_groups": "DRADeviceCompatibilityGroups"},
     Device: {
         "consumes_counters": "DRAPartitionableDevices",
         "node_name": "DRAPartitionableDevices",
@@ -61,6 +65,7 @@ _GATED: Mapping[type, Mapping[str, str]] = {
         "binds_to_node": "DRADeviceBindingConditions",
         "allow_multiple_allocations": "DRAConsumableCapacity",
         "node_allocatable_resource_mappings": "DRANodeAllocatableResources",
+        "node_allocatable_resources": "DRANodeAllocatableResources",
     },
     DeviceCapacity: {"request_policy": "DRAConsumableCapacity"},
     DeviceAttribute: dict.fromkeys(
@@ -71,14 +76,20 @@ _GATED: Mapping[type, Mapping[str, str]] = {
         "admin_access": "DRAAdminAccess",
         "tolerations": "DRADeviceTaints",
         "capacity": "DRAConsumableCapacity",
+        "derived_attributes": "DRADerivedAttributes",
     },
-    DeviceSubRequest: {"tolerations": "DRADeviceTaints", "capacity": "DRAConsumableCapacity"},
+    DeviceSubRequest: {
+        "tolerations": "DRADeviceTaints",
+        "capacity": "DRAConsumableCapacity",
+        "derived_attributes": "DRADerivedAttributes",
+    },
     DeviceConstraint: {"distinct_attribute": "DRAConsumableCapacity"},
     DeviceClassSpec: {"extended_resource_name": "DRAExtendedResource"},
     ResourceClaimStatus: {"devices": "DRAResourceClaimDeviceStatus"},
     DeviceRequestAllocationResult: {
         "binding_conditions": "DRADeviceBindingConditions",
         "binding_failure_conditions": "DRADeviceBindingConditions",
+        "skip_node_operations": "DRAOptionalNodeOperations",
     },
 }
 """Fields by type, and the gates without which they are dropped."""
@@ -86,7 +97,7 @@ _GATED: Mapping[type, Mapping[str, str]] = {
 _PARTS: Mapping[type, tuple[str, ...]] = {
     ResourceSlice: ("spec",),
     ResourceSliceSpec: ("devices",),
-    Device: ("capacity", "attributes"),
+    Device: ("capacity", "attributes", "consumes_counters"),
     ResourceClaim: ("spec", "status"),
     ResourceClaimTemplate: ("spec",),
     ResourceClaimTemplateSpec: ("spec",),
@@ -115,12 +126,20 @@ def stored(obj: Object, target: Target) -> tuple[Any, list[Problem]]:
     told: dict[str, FieldPath] = {}
     if isinstance(obj, DeviceTaintRule) and not target.gates["DRADeviceTaints"]:
         told["DRADeviceTaints"] = ("spec",)
-    kept = _kept(obj, (), target.gates, told)
-    problems = [
-        DROPPED.at(path, f"Kubernetes {target.version} drops it: feature gate {gate} is off")
-        for gate, path in told.items()
-    ]
-    return kept, problems
+    gates = {**target.gates, **dict.fromkeys(_lacking(target.version), False)}
+    kept = _kept(obj, (), gates, told)
+    return kept, [DROPPED.at(path, _reason(gate, target)) for gate, path in told.items()]
+
+
+def _lacking(version: str) -> list[str]:
+    """Fields that the release does not have any more, or not yet, as names of gates that are always off."""
+    return [field.name for field in FIELDS if not field.exists_in(version)]
+
+
+def _reason(gate: str, target: Target) -> str:
+    if gate in target.gates:
+        return f"Kubernetes {target.version} drops it: feature gate {gate} is off"
+    return f"Kubernetes {target.version} does not have the field and drops it"
 
 
 def _kept(value: Any, path: FieldPath, gates: Mapping[str, bool], told: dict[str, FieldPath]) -> Any:
@@ -134,8 +153,9 @@ def _kept(value: Any, path: FieldPath, gates: Mapping[str, bool], told: dict[str
     changes = {}
     for name, gate in _GATED.get(type(value), {}).items():
         written, default = _FIELDS[type(value)][name]
-        if not gates.get(gate, False) and getattr(value, name) != default:
-            told.setdefault(gate, (*path, written))
+        off = written if written in gates else gate  # a field that the release lacks, or one whose gate is off
+        if not gates.get(off, False) and getattr(value, name) != default:
+            told.setdefault(off, (*path, written))
             changes[name] = default
     for name in _PARTS.get(type(value), ()):
         old = changes.get(name, getattr(value, name))

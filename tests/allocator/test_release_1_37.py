@@ -298,3 +298,102 @@ def test_errors_of_selectors_name_the_device(expression: str, said: str) -> None
 def test_errors_of_compiling_name_no_device() -> None:
     objects = [node(), device_class(), *pool(device("d1")), claim(exactly("r", where="nothing"))]
     assert message(objects, **NEW).startswith("claim default/c: selector #0: CEL compile error: ")
+
+
+# Fields and gates
+
+
+def grouped() -> list[dict[str, Any]]:
+    """A pool of two slices, one of which has a device in a compatibility group."""
+    first, counters = pool(device("d1", consumes={"m": "1"}), counters={"m": "8"})
+    first["spec"]["devices"][0]["consumesCounters"][0]["compatibilityGroups"] = ["g"]
+    return [node(), device_class(), first, counters]
+
+
+def codes(objects: list[dict[str, Any]], **options: Any) -> list[tuple[str, str]]:
+    warnings = allocate(objects, together=True, **options).to_dict()["warnings"]
+    return [(w["code"], w["message"]) for w in warnings]
+
+
+def test_a_slice_with_compatibility_groups_is_not_there_without_the_gate() -> None:
+    """Its pool is incomplete, which All tells; older releases do not know the field."""
+    objects = [*grouped(), claim(exactly("r"))]
+    assert outcome(objects, **OLD) == ("Fits", ["d1"])
+    assert outcome(objects, **NEW) == ("DoesNotFit", [])
+    other = pool(device("e1"), name="q")
+    beside = copy.deepcopy([*grouped(), *other, claim(exactly("r"))])
+    assert outcome(beside, **NEW) == ("Fits", ["e1"])
+    plain = grouped()
+    plain.insert(2, copy.deepcopy(plain[2]))
+    plain[2]["metadata"]["name"] = "p-2"
+    plain[2]["spec"]["devices"] = [device("d2")]
+    for slice_ in plain[2:]:
+        slice_["spec"]["pool"]["resourceSliceCount"] = 3
+    assert "resource pool a.example.com/p is currently being updated" in message([*plain, claim(every("r"))], **NEW)
+
+
+def test_compatibility_groups_with_the_gate_are_an_honest_not_simulated() -> None:
+    gates = {"DRADeviceCompatibilityGroups": True}
+    objects = [*grouped(), claim(exactly("r"))]
+    assert outcome(objects, **NEW, feature_gates=gates) == ("Fits", ["d1"])
+    [gate, field] = codes(objects, **NEW, feature_gates=gates)
+    assert gate[0] == "gate-not-recorded"
+    assert field == (
+        "not-simulated",
+        "compatibilityGroups: the field is not simulated: groups are not compared, all devices count as going together",
+    )
+
+
+def test_list_attributes_reach_the_allocator_with_their_gate() -> None:
+    """P11 ends: the constraint sees sets, in the experimental allocator, which was not recorded."""
+    lists: dict[str, Any] = {"feature_gates": {"DRAListTypeAttributes": True}}
+    devices = [device(f"d{n}", attributes={"l": {"ints": values}}) for n, values in enumerate([[1, 2], [2, 3]])]
+    constraints = [{"matchAttribute": f"{DRIVER}/l"}]
+    objects = [node(), device_class(), *pool(*devices), claim(exactly("r", 2), constraints=constraints)]
+    assert outcome(objects, **OLD, **lists) == ("DoesNotFit", [])
+    assert outcome(objects, **NEW, **lists) == ("Fits", ["d0", "d1"])
+    [(code, told_)] = codes(objects, **NEW, **lists)
+    assert (code, "KEP-5491" in told_) == ("gate-not-recorded", True)
+    assert allocate(objects, **NEW, **lists).to_dict()["target"]["variant"] == "experimental"
+
+
+DROPPED = {
+    "skipNodeOperations": "DRAOptionalNodeOperations",
+    "partitionTypeAttribute": "DRAPartitionableDevicesType",
+    "nodeAllocatableResources": "DRANodeAllocatableResources",
+    "derivedAttributes": "DRADerivedAttributes",
+}
+
+
+def with_field(name: str) -> list[dict[str, Any]]:
+    asked, slices = exactly("r"), pool(device("d1"))
+    if name == "derivedAttributes":
+        asked["exactly"][name] = [{"name": "x", "expression": "1"}]
+    elif name == "nodeAllocatableResources":
+        slices[0]["spec"]["devices"][0][name] = {"cpu": {"mapping": {"capacityKey": "c"}}}
+    else:
+        slices[0]["spec"][name] = ["*"] if name == "skipNodeOperations" else f"{DRIVER}/p"
+    return [node(), device_class(), *slices, claim(asked)]
+
+
+@pytest.mark.parametrize("name", DROPPED)
+def test_no_field_of_1_37_passes_in_silence(name: str) -> None:
+    objects, gate = with_field(name), DROPPED[name]
+    on = {"DRAResourcePoolStatus": True, gate: True}
+    assert codes(objects, **OLD) == [("field-dropped", f"{name}: Kubernetes 1.36 does not have the field and drops it")]
+    assert codes(objects, **NEW) == [
+        ("field-dropped", f"{name}: Kubernetes 1.37 drops the field: feature gate {gate} is off")
+    ]
+    told_ = dict(codes(objects, **NEW, feature_gates=on))
+    assert told_["not-simulated"].startswith(f"{name}: the field is not simulated: ")
+    assert told_["not-simulated"].endswith("; the answer is as without it")
+    assert outcome(objects, **NEW) == outcome(objects, **OLD) == ("Fits", ["d1"])
+
+
+def test_the_first_api_of_node_allocatable_resources_is_gone() -> None:
+    slices = pool(device("d1", nodeAllocatableResourceMappings={"cpu": {"capacityKey": "c"}}))
+    objects = [node(), device_class(), *slices, claim(exactly("r"))]
+    on = {"feature_gates": {"DRANodeAllocatableResources": True}}
+    assert codes(objects, **OLD, **on) == []
+    told_ = "nodeAllocatableResourceMappings: Kubernetes 1.37 does not have the field and drops it"
+    assert ("field-dropped", told_) in codes(objects, **NEW, **on)

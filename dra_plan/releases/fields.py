@@ -1,0 +1,49 @@
+"""Fields of resource.k8s.io that not every release has: since when, up to when, and which gate keeps them.
+
+Fields that all recorded releases have are not listed, whatever gate they need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from .coverage import not_recorded, not_simulated
+from .versions import MINORS
+
+
+class ApiField(NamedTuple):
+    """A field of a kind: the minor versions that have it, and the gate without which it is dropped."""
+
+    name: str
+    kind: str
+    gate: str
+    since: str
+    until: str = ""
+    """The first version that no longer has it; empty if the newest has it."""
+
+    def exists_in(self, version: str) -> bool:
+        """Whether a minor version has the field."""
+        place = MINORS.index(version)
+        return MINORS.index(self.since) <= place and (not self.until or place < MINORS.index(self.until))
+
+
+FIELDS = (
+    ApiField("nodeAllocatableResourceMappings", "ResourceSlice", "DRANodeAllocatableResources", "1.36", "1.37"),
+    ApiField("nodeAllocatableResources", "ResourceSlice", "DRANodeAllocatableResources", "1.37"),
+    ApiField("skipNodeOperations", "ResourceSlice", "DRAOptionalNodeOperations", "1.37"),
+    ApiField("partitionTypeAttribute", "ResourceSlice", "DRAPartitionableDevicesType", "1.37"),
+    ApiField("compatibilityGroups", "ResourceSlice", "DRADeviceCompatibilityGroups", "1.37"),
+    ApiField("derivedAttributes", "ResourceClaim", "DRADerivedAttributes", "1.37"),
+)
+
+
+def unused(field: ApiField, version: str, gates: Mapping[str, bool]) -> tuple[str, str]:
+    """Why a field that an input has does not count, as a code and words; both empty if it counts."""
+    if not field.exists_in(version):
+        return "field-dropped", f"Kubernetes {version} does not have the field and drops it"
+    if not gates.get(field.gate, False):
+        return "field-dropped", f"Kubernetes {version} drops the field: feature gate {field.gate} is off"
+    why = not_simulated(field.gate, version)
+    why = f"{why}; the answer is as without it" if why else not_recorded(field.gate, version)
+    return ("not-simulated", f"the field is not simulated: {why}") if why else ("", "")

@@ -1,0 +1,74 @@
+"""Which parts of the scheduler an input touches, where the release's own scheduler was not recorded.
+
+What is known of releases is `releases.coverage`; here is what an input has to do with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from dra_plan.api.core import Pod
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.notice import Notice
+from dra_plan.releases import SchedulerPart, Target
+
+from .podrecord import PodRecord
+
+_VOLUMES = ("persistentVolumeClaim", "ephemeral")
+
+
+class _Touched:
+    """The pods that an attempt was made for, and the input around them."""
+
+    def __init__(self, inventory: Inventory, records: Sequence[PodRecord]) -> None:
+        self.inventory = inventory
+        self.records = [record for record in records if record.attempts]
+        self.pods = [record.pod for record in self.records]
+
+    def any_pod(self, has: Callable[[Pod], object]) -> bool:
+        """Whether something is true of any of the pods."""
+        return any(has(pod) for pod in self.pods)
+
+
+_PARTS: Mapping[SchedulerPart, Callable[[_Touched], object]] = {
+    "the order of pods": lambda touched: len(touched.pods) > 1,
+    "the choice between nodes": lambda touched: touched.pods and len(touched.inventory.nodes) > 1,
+    "the words of FailedScheduling": lambda touched: any(record.message for record in touched.records),
+    "preemption": lambda touched: len({pod.spec.priority or 0 for pod in touched.pods + touched.inventory.pods}) > 1,
+    "topology spread and pod affinity": lambda touched: touched.any_pod(
+        lambda pod: (
+            pod.spec.topology_spread_constraints
+            or (pod.spec.affinity and (pod.spec.affinity.pod_affinity or pod.spec.affinity.pod_anti_affinity))
+        )
+    ),
+    "volumes": lambda touched: touched.any_pod(
+        lambda pod: any(volume.get(kind) for volume in pod.spec.volumes for kind in _VOLUMES)
+    ),
+    "pod groups": lambda touched: touched.any_pod(lambda pod: pod.spec.scheduling_group),
+    "binding conditions": lambda touched: any(
+        device.binding_conditions for slice_ in touched.inventory.slices for device in slice_.spec.devices
+    ),
+}
+"""The parts of the scheduler, and whether an input touches each."""
+
+
+def of_scheduler(target: Target, inventory: Inventory, records: Sequence[PodRecord]) -> list[Notice]:
+    """Whose rules decided, where those of the release were not recorded: the parts that came to matter, by name."""
+    known = target.coverage
+    if not known.scheduler:
+        return []
+    asked = _Touched(inventory, records)
+    touched = [part for part, is_touched in _PARTS.items() if is_touched(asked)]
+    if not touched:
+        return []
+    changed = [part for part in touched if part in known.changed]
+    others = f"; {target.version} changes {_listed(changed)}" if changed else ""
+    text = (
+        f"kube-scheduler {target.release} was not recorded: what was recorded for {known.scheduler} decides"
+        f" {_listed(touched)} here{others} (docs/releases.md)"
+    )
+    return [Notice("rules-of-another-release", text)]
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else parts[0]
