@@ -228,6 +228,7 @@ class Cluster:
         namespace: str | None = None,
         selector: str | LabelSelector | None = None,
         together: bool = False,
+        devices_only: bool = False,
         infer_nodes: bool = False,
         explain: bool = False,
         max_steps: int | None = None,
@@ -241,8 +242,9 @@ class Cluster:
         `owners` are pods, workloads and claims as kubectl names them ("deploy/serve", "po train", "train", with their
         namespace "default/train" or "pod/default/train"), in the namespace `namespace` or in any; each is planned
         whoever controls it. Without them, all that `namespace` and the labels of `selector` choose are planned.
-        `together` joins all of it into one set. `explain` fills the `reasons` of nodes that do not fit.
-        `max_steps` bounds one search, `timeout` the seconds of all; what is not answered by then is Undecided. `jobs`
+        `together` joins all of it into one set. Nodes that are cordoned, tainted or not of the pod's choice do not
+        count as fitting, unless `devices_only`. `explain` fills the `reasons` of nodes that do not fit. `max_steps`
+        bounds one search, `timeout` the seconds of all; what is not answered by then is Undecided. `jobs`
         processes share the claim sets. Without Node objects `infer_nodes` makes them from the slices. `progress` hears
         of every answer, `probe` every step of the search, if it is one. Raises UsageError for an unknown owner or node,
         InputError for an input without nodes.
@@ -255,6 +257,7 @@ class Cluster:
             namespace=namespace,
             selector=label_selector(selector),
             together=together,
+            devices_only=devices_only,
             infer_nodes=infer_nodes,
             max_steps=max_steps,
             timeout=timeout,
@@ -271,6 +274,7 @@ class Cluster:
         namespace: str | None = None,
         selector: str | LabelSelector | None = None,
         together: bool = False,
+        devices_only: bool = False,
         infer_nodes: bool = False,
         max_steps: int | None = None,
         timeout: float | None = None,
@@ -288,6 +292,7 @@ class Cluster:
             namespace=namespace,
             selector=label_selector(selector),
             together=together,
+            devices_only=devices_only,
             infer_nodes=infer_nodes,
             max_steps=max_steps,
             timeout=timeout,

@@ -30,6 +30,7 @@ def allocate(
     quirks: str = "upstream",
     nodes: Names = None,
     together: bool = False,
+    devices_only: bool = False,
     explain: bool = False,
     max_steps: int | None = None,
     jobs: int = 1,
@@ -39,7 +40,14 @@ def allocate(
     Raises UsageError for an unknown version, gate or node, InputError for what can't be decoded.
     """
     cluster = Cluster.of(objects, kubernetes_version=kubernetes_version, feature_gates=feature_gates, quirks=quirks)
-    return cluster.allocate(nodes=nodes, together=together, explain=explain, max_steps=max_steps, jobs=jobs)
+    return cluster.allocate(
+        nodes=nodes,
+        together=together,
+        devices_only=devices_only,
+        explain=explain,
+        max_steps=max_steps,
+        jobs=jobs,
+    )
 
 
 def explain(
@@ -51,11 +59,19 @@ def explain(
     nodes: Names = None,
     devices: Names = None,
     together: bool = False,
+    devices_only: bool = False,
     max_steps: int | None = None,
 ) -> Explanation:
     """Why the claim sets of plain objects fit or do not: see `Cluster.explain`. Raises as `allocate` does."""
     cluster = Cluster.of(objects, kubernetes_version=kubernetes_version, feature_gates=feature_gates, quirks=quirks)
-    return cluster.explain(*owners, devices=devices, nodes=nodes, together=together, max_steps=max_steps)
+    return cluster.explain(
+        *owners,
+        devices=devices,
+        nodes=nodes,
+        together=together,
+        devices_only=devices_only,
+        max_steps=max_steps,
+    )
 
 
 def gather_pools(

@@ -15,10 +15,10 @@ from dra_plan.api.workloads import AnyWorkload, CustomWorkload
 
 from . import notices
 from .generated import GeneratedClaims, make_claim
-from .index import Index, pod_owner, template_spec, workload_owner
+from .index import Index, pod_owner, workload_owner
 from .podclaims import PodClaimError, check_not_deleted, entry_claim, is_unmade, not_created
 from .podstate import is_waiting
-from .replicas import is_over, is_served, missing, pod_name
+from .replicas import is_over, is_served, missing, pod_name, pod_spec
 from .sets import ClaimSet, Expansion, Owner, joined
 
 
@@ -94,7 +94,7 @@ class _Builder:
 
     def _of_workload(self, workload: AnyWorkload, owner: Owner) -> Iterator[ClaimSet]:
         metadata = ObjectMeta(name=pod_name(workload), namespace=owner.namespace)
-        next_pod = Pod(metadata=metadata, spec=template_spec(workload))
+        next_pod = Pod(metadata=metadata, spec=pod_spec(workload))
         part = workload.part if isinstance(workload, CustomWorkload) else ""
         copies = max(1, missing(workload, self._index.pods_of(workload)))
         for claim_set in self._of_pod(next_pod, owner, None):
@@ -110,7 +110,7 @@ class _Builder:
         except PodClaimError as error:
             if error.missing is not None and error.missing[0] == "ResourceClaimTemplate":
                 self.notices.append(notices.missing_template(owner, error.missing, origin))
-            yield ClaimSet(owner=owner, pod=pod, error=error, origin=origin)
+            yield ClaimSet(owner=owner, pods=(pod,), error=error, origin=origin)
         else:
             yield _set_of(owner, pod, [claim for claim in found if claim is not None], origin)
 
@@ -144,7 +144,7 @@ class _Builder:
 def _set_of(owner: Owner, pod: Pod, claims: list[ResourceClaim], origin: Origin | None) -> ClaimSet:
     return ClaimSet(
         owner=owner,
-        pod=pod,
+        pods=(pod,),
         claims=tuple(claim for claim in claims if claim.allocation is None),
         allocated=tuple(claim for claim in claims if claim.allocation is not None),
         origin=origin,

@@ -12,9 +12,6 @@ from dra_plan.api.quantity import QuantityError, parse
 from .index import Index
 from .sets import ClaimSet, Owner
 
-_ADDED_TOLERATIONS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
-"""Tolerations that admission adds to every pod."""
-
 
 def of_pod_spec(spec: PodSpec, owner: Owner, origin: Origin | None, index: Index) -> Iterator[Notice]:
     """What `allocate` leaves out of account for the pods of this spec."""
@@ -23,10 +20,6 @@ def of_pod_spec(spec: PodSpec, owner: Owner, origin: Origin | None, index: Index
     if extended:
         message = f"{', '.join(extended)}: extended resources backed by device classes are planned by `schedule` only"
         yield Notice("extended-resources-not-evaluated", message, str(owner), source)
-    rules = [name for name, present in _rules(spec) if present]
-    if spec.resource_claims and rules:
-        message = f"only devices are judged here, not the pod's {_joined(rules)}; `schedule` judges all of it"
-        yield Notice("pod-rules-not-evaluated", message, str(owner), source)
 
 
 def missing_template(owner: Owner, template: ObjectKey, origin: Origin | None) -> Notice:
@@ -55,11 +48,15 @@ def shared_claims(sets: Iterable[ClaimSet], index: Index) -> Iterator[Notice]:
             yield Notice("shared-claim", message, f"ResourceClaim {claim.key}", str(origin) if origin else "")
 
 
+def not_judged(spec: PodSpec) -> list[str]:
+    """What the pod asks for that depends on more than devices, the node and the pod: `schedule` judges it."""
+    return [name for name, present in _rules(spec) if present]
+
+
 def _rules(spec: PodSpec) -> Iterator[tuple[str, bool]]:
     containers = [*spec.containers, *spec.init_containers]
-    yield "node selector", bool(spec.node_selector)
-    yield "affinity", spec.affinity is not None
-    yield "tolerations", any(t.key not in _ADDED_TOLERATIONS or not t.toleration_seconds for t in spec.tolerations)
+    affinity = spec.affinity
+    yield "affinity to pods", affinity is not None and bool(affinity.pod_affinity or affinity.pod_anti_affinity)
     yield "topology spread", bool(spec.topology_spread_constraints)
     yield "host ports", any(port.host_port for container in containers for port in container.ports)
     resources = [container.resources for container in containers] + ([spec.resources] if spec.resources else [])

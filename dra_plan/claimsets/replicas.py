@@ -9,10 +9,23 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from dra_plan.api.core import Pod
-from dra_plan.api.workloads import AnyWorkload, CronJob, CustomWorkload, Job
+from msgspec.structs import replace
+
+from dra_plan.api.core import Pod, PodSpec, Toleration
+from dra_plan.api.workloads import AnyWorkload, CronJob, CustomWorkload, Job, pod_template
 
 from .podstate import counts_for, is_waiting
+
+_DAEMON_TOLERATIONS = (
+    *(
+        Toleration(key=f"node.kubernetes.io/{key}", operator="Exists", effect="NoExecute")
+        for key in ("not-ready", "unreachable")
+    ),
+    *(
+        Toleration(key=f"node.kubernetes.io/{key}", operator="Exists", effect="NoSchedule")
+        for key in ("disk-pressure", "memory-pressure", "pid-pressure", "unschedulable")
+    ),
+)
 
 
 class Replicas(NamedTuple):
@@ -61,6 +74,14 @@ def pod_name(workload: AnyWorkload) -> str:
     """What the names of the workload's pods begin with: its own name and, if it has several templates, which it is."""
     part = re.sub("[^a-z0-9]+", "-", workload.part.lower()) if isinstance(workload, CustomWorkload) else ""
     return f"{workload.metadata.name}-{part.strip('-')}" if part else workload.metadata.name
+
+
+def pod_spec(workload: AnyWorkload) -> PodSpec:
+    """The spec of the workload's pods; a DaemonSet's tolerate what comes and goes on nodes."""
+    spec = pod_template(workload).spec
+    if workload.kind != "DaemonSet":
+        return spec
+    return replace(spec, tolerations=[*spec.tolerations, *_DAEMON_TOLERATIONS])
 
 
 def missing(workload: AnyWorkload, pods: Sequence[Pod]) -> int:

@@ -34,14 +34,14 @@ class ClaimSet:
     """Claims that must be satisfied on one node together.
 
     `claims` are pending, in the order of the pod's resourceClaims; `allocated` ones restrict the nodes. `part` is the
-    field with the pod template, where the owner has several; `pod` is the pod that is planned, and `copies` how many
-    such pods have no node yet. `error` says, in the scheduler's words, why the set can't even be formed; then there are
-    no claims.
+    field with the pod template, where the owner has several; `pods` are those that are planned (one, or more where sets
+    were joined), and `copies` how many such pods have no node yet. `error` says, in the scheduler's words, why the set
+    can't even be formed; then there are no claims.
     """
 
     owner: Owner | None = None
     part: str = ""
-    pod: Pod | None = None
+    pods: tuple[Pod, ...] = ()
     copies: int = 1
     claims: tuple[ResourceClaim, ...] = ()
     allocated: tuple[ResourceClaim, ...] = ()
@@ -69,8 +69,9 @@ def joined(sets: Iterable[ClaimSet]) -> ClaimSet:
     sets = list(sets)
     error = next((one.error for one in sets if one.error is not None), None)
     if error is not None:
-        return ClaimSet(error=error)
+        return ClaimSet(pods=tuple(pod for one in sets for pod in one.pods), error=error)
     return ClaimSet(
+        pods=tuple(pod for one in sets for pod in one.pods),
         claims=tuple({id(claim): claim for one in sets for claim in one.claims}.values()),
         allocated=tuple({id(claim): claim for one in sets for claim in one.allocated}.values()),
     )

@@ -27,6 +27,7 @@ def allocate(
             "--together", help="Plan all claims that wait, those of pods and workloads too, as one set on one node."
         ),
     ] = False,
+    devices_only: options.DevicesOnly = False,
     infer_nodes: options.InferNodes = False,
     cordon: whatif.Cordon = None,
     drain: whatif.Drain = None,
@@ -100,6 +101,7 @@ def allocate(
                 namespace=namespace,
                 selector=wanted,
                 together=together,
+                devices_only=devices_only,
                 infer_nodes=infer_nodes,
                 explain=explain,
                 max_steps=max_steps,

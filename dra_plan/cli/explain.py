@@ -34,6 +34,7 @@ def explain(
             "--together", help="Take all claims that wait, those of pods and workloads too, as one set on one node."
         ),
     ] = False,
+    devices_only: options.DevicesOnly = False,
     infer_nodes: options.InferNodes = False,
     cordon: whatif.Cordon = None,
     drain: whatif.Drain = None,
@@ -90,6 +91,7 @@ def explain(
                 namespace=namespace,
                 selector=wanted,
                 together=together,
+                devices_only=devices_only,
                 infer_nodes=infer_nodes,
                 max_steps=max_steps,
                 timeout=timeout,

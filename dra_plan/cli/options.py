@@ -64,6 +64,10 @@ InferNodes = Annotated[
     bool,
     typer.Option("--infer-nodes", help="Without Node objects: make them from the slices; their labels stay unknown."),
 ]
+DevicesOnly = Annotated[
+    bool,
+    typer.Option("--devices-only", help="Leave out the node's own rules: cordon, taints, node name and affinity."),
+]
 Output = Annotated[
     str,
     typer.Option("--output", "-o", metavar="FORMAT", help="table, wide, json, yaml, name or jsonpath=TEMPLATE."),

@@ -16,6 +16,7 @@ from .base import (
     ObjectName,
     PrintedDocument,
     PrintedWarning,
+    Text,
     any_of,
     one_of,
 )
@@ -31,6 +32,13 @@ class PlannedClaim(DocumentPart, frozen=True, kw_only=True):
     namespace: str
     name: str
     allocation: ClaimAllocation
+
+
+class NodeExclusion(DocumentPart, frozen=True, kw_only=True):
+    """A filter of the scheduler that looks at nothing but the node and the pod, and refuses."""
+
+    plugin: Text
+    message: Annotated[str, Meta(description="In the scheduler's words.")]
 
 
 class PlannedNode(DocumentPart, frozen=True, kw_only=True):
@@ -54,6 +62,10 @@ class PlannedNode(DocumentPart, frozen=True, kw_only=True):
         ),
     ]
     steps: Annotated[Amount, Meta(description="Search steps taken.")]
+    excluded_by: Annotated[
+        list[NodeExclusion],
+        Meta(description="What keeps the pod off the node, whatever becomes of its devices; such nodes do not fit."),
+    ] = []
 
 
 _MESSAGE_UNLESS_FITS = {
@@ -71,6 +83,10 @@ class ClaimSetName(DocumentPart, frozen=True, kw_only=True):
         Meta(description="The pod or workload that uses the claims; null for claims that no pod uses."),
     ]
     claims: list[ClaimName]
+    copies: Annotated[int, Meta(ge=1, description="How many such pods have no node yet; it is planned for one.")] = 1
+    not_judged: Annotated[
+        list[str], Meta(description="What else the pod asks for: `dra-plan schedule` judges it.")
+    ] = []
     part: Annotated[str, Meta(description="The field with the pod template, where the owner has several.")] = ""
 
 

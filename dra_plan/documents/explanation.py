@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from dra_plan.allocator import Outcome
 
-from .allocation import ClaimSetName, ClaimSetSummary
+from .allocation import ClaimSetName, ClaimSetSummary, NodeExclusion
 from .base import (
     Amount,
     ClaimName,
@@ -116,6 +116,13 @@ class AbsentName(RequestName, frozen=True, kw_only=True):
     other_values: Amount
 
 
+class ExcludedNodes(DocumentPart, frozen=True, kw_only=True):
+    """Nodes that the scheduler's rules keep the pod off, whatever devices they have."""
+
+    nodes: Annotated[list[str], Meta(min_length=1)]
+    excluded_by: Annotated[list[NodeExclusion], Meta(min_length=1)]
+
+
 class ExplainedClaimSet(ClaimSetSummary, frozen=True, kw_only=True):
     """Why a claim set fits or does not, and what would make it fit."""
 
@@ -135,6 +142,7 @@ class ExplainedClaimSet(ClaimSetSummary, frozen=True, kw_only=True):
         ),
     ]
     tried: Annotated[Amount, Meta(description="How many changes, or combinations of changes, were tried.")]
+    excluded: Annotated[list[ExcludedNodes], Meta(description="Nodes that have no story, and why.")] = []
 
 
 class JudgedRequest(RequestName, frozen=True, kw_only=True):

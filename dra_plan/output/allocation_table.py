@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dra_plan.allocator import Outcome
 from dra_plan.documents.allocation import AllocationDocument, PlannedNode
 
-from . import names, text
+from . import exclusions, names, text
+from .allocation_footer import footer
 from .columns import Part, Screen, Table
 from .formats import Formats
 
@@ -17,9 +18,9 @@ def table(document: AllocationDocument, screen: Screen | None) -> list[Part]:
     parts: list[Part] = []
     if document.claim_sets:
         parts.append(_summary(document, screen))
-    parts += [part for part in (_examples(document), _others(document, screen)) if part.rows]
-    parts.append(text.target(document))
-    return parts
+    tables = (_examples(document), _others(document, screen), _excluded(document, screen))
+    parts += [part for part in tables if part.rows]
+    return [*parts, *footer(document), text.target(document)]
 
 
 def _summary(document: AllocationDocument, screen: Screen | None) -> Table:
@@ -61,7 +62,7 @@ def _others(document: AllocationDocument, screen: Screen | None) -> Table:
     for claim_set in document.claim_sets:
         groups: dict[tuple[str, str, str], list[str]] = {}
         for node in claim_set.nodes:
-            if node.outcome is not Outcome.FITS:
+            if node.outcome is not Outcome.FITS and not node.excluded_by:
                 groups.setdefault((node.outcome.value, node.message, _codes(node)), []).append(node.name)
         for (outcome, message, codes), nodes in groups.items():
             count = f"{len(nodes)}/{len(claim_set.nodes)}"
@@ -71,6 +72,17 @@ def _others(document: AllocationDocument, screen: Screen | None) -> Table:
     made = Table([headers[column] for column in shown], grouped=1, flexible=range(3, len(shown)))
     for row in rows:
         made.add(*(row[column] for column in shown))
+    return made
+
+
+def _excluded(document: AllocationDocument, screen: Screen | None) -> Table:
+    """Nodes that the scheduler's rules keep the pods off, whatever devices they have."""
+    made = Table(("CLAIM SET", "NODES", "EXCLUDED BY", "MESSAGE", "ON"), grouped=1, flexible=(3, 4))
+    for claim_set in document.claim_sets:
+        for nodes, found in exclusions.excluded_nodes(claim_set):
+            count = f"{len(nodes)}/{len(claim_set.nodes)}"
+            cells = (exclusions.plugins(found), exclusions.messages(found), text.node_list(nodes, screen))
+            made.add(text.claim_set_name(claim_set), count, *cells)
     return made
 
 
@@ -87,8 +99,9 @@ def wide(document: AllocationDocument, _screen: Screen | None) -> list[Part]:
         for node in claim_set.nodes:
             for cells in list(_devices(node)) or [("", "", "", "")]:
                 name, steps = text.claim_set_name(claim_set), str(node.steps)
-                made.add(name, node.name, node.outcome.value, steps, *cells, node.message)
-    return [made, text.target(document)] if made.rows else [text.target(document)]
+                said = ", ".join(filter(None, (node.message, exclusions.messages(node.excluded_by))))
+                made.add(name, node.name, node.outcome.value, steps, *cells, said)
+    return [*([made] if made.rows else []), *footer(document), text.target(document)]
 
 
 FORMATS = Formats(table=table, wide=wide, name=names.allocation)

@@ -10,7 +10,7 @@ from dra_plan.allocator import Outcome
 from dra_plan.documents.explanation import ExplainedClaimSet, ExplanationDocument, NodeStory, StoryRequest
 from dra_plan.documents.owners import UnplannedOwner
 
-from . import explain_changes, explain_faults, explain_text, text
+from . import exclusions, explain_changes, explain_faults, explain_text, text
 from . import explain_words as words
 from .columns import Screen
 from .explain_choices import choice_lines
@@ -50,6 +50,9 @@ def _set_lines(of: ExplainedClaimSet) -> Iterator[str]:
     if rest:
         yield ""
         yield escaped(rest)
+    if of.excluded:
+        yield ""
+        yield from _items(exclusions.lines(of))
     yield from _suggestion_lines(of)
 
 

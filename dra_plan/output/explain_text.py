@@ -8,7 +8,7 @@ from dra_plan.allocator import Outcome
 from dra_plan.documents.explanation import AbsentName, ExplainedClaimSet, ExplanationDocument, NodeStory
 from dra_plan.documents.reasons import BlockingRequest
 
-from . import explain_changes, explain_faults, explain_layout, text
+from . import exclusions, explain_changes, explain_faults, explain_layout, text
 from . import explain_words as words
 from .columns import Screen
 from .explain_choices import choice_lines
@@ -41,6 +41,9 @@ def set_lines(of: ExplainedClaimSet) -> Lines:
     if of.fault is not None:
         yield from indented(explain_faults.fault(of.fault))
     yield from told_lines(of.absent, of.stories)
+    if of.excluded:
+        yield ""
+        yield from exclusions.lines(of)
     yield from _suggestion_lines(of)
 
 
@@ -72,7 +75,7 @@ def headline(of: ExplainedClaimSet) -> str:
     """Who, and whether it fits."""
     name = text.claim_set_name(of)
     fitting = of.fitting_nodes
-    total = sum(len(story.nodes) for story in of.stories)
+    total = sum(len(story.nodes) for story in of.stories) + sum(len(each.nodes) for each in of.excluded)
     if of.outcome is Outcome.FITS:
         return f"{name}: fits on {len(fitting)} of {counted(total, 'node')}."
     if of.outcome is Outcome.ERROR:
@@ -82,7 +85,13 @@ def headline(of: ExplainedClaimSet) -> str:
         return f"{name}: undecided within the step budget."
     if total == 0:
         return f"{name}: does not fit: there is no node."
+    if not of.stories and of.excluded:
+        return f"{name}: does not fit: the scheduler's rules keep it off {_all(total)}."
     return f"{name}: does not fit on any of {counted(total, 'node')}." if total > 1 else f"{name}: does not fit."
+
+
+def _all(total: int) -> str:
+    return "the node" if total == 1 else f"all {total} nodes"
 
 
 def heading(story: NodeStory) -> str:

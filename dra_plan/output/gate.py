@@ -75,10 +75,10 @@ class Gate(NamedTuple):
 
 
 def outcomes(claim_set: ClaimSetEntry) -> dict[Outcome, list[str]]:
-    """The names of the nodes by their outcome: of a plan's claim set or of an explanation's."""
+    """The names of the nodes that are not excluded, by their outcome: of a plan's claim set or of an explanation's."""
     found: dict[Outcome, list[str]] = {}
     if isinstance(claim_set, PlannedClaimSet):
-        for node in claim_set.nodes:
+        for node in (each for each in claim_set.nodes if not each.excluded_by):
             found.setdefault(node.outcome, []).append(node.name)
     else:
         for story in claim_set.stories:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dra_plan.allocator import Outcome, View
 from dra_plan.api.core import Node
@@ -23,6 +23,7 @@ from dra_plan.planner.owners import choose_sets
 from dra_plan.planner.question import Question
 from dra_plan.planner.set_planner import SetPlanner
 from dra_plan.releases import Target
+from dra_plan.scheduler.noderules import NodeRules
 
 
 @dataclass(frozen=True, repr=False)
@@ -88,6 +89,9 @@ def plan_claim_sets(
     else:
         planned = [planner.plan(claim_set) for claim_set in sets]
     plans = tuple(each.plan for each in planned)
+    if not question.devices_only:
+        rules = NodeRules(nodes, view.target)
+        plans = tuple(replace(plan, excluded=rules.exclusions(plan.claim_set.pods)) for plan in plans)
     if explain:
         plans = tuple(planner.explained(plan, inventory, suggest=suggest) for plan in plans)
     told = (

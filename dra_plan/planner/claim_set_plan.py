@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dra_plan.allocator import NodeOutcome, Outcome
 from dra_plan.api.resource import AllocationResult, ResourceClaim
+from dra_plan.claimsets.notices import not_judged
 from dra_plan.claimsets.sets import CANNOT_ALLOCATE, ClaimSet
-from dra_plan.documents.allocation import PlannedClaim, PlannedClaimSet, PlannedNode
+from dra_plan.documents.allocation import NodeExclusion, PlannedClaim, PlannedClaimSet, PlannedNode
 from dra_plan.documents.base import ClaimName, ObjectName, claim_allocation
 
 if TYPE_CHECKING:
@@ -30,11 +31,15 @@ class AllocatedClaim(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ClaimSetPlan:
-    """The answers for one claim set, by node in input order: what `for` goes through."""
+    """The answers for one claim set, by node in input order: what `for` goes through.
+
+    The allocator's word about a node is its outcome; `excluded` are the nodes that other rules keep the pod off.
+    """
 
     claim_set: ClaimSet
     nodes: tuple[NodeOutcome, ...]
     explanation: SetExplanation | None = None
+    excluded: Mapping[str, list[NodeExclusion]] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[NodeOutcome]:
         return iter(self.nodes)
@@ -56,8 +61,11 @@ class ClaimSetPlan:
 
     @property
     def outcome(self) -> Outcome:
-        """The set's outcome: an error on any node ends the scheduling attempt upstream, whatever fits elsewhere."""
-        found = {node.outcome for node in self.nodes}
+        """The set's outcome: an error on any node ends the scheduling attempt upstream, whatever fits elsewhere.
+
+        Excluded nodes are not asked there.
+        """
+        found = {node.outcome for node in self.nodes if node.node not in self.excluded}
         if self.claim_set.error is not None:
             return Outcome.ERROR
         for outcome in (Outcome.ERROR, Outcome.FITS, Outcome.UNDECIDED):
@@ -67,8 +75,8 @@ class ClaimSetPlan:
 
     @property
     def fitting_nodes(self) -> list[str]:
-        """The names of the nodes on which all claims fit."""
-        return [node.node for node in self.nodes if node.outcome is Outcome.FITS]
+        """The names of the nodes on which all claims fit, and which no rule excludes."""
+        return [node.node for node in self.nodes if node.outcome is Outcome.FITS and node.node not in self.excluded]
 
     def claims_on(self, node: str) -> list[AllocatedClaim]:
         """The pending claims with what they get on a node; none where the set does not fit. KeyError: no such node."""
@@ -92,6 +100,8 @@ def set_summary(plan: ClaimSetPlan) -> dict[str, Any]:
         "claims": [
             ClaimName(namespace=claim.metadata.namespace, name=claim.metadata.name) for claim in plan.claim_set.claims
         ],
+        "copies": plan.claim_set.copies,
+        "not_judged": list(dict.fromkeys(rule for pod in plan.claim_set.pods for rule in not_judged(pod.spec))),
         "part": plan.claim_set.part,
         "outcome": plan.outcome,
         "fitting_nodes": plan.fitting_nodes,
@@ -101,7 +111,7 @@ def set_summary(plan: ClaimSetPlan) -> dict[str, Any]:
 def planned_set(plan: ClaimSetPlan) -> PlannedClaimSet:
     """The plan as documents have it."""
     reasons = _reasons(plan)
-    nodes = [_planned_node(node, plan.claim_set.claims, reasons.get(node.node, [])) for node in plan.nodes]
+    nodes = [_planned_node(node, plan, reasons.get(node.node, [])) for node in plan.nodes]
     return PlannedClaimSet(**set_summary(plan), nodes=nodes)
 
 
@@ -117,7 +127,7 @@ def _reasons(plan: ClaimSetPlan) -> dict[str, list[Reason]]:
     return node_reasons.reasons_by_node(plan.explanation)
 
 
-def _planned_node(node: NodeOutcome, claims: Sequence[ResourceClaim], reasons: list[Reason]) -> PlannedNode:
+def _planned_node(node: NodeOutcome, plan: ClaimSetPlan, reasons: list[Reason]) -> PlannedNode:
     message = node.message
     if node.outcome is Outcome.DOES_NOT_FIT and not message:
         message = CANNOT_ALLOCATE
@@ -125,8 +135,14 @@ def _planned_node(node: NodeOutcome, claims: Sequence[ResourceClaim], reasons: l
         PlannedClaim(
             namespace=claim.metadata.namespace, name=claim.metadata.name, allocation=claim_allocation(allocation)
         )
-        for claim, allocation in _allocated(claims, node)
+        for claim, allocation in _allocated(plan.claim_set.claims, node)
     ]
     return PlannedNode(
-        name=node.node, outcome=node.outcome, message=message, claims=given, reasons=reasons, steps=node.steps
+        name=node.node,
+        outcome=node.outcome,
+        message=message,
+        claims=given,
+        reasons=reasons,
+        steps=node.steps,
+        excluded_by=plan.excluded.get(node.node, []),
     )

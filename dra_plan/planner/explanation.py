@@ -11,8 +11,9 @@ from dra_plan.allocator import View
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
 from dra_plan.claimsets.sets import ClaimSet
+from dra_plan.documents.allocation import NodeExclusion
 from dra_plan.documents.base import answer_target, warnings
-from dra_plan.documents.explanation import DeviceStory, ExplainedClaimSet, ExplanationDocument
+from dra_plan.documents.explanation import DeviceStory, ExcludedNodes, ExplainedClaimSet, ExplanationDocument
 from dra_plan.errors import UsageError
 from dra_plan.planner.allocation import AllocationPlan, plan_claim_sets
 from dra_plan.planner.answer import PrintedAnswer, counted
@@ -43,7 +44,7 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
         return ExplanationDocument(
             target=answer_target(self.plan.target),
             claim_sets=[
-                ExplainedClaimSet(**set_summary(plan), **document.set_parts(plan.explanation))
+                ExplainedClaimSet(**set_summary(plan), **document.set_parts(plan.explanation), excluded=_excluded(plan))
                 for plan in self.plan.claim_sets
                 if plan.explanation is not None
             ],
@@ -51,6 +52,14 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
             devices=list(self.devices),
             warnings=warnings(self.plan.notices),
         )
+
+
+def _excluded(plan: ClaimSetPlan) -> list[ExcludedNodes]:
+    """The excluded nodes, those with the same exclusions together."""
+    groups: dict[tuple[NodeExclusion, ...], list[str]] = {}
+    for node, exclusions in plan.excluded.items():
+        groups.setdefault(tuple(exclusions), []).append(node)
+    return [ExcludedNodes(nodes=nodes, excluded_by=list(exclusions)) for exclusions, nodes in groups.items()]
 
 
 def explain_claim_sets(

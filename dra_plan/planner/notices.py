@@ -30,10 +30,9 @@ def _objects(claim_set: ClaimSet) -> Iterator[str]:
         yield str(claim_set.owner)
     for claim in (*claim_set.claims, *claim_set.allocated):
         yield f"ResourceClaim {claim.key}"
-    if claim_set.pod is not None:
-        namespace = claim_set.pod.metadata.namespace
-        for entry in claim_set.pod.spec.resource_claims:
-            yield f"ResourceClaimTemplate {namespace}/{entry.resource_claim_template_name}"
+    for pod in claim_set.pods:
+        for entry in pod.spec.resource_claims:
+            yield f"ResourceClaimTemplate {pod.metadata.namespace}/{entry.resource_claim_template_name}"
 
 
 def of_target(target: Target, nodes: Sequence[Node]) -> list[Notice]:

@@ -28,6 +28,8 @@ class Question:
     selector: LabelSelector | None = None
     together: bool = False
     """Whether all claims that are planned are one set."""
+    devices_only: bool = False
+    """Whether the filters that look at the node and the pod alone are left out."""
     infer_nodes: bool = False
     """Whether nodes are made from what the slices say, when the input has none."""
     max_steps: int | None = None

@@ -55,15 +55,15 @@ class SetPlanner:
         return PlannedSet(ClaimSetPlan(claim_set, tuple(outcomes)), (*watch.notices(), *clock.notices()))
 
     def explained(self, plan: ClaimSetPlan, inventory: Inventory, *, suggest: bool) -> ClaimSetPlan:
-        """The plan with the reasons for its answers."""
+        """The plan with the reasons for its answers on the nodes that are not excluded."""
         from dra_plan.explanation import explainer
 
         told = explainer.explain(
             self.view,
             inventory,
             plan.claim_set,
-            self.nodes,
-            plan.nodes,
+            [node for node in self.nodes if node.metadata.name not in plan.excluded],
+            [answer for answer in plan.nodes if answer.node not in plan.excluded],
             max_steps=self.max_steps,
             suggests=suggest,
             deadline=self.deadline,

@@ -20,7 +20,6 @@ from dra_plan.api.core import (
     PodResourceClaimStatus,
     PodSpec,
     PodTemplateSpec,
-    Toleration,
 )
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import ObjectMeta, OwnerReference
@@ -32,7 +31,7 @@ from dra_plan.claimsets.groupclaims import is_of_group
 from dra_plan.claimsets.index import Index
 from dra_plan.claimsets.podclaims import is_unmade
 from dra_plan.claimsets.podstate import counts_for, ended
-from dra_plan.claimsets.replicas import is_over, pod_name, wanted
+from dra_plan.claimsets.replicas import is_over, pod_name, pod_spec, wanted
 from dra_plan.errors import InputError
 from dra_plan.releases import Features
 
@@ -45,17 +44,6 @@ from .plugins.tainttoleration import untolerated
 _NODE_NAME_FIELD = "metadata.name"
 SYSTEM_PRIORITIES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
 """PriorityClasses that every cluster has."""
-_DAEMON_TOLERATIONS = (
-    *(
-        Toleration(key=f"node.kubernetes.io/{key}", operator="Exists", effect="NoExecute")
-        for key in ("not-ready", "unreachable")
-    ),
-    *(
-        Toleration(key=f"node.kubernetes.io/{key}", operator="Exists", effect="NoSchedule")
-        for key in ("disk-pressure", "memory-pressure", "pid-pressure", "unschedulable")
-    ),
-)
-
 ARRIVAL = "arrival"
 NAME = "name"
 ORDERS = (ARRIVAL, NAME)
@@ -145,8 +133,7 @@ class Admission:
 
     def _daemons(self, workload: AnyWorkload) -> Iterator[Pod]:
         """One pod for each node that may take it, bound to that node by name."""
-        template = pod_template(workload)
-        spec = replace(template.spec, tolerations=[*template.spec.tolerations, *_DAEMON_TOLERATIONS])
+        template, spec = pod_template(workload), pod_spec(workload)
         present = {_daemon_node(pod) for pod in self._index.pods_of(workload) if counts_for(pod, workload.kind)}
         for node in sorted(self._inventory.nodes, key=lambda n: n.metadata.name):
             name = node.metadata.name

@@ -6,6 +6,7 @@ import pytest
 
 from dra_plan.api.label_text import parse_selector
 from dra_plan.claimsets import expand
+from dra_plan.claimsets.notices import not_judged
 from dra_plan.manifests.decode import from_dicts
 from tests.manifests.objects import claim, dra, pod, template, workload
 
@@ -392,35 +393,25 @@ def test_a_claim_is_not_shared_by_one_user_or_when_it_is_allocated():
 
 
 @pytest.mark.parametrize(
-    ("spec", "words"),
+    ("spec", "rules"),
     [
-        ({"nodeSelector": {"a": "b"}}, "node selector"),
-        ({"affinity": {"nodeAffinity": {}}}, "affinity"),
-        ({"tolerations": [{"key": "a"}]}, "tolerations"),
-        ({"tolerations": [{"operator": "Exists"}]}, "tolerations"),
-        ({"topologySpreadConstraints": [{"topologyKey": "zone"}]}, "topology spread"),
-        ({"containers": [{"name": "a", "ports": [{"containerPort": 1, "hostPort": 1}]}]}, "host ports"),
-        ({"containers": [{"name": "a", "resources": {"requests": {"cpu": 1}}}]}, "resource requests"),
-        ({"initContainers": [{"name": "a", "resources": {"limits": {"cpu": 1}}}]}, "resource requests"),
-        ({"resources": {"requests": {"cpu": 1}}}, "resource requests"),
-        ({"overhead": {"cpu": 1}}, "resource requests"),
-        ({"nodeSelector": {"a": "b"}, "overhead": {"cpu": 1}}, "node selector and resource requests"),
-        ({}, None),
-        ({"nodeSelector": {}, "tolerations": []}, None),
-        (
-            {"tolerations": [{"key": "node.kubernetes.io/not-ready", "operator": "Exists", "tolerationSeconds": 300}]},
-            None,
-        ),
+        ({"affinity": {"podAffinity": {}}}, ["affinity to pods"]),
+        ({"topologySpreadConstraints": [{"topologyKey": "zone"}]}, ["topology spread"]),
+        ({"containers": [{"name": "a", "ports": [{"containerPort": 1, "hostPort": 1}]}]}, ["host ports"]),
+        ({"containers": [{"name": "a", "resources": {"requests": {"cpu": 1}}}]}, ["resource requests"]),
+        ({"initContainers": [{"name": "a", "resources": {"limits": {"cpu": 1}}}]}, ["resource requests"]),
+        ({"resources": {"requests": {"cpu": 1}}}, ["resource requests"]),
+        ({"overhead": {"cpu": 1}}, ["resource requests"]),
+        ({"affinity": {"nodeAffinity": {}}, "nodeSelector": {"a": "b"}, "tolerations": [{"key": "a"}]}, []),
+        ({}, []),
     ],
 )
 @pytest.mark.parametrize("kind", ["Pod", "Job"])
-def test_pod_rules(kind, spec, words):
+def test_rules_of_pods_that_need_more_than_node_and_devices(kind, spec, rules):
     value = pod("p", by_template("t"), **spec) if kind == "Pod" else workload(kind, "p", by_template("t"), **spec)
-    found = expand(from_dicts([template("t", GPU), value])).notices
-    expected = f"only devices are judged here, not the pod's {words}; `schedule` judges all of it"
-    assert [(n.code, n.message, n.object) for n in found] == (
-        [("pod-rules-not-evaluated", expected, f"{kind} default/p")] if words else []
-    )
+    [found] = expand(from_dicts([template("t", GPU), value])).sets
+    [planned] = found.pods
+    assert not_judged(planned.spec) == rules
 
 
 def test_pods_without_claims_have_no_rules_to_tell():

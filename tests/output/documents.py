@@ -95,8 +95,8 @@ def small() -> dict[str, Any]:
         claim_set(None, "Fits", node("node-b", admin)),
         warnings=(
             warning(
-                "pod-rules-not-evaluated",
-                "its node selector is judged by `schedule` only",
+                "missing-template",
+                "ResourceClaimTemplate default/t is not in the input",
                 "Pod default/train",
                 "a.yaml:3",
             ),

@@ -8,7 +8,7 @@ from dra_plan.allocator import Outcome
 from dra_plan.api.notice import Origin
 from dra_plan.documents.allocation import AllocationDocument, PlannedClaimSet
 from dra_plan.documents.explanation import ExplanationDocument
-from dra_plan.output import explain_words, text
+from dra_plan.output import exclusions, explain_words, text
 from dra_plan.output.gate import ClaimSetEntry, Gate, Verdict, outcomes
 
 from .content import Content, Entry, Level, ReportCase, Result, RuleText
@@ -68,7 +68,9 @@ def _words(claim_set: ClaimSetEntry, gate: Gate) -> tuple[str, str]:
     """Code and message of a set that did not pass."""
     found, fitting = outcomes(claim_set), claim_set.fitting_nodes
     undecided = len(found.get(Outcome.UNDECIDED, ()))
-    total = explain_words.counted(sum(len(names) for names in found.values()), "node")
+    excluded = [*exclusions.excluded_nodes(claim_set)]
+    looked_at = sum(map(len, found.values())) + sum(len(nodes) for nodes, _ in excluded)
+    total = explain_words.counted(looked_at, "node")
     if claim_set.outcome is Outcome.ERROR:
         also = f"; it would fit on {explain_words.listed(fitting)}" if fitting else ""
         return "allocation-error", f"an error ends the scheduling attempt on all nodes{also}{_messages(claim_set)}"
@@ -83,7 +85,9 @@ def _words(claim_set: ClaimSetEntry, gate: Gate) -> tuple[str, str]:
 def _messages(claim_set: ClaimSetEntry) -> str:
     """What the scheduler says of the nodes, each text once."""
     nodes = claim_set.nodes if isinstance(claim_set, PlannedClaimSet) else ()
-    said = dict.fromkeys(node.message for node in nodes if node.outcome is not Outcome.FITS and node.message)
+    refusing = (node for node in nodes if node.outcome is not Outcome.FITS and not node.excluded_by)
+    said = dict.fromkeys(node.message for node in refusing if node.message)
+    said |= dict.fromkeys(exclusions.messages(found) for _, found in exclusions.excluded_nodes(claim_set))
     return f": {'; '.join(said)}" if said else ""
 
 

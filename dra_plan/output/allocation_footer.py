@@ -1,0 +1,63 @@
+"""What stands under the tables of `allocate`: what was judged alone or not at all, and the command that judges it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dra_plan.documents.allocation import AllocationDocument, PlannedClaimSet, PlannedNode
+
+from . import text
+from .explain_words import listed
+
+TOGETHER = "`dra-plan schedule`, with the same paths,"
+
+
+def footer(document: AllocationDocument) -> list[str]:
+    """Sentences about copies and rivals, and about the rules that are left out; nothing where none of it matters."""
+    return [*_alone(document), *_left_out(document)]
+
+
+def _alone(document: AllocationDocument) -> Iterator[str]:
+    many = [f"{text.claim_set_name(each)} wants {each.copies} pods" for each in document.claim_sets if each.copies > 1]
+    rivals = _rivals(document)
+    with_pods = [text.claim_set_name(each) for each in rivals if each.owner is not None]
+    alone = "Each was judged on its own, against the cluster as it is"
+    if many or len(with_pods) > 1:
+        wants = [listed(many)] if many else []
+        wants += [f"{listed(with_pods)} would be given the same devices"] if len(with_pods) > 1 else []
+        yield f"{alone}: {'; '.join(wants)}. {TOGETHER} judges all pods together."
+    elif rivals:
+        names = listed([text.claim_set_name(each) for each in rivals])
+        yield f"{alone}: {names} would be given the same devices. --together plans all of it as one set on one node."
+
+
+def _rivals(document: AllocationDocument) -> list[PlannedClaimSet]:
+    """The claim sets that are given a device on some node which another one is given, too."""
+    holders: dict[tuple[str, str, str], dict[int, None]] = {}
+    for at, claim_set in enumerate(document.claim_sets):
+        for node in claim_set.nodes:
+            if not node.excluded_by:
+                for device in _taken(node):
+                    holders.setdefault(device, {})[at] = None
+    found = sorted({at for users in holders.values() if len(users) > 1 for at in users})
+    return [document.claim_sets[at] for at in found]
+
+
+def _taken(node: PlannedNode) -> Iterator[tuple[str, str, str]]:
+    """The devices that the node would give to nobody else then."""
+    for claim in node.claims:
+        for result in claim.allocation.devices.results:
+            if not result.admin_access and not result.share_id:
+                yield result.driver, result.pool, result.device
+
+
+def _left_out(document: AllocationDocument) -> Iterator[str]:
+    found = list(dict.fromkeys(rule for each in document.claim_sets for rule in each.not_judged))
+    if found:
+        about = _of(document.claim_sets)
+        yield f"Not judged here: {listed(found, len(found))} of {about}. {TOGETHER} judges all of it."
+
+
+def _of(claim_sets: list[PlannedClaimSet]) -> str:
+    names = [text.claim_set_name(each) for each in claim_sets if each.not_judged]
+    return listed(names)

@@ -1,0 +1,38 @@
+"""Nodes that the scheduler's rules keep a pod off, whatever devices they have: told apart from the other nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from dra_plan.documents.allocation import NodeExclusion, PlannedClaimSet
+from dra_plan.documents.explanation import ExplainedClaimSet
+
+from .explain_words import listed
+
+
+def excluded_nodes(claim_set: PlannedClaimSet | ExplainedClaimSet) -> list[tuple[list[str], Sequence[NodeExclusion]]]:
+    """The excluded nodes, those with the same exclusions together."""
+    if isinstance(claim_set, ExplainedClaimSet):
+        return [(each.nodes, each.excluded_by) for each in claim_set.excluded]
+    groups: dict[tuple[NodeExclusion, ...], list[str]] = {}
+    for node in claim_set.nodes:
+        if node.excluded_by:
+            groups.setdefault(tuple(node.excluded_by), []).append(node.name)
+    return [(nodes, exclusions) for exclusions, nodes in groups.items()]
+
+
+def plugins(exclusions: Iterable[NodeExclusion]) -> str:
+    """The plugins that exclude."""
+    return ", ".join(dict.fromkeys(each.plugin for each in exclusions))
+
+
+def messages(exclusions: Iterable[NodeExclusion]) -> str:
+    """What they say, in the scheduler's words."""
+    return ", ".join(dict.fromkeys(each.message for each in exclusions))
+
+
+def lines(claim_set: ExplainedClaimSet) -> Iterator[str]:
+    """For each kind of exclusion the nodes, and below it the scheduler's words."""
+    for nodes, exclusions in excluded_nodes(claim_set):
+        yield f"{listed(nodes)}: excluded by {plugins(exclusions)}, whatever devices are there."
+        yield f"  The scheduler says: {messages(exclusions)}"
