@@ -36,9 +36,15 @@ Quirk = Literal[
     "taint_rule_crashes",
     "list_constraints_as_scalars",
     "fit_score_without_pod_level",
+    "completing_pod_goes_first",
+    "members_preempt_alone",
+    "extra_pod_holds_back",
+    "shared_pending_anywhere",
     "shared_allocations_mixed_up",
     "shared_claims_conflict",
+    "gangs_bound_in_parts",
     "group_reservations_shifted",
+    "group_evicts_its_own",
 ]
 """The names of the known defects: the fields of `Quirks`, written out so that the type checker knows them."""
 
@@ -73,9 +79,15 @@ class Quirks(Struct, frozen=True, kw_only=True):
     taint_rule_crashes: bool = False
     list_constraints_as_scalars: bool = False
     fit_score_without_pod_level: bool = False
+    completing_pod_goes_first: bool = False
+    members_preempt_alone: bool = False
+    extra_pod_holds_back: bool = False
+    shared_pending_anywhere: bool = False
     shared_allocations_mixed_up: bool = False
     shared_claims_conflict: bool = False
+    gangs_bound_in_parts: bool = False
     group_reservations_shifted: bool = False
+    group_evicts_its_own: bool = False
 
     def among(self, names: Iterable[Quirk]) -> tuple[Quirk, ...]:
         """Those of the names that the release has, in name order."""

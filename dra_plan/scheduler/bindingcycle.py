@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
@@ -18,8 +19,10 @@ from .queuedpod import QueuedPod
 from .runtime import Framework
 from .status import Code, Status, error
 
+TOO_FEW_BOUND = "pod group is unschedulable, too few pods of the gang could be bound"
 
-@dataclass
+
+@dataclass(eq=False)
 class Binding:
     """A pod with a reserved node, and how far its binding has come."""
 
@@ -30,6 +33,21 @@ class Binding:
     prepared: set[str] = field(default_factory=set)
     """The PreBind plugins that are done."""
     started: bool = False
+    gang: BoundTogether | None = None
+
+
+@dataclass(eq=False)
+class BoundTogether:
+    """The bindings of a gang of which at least `least` pods are bound together, those counted that `bound` says are.
+
+    Upstream binds each by itself.
+    """
+
+    least: int
+    bound: Callable[[], int]
+    bindings: list[Binding] = field(default_factory=list)
+    settled: bool = False
+    """Enough of them were ready: from here on each goes by itself."""
 
 
 class BindingCycle:
@@ -48,21 +66,49 @@ class BindingCycle:
 
     def run(self, binding: Binding) -> None:
         """Go as far as possible: announce the node, wait for permission, prepare, bind."""
+        if binding.gang is not None and not binding.gang.settled:
+            self._run_together(binding.gang)
+        elif (binding.gang is None or binding in self._bindings) and self._prepare(binding):
+            self._finish(binding)
+
+    def _run_together(self, gang: BoundTogether) -> None:
+        """Prepare all of a gang, and bind what is ready once that is enough; give everything back if it can't be."""
+        ready = [each for each in gang.bindings if each in self._bindings and self._prepare(each)]
+        left = [each for each in gang.bindings if each in self._bindings]
+        if gang.bound() + len(left) < gang.least:
+            for binding in left:
+                self._give_up(binding, CycleResult(message=TOO_FEW_BOUND, unexplained=True))
+        elif gang.bound() + len(ready) >= gang.least:
+            gang.settled = True
+            for binding in ready:
+                self._finish(binding)
+        else:
+            for binding in ready:
+                self._records.of(binding.item.pod).wait("waiting for other pods of the gang")
+
+    def _prepare(self, binding: Binding) -> bool:
+        """Whether the pod is ready to be bound; otherwise it waits, or has given its node back."""
         if not binding.started:
             binding.started = True
             refusal = self._announce(binding)
             if refusal is not None:
                 self._handle.waiting.remove(binding.item.uid)
                 self._fail(binding, refusal)
-                return
+                return False
         if not self._is_permitted(binding):
-            return
+            return False
         pod, node, framework = binding.item.pod, binding.node, binding.framework
         status = framework.run_pre_bind(binding.state, pod, node, binding.prepared)
         if status is not None and status.code is Code.WAIT:
             self._records.of(pod).wait(status.message)
-            return
-        status = self._bind(binding) if status is None else status
+            return False
+        if status is not None:
+            self._fail(binding, status)
+        return status is None
+
+    def _finish(self, binding: Binding) -> None:
+        pod, node, framework = binding.item.pod, binding.node, binding.framework
+        status = self._bind(binding)
         if status is not None:
             self._fail(binding, status)
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,12 +21,14 @@ class GroupCycleState:
     """What the pods of one cycle of a pod group share.
 
     `in_flight` are the uids of the claims that pods of the group put in flight in this cycle. `tentative` says that
-    whatever is taken will be given back: nothing that was there before may be lost then.
+    whatever is taken will be given back: nothing that was there before may be lost then. `postponed` are evictions
+    that wait for what becomes of the group.
     """
 
     group: PodGroup | None
     in_flight: set[str] = field(default_factory=set)
     tentative: bool = True
+    postponed: list[Callable[[], None]] = field(default_factory=list)
 
 
 class CycleState:

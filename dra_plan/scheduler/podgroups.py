@@ -73,6 +73,10 @@ class PodGroups:
         """The group's pods that are assumed on a node or bound."""
         return self._placed.get(key, {}).values()
 
+    def bound(self, key: GroupKey) -> int:
+        """How many pods of the group are bound, and not only assumed on a node."""
+        return sum(bool(info.pod.spec.node_name) for info in self.on_nodes(key))
+
     def node_of(self, uid: str) -> str:
         """The node of a group's pod, "" if it has none."""
         return self._nodes.get(uid, "")

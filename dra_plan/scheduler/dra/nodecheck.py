@@ -55,12 +55,19 @@ class NodeCheck:
             outcome = self._allocator(kept, pod, served).allocate(node.node)
             names_claim = outcome.error is not None and bool(outcome.error.cause.claim)
             answer = NodeAnswer(self._status(outcome, pod, node), outcome.allocations, names_claim)
-        if answer.status is None and not all(self.is_available(claim, node) for claim in kept.allocated):
+        if answer.status is None and not all(self.is_available(claim, node) for claim in self._settled(kept)):
             return NodeAnswer(UNAVAILABLE)
         if answer.status is None and answer.allocations and taking is not None:
             status, claimed = taking.check(pod, node, list(zip(self._waiting(kept), answer.allocations, strict=False)))
             return NodeAnswer(status, answer.allocations, claimed=claimed)
         return answer
+
+    def _settled(self, kept: PodState) -> list[ResourceClaim]:
+        """The claims whose devices must be in reach. Upstream forgets those that a pod of the group has in flight."""
+        if not kept.shared or self._handle.target.quirks.shared_pending_anywhere:
+            return kept.allocated
+        flying = (self._handle.cluster.claims.pending_allocation(uid) for uid in kept.shared)
+        return [*kept.allocated, *(claim for claim in flying if claim is not None)]
 
     def _node_allocatable(self) -> NodeAllocatable | None:
         """The devices of the cluster, as it is now, that take node resources; None with the gate off."""

@@ -77,7 +77,7 @@ class GroupCycle:
             outcome.attempts.append(attempt)
             if attempt.result.failed_with_error:
                 break
-        outcome.verdict = _verdict(outcome.attempts)
+        outcome.verdict = self._verdict(group, outcome.attempts)
         if outcome.verdict in (GroupVerdict.SCHEDULED, GroupVerdict.PREEMPTING):
             outcome.score = score()
         for attempt in reversed(outcome.attempts):
@@ -121,11 +121,20 @@ class GroupCycle:
         framework.run_unreserve(attempt.state, pod, node)
         self._handle.cluster.forget(self._handle.cluster.info(pod), node)
 
+    def _verdict(self, group: PodGroup | None, attempts: Sequence[MemberAttempt]) -> GroupVerdict:
+        """As soon as Permit lets one pod through, there are enough; then one that preempts holds all of them back.
 
-def _verdict(attempts: Sequence[MemberAttempt]) -> GroupVerdict:
-    """As soon as Permit lets one pod through, there are enough; then one that preempts holds all of them back."""
-    if any(attempt.result.failed_with_error for attempt in attempts):
-        return GroupVerdict.ERROR
-    if not any(attempt.node and not attempt.waits for attempt in attempts):
-        return GroupVerdict.UNSCHEDULABLE
-    return GroupVerdict.PREEMPTING if any(attempt.preempts for attempt in attempts) else GroupVerdict.SCHEDULED
+        Repaired, it does only where it is needed.
+        """
+        if any(attempt.result.failed_with_error for attempt in attempts):
+            return GroupVerdict.ERROR
+        if not any(attempt.node and not attempt.waits for attempt in attempts):
+            return GroupVerdict.UNSCHEDULABLE
+        preempting = sum(bool(attempt.node) and attempt.preempts for attempt in attempts)
+        if not preempting:
+            return GroupVerdict.SCHEDULED
+        if self._handle.target.quirks.extra_pod_holds_back or group is None:
+            return GroupVerdict.PREEMPTING
+        key = (group.metadata.namespace, group.metadata.name)
+        left = len(self._handle.cluster.groups.on_nodes(key)) - preempting
+        return GroupVerdict.SCHEDULED if left >= max(group.min_count, 1) else GroupVerdict.PREEMPTING

@@ -81,6 +81,8 @@ class GroupPreemption:
         assert task.group is not None
         least = task.group.spec.priority or 0
         units = [unit for unit in victim_units(self._handle.cluster) if unit.priority < least]
+        if not self._handle.target.quirks.group_evicts_its_own:
+            units = [unit for unit in units if unit.pods[0][0].group != task.key]
         return sorted(units, key=lambda unit: unit.importance)
 
     def _victims(self, task: GroupTask, candidates: Sequence[VictimUnit]) -> list[VictimUnit] | str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from dra_plan.scheduler.bindingcycle import Binding, BindingCycle
+from dra_plan.scheduler.bindingcycle import Binding, BindingCycle, BoundTogether
 from dra_plan.scheduler.cycle import Cycle, CycleResult, describe_rejection
 from dra_plan.scheduler.failures import FailureHandler
 from dra_plan.scheduler.handle import Handle
@@ -58,8 +58,12 @@ class GroupScheduling:
     def members(self, first: QueuedPod) -> list[QueuedPod]:
         """The pod and all others of its group that wait for a node, in the order in which they are tried."""
         assert first.info.group is not None
-        others = self._queue.take(self._handle.cluster.groups.seen(first.info.group))
-        return sorted([first, *others], key=lambda item: (-item.info.priority, item.passed))
+        seen = list(self._handle.cluster.groups.seen(first.info.group))
+        items = [first, *self._queue.take(seen)]
+        came = {uid: place for place, uid in enumerate(seen)}
+        if self._handle.target.quirks.completing_pod_goes_first:
+            came = {item.uid: item.passed for item in items}
+        return sorted(items, key=lambda item: (-item.info.priority, came[item.uid]))
 
     def run(self, key: GroupKey, items: list[QueuedPod]) -> bool:
         """Try the pods together, and carry out what comes of it; False if no node was looked at."""
@@ -79,27 +83,45 @@ class GroupScheduling:
         if answer.outcome.verdict is GroupVerdict.ERROR:
             self._tell_error(task, answer)
         elif answer.outcome.verdict is GroupVerdict.SCHEDULED:
+            self._evict(answer)
             self._commit(task, answer)
         else:
+            if answer.outcome.verdict is GroupVerdict.PREEMPTING:
+                self._evict(answer)
             self._preemption.make_room(task, answer)
             self._tell_failure(task, answer, before)
         return any(attempt.result.filtered for attempt in answer.outcome.attempts)
 
     # What comes of it
 
+    @staticmethod
+    def _evict(answer: GroupAnswer) -> None:
+        """What pods of the group wanted to evict goes, where it waited for the group's fate."""
+        for attempt in answer.outcome.attempts[:1]:
+            for evict in attempt.state.group.postponed if attempt.state.group is not None else ():
+                evict()
+
     def _commit(self, task: GroupTask, answer: GroupAnswer) -> None:
         """The pods that found a node take it for good, in order; the others are told why they did not."""
         if task.group is not None:
             self.records.of(task.group).scheduled()
+        gang = self._gang(task)
         for attempt in answer.outcome.attempts:
             record = self._pods.of(attempt.item.pod)
             record.best, record.fatal = attempt.result.best, attempt.result.fatal
-            if attempt.node:
-                self._take(task, attempt)
+            if attempt.node and not attempt.preempts:
+                self._take(task, attempt, gang)
             else:
                 self._failures.handle_member(attempt.item, attempt.result, changed=True)
 
-    def _take(self, task: GroupTask, attempt: MemberAttempt) -> None:
+    def _gang(self, task: GroupTask) -> BoundTogether | None:
+        """Binds the pods of a gang together; None where each is bound by itself, as upstream does."""
+        if self._handle.target.quirks.gangs_bound_in_parts or task.group is None or not task.group.min_count:
+            return None
+        groups = self._handle.cluster.groups
+        return BoundTogether(task.group.min_count, lambda: groups.bound(task.key))
+
+    def _take(self, task: GroupTask, attempt: MemberAttempt, gang: BoundTogether | None) -> None:
         cluster, framework, item = self._handle.cluster, task.framework, attempt.item
         assert attempt.state.group is not None
         attempt.state.group.tentative = False
@@ -109,8 +131,10 @@ class GroupScheduling:
         if status is None:
             status = framework.run_permit(attempt.state, item.pod, attempt.node)
             if status is None or status.code is Code.WAIT:
-                binding = Binding(item, framework, attempt.state, attempt.node)
+                binding = Binding(item, framework, attempt.state, attempt.node, gang=gang)
                 self._bindings.add(binding)
+                if gang is not None:
+                    gang.bindings.append(binding)
                 self._handle.later(f"bind {item.pod.key}", lambda: self._bindings.run(binding))
                 return
         framework.run_unreserve(attempt.state, item.pod, attempt.node)

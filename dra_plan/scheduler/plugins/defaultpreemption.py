@@ -80,7 +80,11 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
         if not candidates:
             return None, unschedulable("no candidate node for preemption")
         chosen = best_candidate(candidates)
-        self._evict(chosen, cluster.info(pod))
+        preemptor = cluster.info(pod)
+        if state.group is not None and not self._handle.target.quirks.members_preempt_alone:
+            state.group.postponed.append(lambda: self._evict(chosen, preemptor))
+        else:
+            self._evict(chosen, preemptor)
         return NominatingInfo(chosen.node), None
 
     def _ask_extenders(self, pod: Pod, candidates: list[Candidate]) -> list[Candidate]:
