@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from dra_plan import releases
+from dra_plan import releases, shown
+from dra_plan.allocator import Probe
 from dra_plan.api.label_text import parse_selector
 from dra_plan.api.meta import LabelSelector
 from dra_plan.errors import UsageError
+from dra_plan.planner.question import Progress, Question
 from dra_plan.releases import Target
 
 Objects = dict[str, Any] | Iterable[dict[str, Any]]
@@ -18,26 +21,140 @@ Objects = dict[str, Any] | Iterable[dict[str, Any]]
 Names = str | Iterable[str] | None
 """One name, or several; None or none at all for no choice."""
 
+_MOST = 2**63
+"""From here on nothing is a number of steps, nodes or processes."""
 
-def names(given: str | Iterable[str] | None) -> tuple[str, ...]:
-    """The names of an argument that takes one or several."""
-    return (given,) if isinstance(given, str) else tuple(given or ())
+
+def question(
+    owners: Iterable[str] = (),
+    *,
+    nodes: Names = None,
+    namespace: str | None = None,
+    selector: str | LabelSelector | None = None,
+    together: bool = False,
+    infer_nodes: bool = False,
+    max_steps: int | None = None,
+    timeout: float | None = None,
+    progress: Progress | None = None,
+    probe: Probe | None = None,
+) -> Question:
+    """What a method of `Cluster` is asked. Raises UsageError for an argument that can't be one."""
+    return Question(
+        owners=names(owners, "owners"),
+        nodes=names(nodes, "nodes"),
+        namespace=optional(namespace, str, "namespace", "a name"),
+        selector=label_selector(selector),
+        together=truth(together, "together"),
+        infer_nodes=truth(infer_nodes, "infer_nodes"),
+        max_steps=None if max_steps is None else at_least_one(max_steps, "max_steps"),
+        timeout=seconds(timeout, "timeout"),
+        progress=callback(progress, "progress"),
+        probe=optional(probe, Probe, "probe", "a Probe"),
+    )
+
+
+def names(given: str | Iterable[str] | None, argument: str = "names") -> tuple[str, ...]:
+    """The names of an argument that takes one or several. Raises UsageError for what is no name."""
+    if given is None or isinstance(given, str):
+        return (given,) if given is not None else ()
+    wrong: Any = given
+    if isinstance(given, Iterable) and not isinstance(given, bytes | os.PathLike | Mapping):
+        found = tuple(given)
+        wrong = next((name for name in found if not isinstance(name, str)), None)
+        if all(isinstance(name, str) for name in found):
+            return found
+    raise _unlike(argument, "a name or several", wrong)
+
+
+def required(given: Any, kind: Any, argument: str, what: str) -> Any:
+    """The value, if it is of the kind. Raises UsageError for another, saying `what` was wanted."""
+    if not isinstance(given, kind):
+        raise _unlike(argument, what, given)
+    return given
+
+
+def optional(given: Any, kind: Any, argument: str, what: str) -> Any:
+    """The value, if it is None or of the kind. Raises UsageError for another, saying `what` was wanted."""
+    return None if given is None else required(given, kind, argument, what)
+
+
+def callback(given: Any, argument: str) -> Any:
+    """The value, if it is None or can be called. Raises UsageError for another."""
+    if given is not None and not callable(given):
+        raise _unlike(argument, "a function", given)
+    return given
+
+
+def truth(given: Any, argument: str) -> bool:
+    """The value, if it is True or False. Raises UsageError for another."""
+    if not isinstance(given, bool):
+        raise _unlike(argument, "True or False", given)
+    return given
+
+
+def whole_number(given: Any, argument: str) -> int:
+    """The value, if it is a whole number that Python can write. Raises UsageError for another."""
+    if not isinstance(given, int) or isinstance(given, bool) or abs(given) >= _MOST:
+        raise _unlike(argument, "a whole number", given)
+    return given
+
+
+def at_least_one(given: Any, argument: str) -> int:
+    """The value, if it is a whole number of at least 1. Raises UsageError for another."""
+    if whole_number(given, argument) < 1:
+        raise _unlike(argument, "a whole number of at least 1", given)
+    return given  # type: ignore[no-any-return]
+
+
+def seconds(given: Any, argument: str) -> float | None:
+    """The value, if it is None or a number of at least 0. Raises UsageError for another."""
+    if given is None:
+        return None
+    if not isinstance(given, int | float) or isinstance(given, bool) or not given >= 0:
+        raise _unlike(argument, "a number of seconds, at least 0", given)
+    try:
+        return float(given)
+    except OverflowError:
+        return math.inf
 
 
 def label_selector(given: str | LabelSelector | None) -> LabelSelector | None:
     """The selector of an argument that takes its text, too. Raises UsageError for a text that is none."""
-    return parse_selector(given) if isinstance(given, str) else given
+    if isinstance(given, str):
+        return parse_selector(given)
+    found: LabelSelector | None = optional(given, LabelSelector, "selector", 'labels such as "a=b,c in (d,e)"')
+    return found
 
 
 def target_of(version: str, gates: Mapping[str, bool] | None, quirks: str) -> Target:
     """The target of a version, gates that differ from its defaults, and a mode of quirks. Raises UsageError."""
+    if not isinstance(version, str | float):
+        raise _unlike("kubernetes_version", 'a version such as "1.36"', version)
+    if not isinstance(quirks, str):
+        raise _unlike("quirks", '"upstream" or "fixed"', quirks)
     if gates is not None and not isinstance(gates, Mapping):
-        raise UsageError(f"feature_gates: wanted a dict of names and truth values, got {gates!r}")
+        raise _unlike("feature_gates", "a dict of names and truth values", gates)
+    for name, value in (gates or {}).items():
+        if not isinstance(name, str):
+            raise _unlike("feature_gates", "names of gates", name)
+        truth(value, f"feature_gates: {name}")
     return releases.target(version, gates, quirks)
 
 
 def list_of(given: Any, argument: str, what: str) -> list[Any]:
     """The items of an argument that takes several. Raises UsageError for a string, a path or one object."""
-    if isinstance(given, str | bytes | os.PathLike | dict):
-        raise UsageError(f"{argument}: wanted a list of {what}, got {given!r}")
+    if isinstance(given, str | bytes | os.PathLike | dict) or not isinstance(given, Iterable):
+        raise _unlike(argument, f"a list of {what}", given)
     return list(given)
+
+
+def paths_of(given: Any) -> list[str | os.PathLike[str]]:
+    """The paths of an argument that takes one or several. Raises UsageError for what is no path."""
+    found = [given] if isinstance(given, str | os.PathLike) else list_of(given, "paths", "paths")
+    for path in found:
+        required(path, (str, os.PathLike), "paths", "paths")
+    return found
+
+
+def _unlike(argument: str, wanted: str, given: Any) -> UsageError:
+    return UsageError(f"{argument}: wanted {wanted}, got {shown.value(given)}")

@@ -13,10 +13,24 @@ from dra_plan import releases
 from dra_plan.allocator import Probe, View
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import LabelSelector
-from dra_plan.arguments import Names, Objects, label_selector, list_of, names, target_of
+from dra_plan.arguments import (
+    Names,
+    Objects,
+    at_least_one,
+    callback,
+    list_of,
+    names,
+    optional,
+    paths_of,
+    question,
+    required,
+    target_of,
+    truth,
+    whole_number,
+)
 from dra_plan.documents.base import AppliedEdit, PrintedDocument
 from dra_plan.planner.answer import PrintedAnswer, counted
-from dra_plan.planner.question import Progress, Question
+from dra_plan.planner.question import Progress
 from dra_plan.releases import Target
 from dra_plan.whatif import AddNodes, Cordon, Drain, Edit, Without
 
@@ -85,7 +99,7 @@ class Cluster:
         from dra_plan.manifests.load import load
         from dra_plan.manifests.sources import RecordedInput
 
-        sources = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+        sources = paths_of(paths)
         standard_input = RecordedInput(stdin or sys.stdin.buffer)
         inventory = load(sources, recursive=recursive, stdin=standard_input)
 
@@ -113,7 +127,7 @@ class Cluster:
         from dra_plan.manifests.loaded import LoadedObjects, inventory_of
 
         if not isinstance(objects, LoadedObjects | dict | str | bytes | os.PathLike):
-            objects = list(objects)
+            objects = list_of(objects, "objects", "Kubernetes objects")
 
         def read() -> Reading:
             from dra_plan.validation.reading import Reading, of_objects
@@ -151,7 +165,7 @@ class Cluster:
 
     def cordon(self, *nodes: str) -> Cluster:
         """The cluster with these nodes unschedulable. UsageError for an unknown node, as in all edits."""
-        return self.edited(*map(Cordon, nodes))
+        return self.edited(*map(Cordon, names(nodes, "nodes")))
 
     def drain(self, *nodes: str) -> Cluster:
         """The cluster with these nodes cordoned and their pods gone.
@@ -160,14 +174,14 @@ class Cluster:
         their own that nobody else uses is deallocated. Bare pods are gone, with a warning. Pods of DaemonSets and
         static pods stay until the node goes.
         """
-        return self.edited(*map(Drain, nodes))
+        return self.edited(*map(Drain, names(nodes, "nodes")))
 
     def without(self, *objects: str) -> Cluster:
         """The cluster without these objects, KIND/NAME or KIND/NAMESPACE/NAME, and what goes with them.
 
         With a pod go its generated claims, with a workload its pods, with a node its pods and its node-local slices.
         """
-        return self.edited(*map(Without.parse, objects))
+        return self.edited(*map(Without.parse, names(objects, "objects")))
 
     def add_nodes(self, count: int, *, like: str | PathLike) -> Cluster:
         """The cluster with `count` more nodes, like a node of it, or like the one node of a file, with its slices.
@@ -175,7 +189,8 @@ class Cluster:
         Names, hostname label, slices and pools are new, devices and attributes the same. Raises UsageError where that
         can't be: a slice that is not node-local, a pool that would stay incomplete.
         """
-        return self.edited(AddNodes.of(self._inventory, count, like))
+        required(like, (str, os.PathLike), "like", "the name of a node, or a file")
+        return self.edited(AddNodes.of(self._inventory, whole_number(count, "count"), like))
 
     def edited(self, *edits: Edit) -> Cluster:
         """The cluster after these edits, in this order. It shares with this one all that does not change."""
@@ -251,11 +266,11 @@ class Cluster:
         """
         from dra_plan.planner.allocation import plan_claim_sets
 
-        question = Question(
-            owners=owners,
-            nodes=names(nodes),
+        asked = question(
+            owners,
+            nodes=nodes,
             namespace=namespace,
-            selector=label_selector(selector),
+            selector=selector,
             together=together,
             devices_only=devices_only,
             infer_nodes=infer_nodes,
@@ -264,7 +279,8 @@ class Cluster:
             progress=progress,
             probe=probe,
         )
-        return self._told(plan_claim_sets(self._inventory, self._view, question, explain=explain, jobs=jobs))
+        explain, jobs = truth(explain, "explain"), at_least_one(jobs, "jobs")
+        return self._told(plan_claim_sets(self._inventory, self._view, asked, explain=explain, jobs=jobs))
 
     def explain(
         self,
@@ -286,11 +302,11 @@ class Cluster:
         """
         from dra_plan.planner.explanation import explain_claim_sets
 
-        question = Question(
-            owners=owners,
-            nodes=names(nodes),
+        asked = question(
+            owners,
+            nodes=nodes,
             namespace=namespace,
-            selector=label_selector(selector),
+            selector=selector,
             together=together,
             devices_only=devices_only,
             infer_nodes=infer_nodes,
@@ -298,7 +314,7 @@ class Cluster:
             timeout=timeout,
             progress=progress,
         )
-        return self._told(explain_claim_sets(self._inventory, self._view, question, devices=names(devices)))
+        return self._told(explain_claim_sets(self._inventory, self._view, asked, devices=names(devices, "devices")))
 
     def pools(self, nodes: Names = None, *, infer_nodes: bool = False) -> PoolList:
         """The pools as the nodes see them, and what is left of them; of all nodes also those that no node sees.
@@ -307,8 +323,7 @@ class Cluster:
         """
         from dra_plan.planner.pool_list import list_pools
 
-        question = Question(nodes=names(nodes), infer_nodes=infer_nodes)
-        return self._told(list_pools(self._inventory, self._view, question))
+        return self._told(list_pools(self._inventory, self._view, question(nodes=nodes, infer_nodes=infer_nodes)))
 
     def schedule(
         self,
@@ -343,28 +358,34 @@ class Cluster:
         from dra_plan.planner.scheduling import schedule_pods
 
         states = list_of(then, "then", "states of the cluster")
-        question = Question(
-            owners=owners,
+        for state in states:
+            required(state, (Cluster, Iterable), "then", "states of the cluster")
+        optional(config, Mapping, "config", "a decoded KubeSchedulerConfiguration")
+        optional(plugins, Mapping, "plugins", "a Registry")
+        for name, factory in (plugins or {}).items():
+            callback(factory, f"plugins: {name}")
+        asked = question(
+            owners,
             namespace=namespace,
-            selector=label_selector(selector),
+            selector=selector,
             infer_nodes=infer_nodes,
             max_steps=max_steps,
         )
         plan = schedule_pods(
             self._inventory,
             self.target,
-            question,
+            asked,
             config=config,
-            extenders=extenders,
+            extenders=None if extenders is None else list_of(extenders, "extenders", "extenders"),
             then=[
                 state.inventory if isinstance(state, Cluster) else inventory_of(state, argument="then")
                 for state in states
             ],
-            requires_nodes=requires_nodes,
-            trace=trace,
-            explain=explain,
-            api_server=api_server,
-            order=order,
+            requires_nodes=truth(requires_nodes, "requires_nodes"),
+            trace=truth(trace, "trace"),
+            explain=truth(explain, "explain"),
+            api_server=optional(api_server, str, "api_server", "a name"),
+            order=optional(order, str, "order", "a name"),
             plugins=plugins,
         )
         return self._told(plan)
@@ -387,14 +408,16 @@ class Cluster:
         from dra_plan.manifests.decode import from_dicts
         from dra_plan.planner import capacity
 
+        for owner in owners:
+            required(owner, (str, dict), "owners", "names, or pods as dicts")
         plain = [owner for owner in owners if not isinstance(owner, str)]
         named = [owner for owner in owners if isinstance(owner, str)]
         copied = [capacity.Copied.of_pod(pod) for pod in from_dicts(plain).pods]
         if named or not plain:
             copied += capacity.choose_copied(self._inventory, named, namespace)
-        question = Question(infer_nodes=infer_nodes, max_steps=max_steps)
-        most = capacity.USUAL_LIMIT if limit is None else limit
-        return self._told(capacity.count_copies(self._inventory, self.target, copied, question, limit=most))
+        asked = question(infer_nodes=infer_nodes, max_steps=max_steps)
+        most = capacity.USUAL_LIMIT if limit is None else at_least_one(limit, "limit")
+        return self._told(capacity.count_copies(self._inventory, self.target, copied, asked, limit=most))
 
     def validate(self, *, select: Names = None, ignore: Names = None, ignore_unknown: bool = False) -> ValidationReport:
         """What is wrong with the objects, one by one and together; `select` and `ignore` are codes of rules.
@@ -405,5 +428,5 @@ class Cluster:
         from dra_plan.planner.validation import report
         from dra_plan.validation.selection import ALL, RuleSelection
 
-        selection = RuleSelection(names(select) or (ALL,), names(ignore))
-        return report(self._read(), self.target, selection, ignore_unknown=ignore_unknown)
+        selection = RuleSelection(names(select, "select") or (ALL,), names(ignore, "ignore"))
+        return report(self._read(), self.target, selection, ignore_unknown=truth(ignore_unknown, "ignore_unknown"))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dra_plan import releases
-from dra_plan.arguments import Names, Objects, names, target_of
+from dra_plan.arguments import Names, Objects, list_of, names, required, target_of, truth
 from dra_plan.cluster import Cluster
 
 if TYPE_CHECKING:
@@ -145,11 +145,15 @@ def validate(
     from dra_plan.validation.reading import Reading, of_objects, read
     from dra_plan.validation.selection import ALL, RuleSelection
 
-    given = [objects] if isinstance(objects, str | os.PathLike | Mapping) else list(objects)
+    single = isinstance(objects, str | os.PathLike | Mapping)
+    given: list[Any] = [objects] if single else list_of(objects, "objects", "paths and objects")
+    for one in given:
+        required(one, (str, os.PathLike, Mapping), "objects", "paths and objects")
     paths = [one for one in given if isinstance(one, str | os.PathLike)]
     reading = Reading()
     if paths:
         reading = read(paths, recursive=recursive)
     reading.subjects += of_objects([one for one in given if isinstance(one, Mapping)])
     target = target_of(kubernetes_version, feature_gates, quirks)
-    return report(reading, target, RuleSelection(names(select) or (ALL,), names(ignore)), ignore_unknown=ignore_unknown)
+    selection = RuleSelection(names(select, "select") or (ALL,), names(ignore, "ignore"))
+    return report(reading, target, selection, ignore_unknown=truth(ignore_unknown, "ignore_unknown"))

@@ -12,6 +12,9 @@ from collections.abc import Callable
 _COMMAND = re.compile(r"(?<=:):|#(?=#[A-Za-z]*\[)")
 """In `::` the second colon; in `##[` and `##vso[` the first `#`. Runners look for these in the lines of a log."""
 
+_LONGEST = 60
+"""Characters of a value that an error shows."""
+
 
 def acts(text: str) -> bool:
     """Whether `text`, as it stands, may act on a terminal or a runner, or breaks its line."""
@@ -51,6 +54,15 @@ def in_json(document: str) -> str:
 def in_yaml(document: str) -> str:
     """As `in_json`, for YAML that has every text in double quotes of which `acts` is true."""
     return _in_quotes(document, _escaped)
+
+
+def value(given: object) -> str:
+    """A value as Python writes it, of a long one the beginning; of a number with too many digits, what it is."""
+    try:
+        text = repr(given)
+    except ValueError:
+        return f"a number of {given.bit_length()} bits" if isinstance(given, int) else f"a {type(given).__name__}"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 def _in_quotes(document: str, escaped: Callable[[str], str]) -> str:

@@ -17,6 +17,7 @@ from .meta import LabelSelector
 from .names import label_key_problems, label_value_problems
 
 _INTEGER = re.compile(r"[+-]?[0-9]+\Z")
+_DIGITS = 19
 _INT64 = range(-(2**63), 2**63)
 _NO_LABELS: dict[str, str] = {}
 
@@ -60,9 +61,10 @@ def _compares(operator: str, values: list[str] | None, value: str | None) -> boo
 
 
 def _int64(text: str | None) -> int | None:
-    if text is None or not _INTEGER.match(text):
+    digits = text.lstrip("+-0") if text is not None else ""
+    if text is None or not _INTEGER.match(text) or len(digits) > _DIGITS:
         return None
-    number = int(text)
+    number = int(digits or 0) * (-1 if text.startswith("-") else 1)
     return number if number in _INT64 else None
 
 

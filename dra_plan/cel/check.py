@@ -51,7 +51,10 @@ def _parsed(expression: str, environment: Environment) -> Expr:
 
 def _refuse(expression: str, issues: list[Issue]) -> None:
     if issues:
-        error = CelCompileError(f"compilation failed: {ExpressionText(expression).display(issues)}")
+        text = ExpressionText(expression)
+        error = CelCompileError(f"compilation failed: {text.display(issues)}")
+        first, *others = text.display_lines(issues)
+        error.lines = (f"compilation failed: {first}", *others)
         error.offset = min((issue.offset for issue in issues if issue.offset is not None), default=None)
         raise error
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from dra_plan import shown
 from dra_plan.api.resource import Device, DeviceAttribute
 from dra_plan.cel import ast
 from dra_plan.cel.check import check
@@ -22,6 +23,7 @@ from dra_plan.cel.interpret import Evaluator
 from dra_plan.cel.reads import Read, reads_of
 from dra_plan.cel.values import EvaluationError, Fatal, Value, begin_work, type_name
 from dra_plan.cel.walk import nodes
+from dra_plan.errors import UsageError
 from dra_plan.releases import find_release, gate_defaults
 
 if TYPE_CHECKING:
@@ -243,6 +245,10 @@ def compile_selector(
     Gates that are not given have the version's defaults; only DRAConsumableCapacity and DRAListTypeAttributes count.
     Raises CelCompileError with Kubernetes' text. The same arguments give the same object.
     """
+    if not isinstance(expression, str):
+        raise UsageError(f"expression: wanted a text, got {shown.value(expression)}")
+    if not isinstance(kubernetes_version, str):
+        raise UsageError(f'kubernetes_version: wanted a version such as "1.36", got {shown.value(kubernetes_version)}')
     version = find_release(kubernetes_version).minor
     gates = gate_defaults(version) | dict(feature_gates or {})
     lists = bool(gates.get("DRAListTypeAttributes"))

@@ -1,9 +1,11 @@
 """The text of an expression, places in it, and the display of what is wrong there; knows no grammar."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
+
+from dra_plan import shown
 
 _LINE, _CARET, _WIDE_LINE, _WIDE_CARET = (
     ".",
@@ -41,19 +43,29 @@ class ExpressionText:
 
     def display(self, issues: Sequence[Issue]) -> str:
         """Return the issues as cel-go prints them: in text order, each with its line and a caret below; 100 at most."""
-        shown = sorted(
+        return "\n".join(self._lines(issues, list))
+
+    def display_lines(self, issues: Sequence[Issue]) -> list[str]:
+        """Return the lines of `display` as they are shown, with each caret where its place then is."""
+        return self._lines(issues, shown.characters)
+
+    def _lines(self, issues: Sequence[Issue], characters: Callable[[str], list[str]]) -> list[str]:
+        """The lines, with `characters` in the place of those of the expression."""
+        first = sorted(
             issues[:_MOST_SHOWN], key=lambda issue: (-1, -1) if issue.offset is None else self.place(issue.offset)
         )
-        lines = [self._display(issue) for issue in shown]
+        lines = [line for issue in first for line in self._display(issue, characters)]
         if len(issues) > _MOST_SHOWN:
             lines.append(f"{len(issues) - _MOST_SHOWN} more errors were truncated")
-        return "\n".join(lines)
+        return lines
 
-    def _display(self, issue: Issue) -> str:
+    def _display(self, issue: Issue, characters: Callable[[str], list[str]]) -> list[str]:
         if issue.offset is None:
-            return f"ERROR: <input>:-1:0: {issue.message}"
+            return [f"ERROR: <input>:-1:0: {issue.message}"]
         number, column = self.place(issue.offset)
         text = self.line(number).replace("\t", " ")
-        leader = "".join(_LINE if char.isascii() else _WIDE_LINE for char in text[:column])
+        parts = characters(text)
+        leader = "".join((_LINE if part.isascii() else _WIDE_LINE) * len(part) for part in parts[:column])
         caret = _CARET if text[column : column + 1].isascii() else _WIDE_CARET
-        return f"ERROR: <input>:{number}:{column + 1}: {issue.message}\n | {text}\n | {leader}{caret}"
+        message = f"ERROR: <input>:{number}:{column + 1}: {issue.message}"
+        return [message, f" | {''.join(parts)}", f" | {leader}{caret}"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import NamedTuple
 
 from dra_plan.errors import UsageError
@@ -48,10 +47,9 @@ def piped(command: str, owner: str = "") -> str:
 def _is_path(argument: str) -> bool:
     if argument == STDIN or argument.endswith((*_FILES, "/")) or argument.startswith((".", "/", "~")):
         return True
-    try:
-        return Path(argument).exists()
-    except OSError:  # too long to be a path
-        return True
+    from dra_plan.manifests.sources import is_there
+
+    return is_there(argument)
 
 
 def _names_kind(owners: list[str]) -> bool:

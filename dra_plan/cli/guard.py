@@ -20,16 +20,16 @@ def guarded(action: Callable[[], Exit | None]) -> Exit:
         status = action()
         sys.stdout.flush()
     except DraPlanError as error:
-        return _fail(str(error), Exit.USAGE)
+        return _fail(Exit.USAGE, *error.lines)
     except BrokenPipeError:
         return _broken_pipe()
     except OSError as error:
         if error.filename is not None:  # a file that was to be read or written: nothing here lets that come so far
             return _internal(error)
         _discard_output()
-        return _fail(f"can't write the output: {error.strerror}", Exit.USAGE)
+        return _fail(Exit.USAGE, f"can't write the output: {error.strerror}")
     except KeyboardInterrupt:
-        return _fail("interrupted", Exit.INTERRUPTED)
+        return _fail(Exit.INTERRUPTED, "interrupted")
     except Exception as error:
         return _internal(error)
     return status or Exit.OK
@@ -45,10 +45,10 @@ def _discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _fail(message: str, status: Exit) -> Exit:
+def _fail(status: Exit, *lines: str) -> Exit:
     from dra_plan.cli.printing import print_error
 
-    print_error(message)
+    print_error(*lines)
     return status
 
 

@@ -38,8 +38,13 @@ def _run_app() -> Exit | None:
         from typer._completion_classes import completion_init
 
         completion_init()
-    app(prog_name=_program_name(), complete_var=COMPLETE_VARIABLE)
-    return None
+    from dra_plan.cli.parsing import REFUSED, refusal
+
+    try:
+        status = app(prog_name=_program_name(), complete_var=COMPLETE_VARIABLE, standalone_mode=False)
+    except REFUSED as error:
+        return refusal(error)
+    return Exit(status or 0)
 
 
 def _program_name() -> str:

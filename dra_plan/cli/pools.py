@@ -29,7 +29,6 @@ def pools(
     PATH... hold nodes, resource slices and allocated claims: files, directories, or - for standard input. Pools are
     shown as the allocator gathers them: state, slices, devices left, counters left; -o wide lists every device.
     """
-    from dra_plan import shown
     from dra_plan.allocator import AllocationError
     from dra_plan.cli.loading import load_cluster
     from dra_plan.cli.printing import print_document
@@ -51,6 +50,6 @@ def pools(
     try:
         pool_list = cluster.pools(nodes, infer_nodes=infer_nodes)
     except AllocationError as error:
-        raise InputError(shown.line(str(error))) from error  # its line ends are the manifest's
+        raise InputError(str(error)) from error
     print_document(pool_list.document, form)
     return Exit.OK

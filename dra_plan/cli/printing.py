@@ -43,13 +43,13 @@ def print_warnings(warnings: Iterable[Notice]) -> None:
     sys.stderr.flush()
 
 
-def print_error(message: str) -> None:
-    """`message` to standard error, one line for each of its lines: each is a fault of its own.
+def print_error(*lines: str) -> None:
+    """The lines of an error to standard error: what begins with `error:` is ours, and nothing that is named in it.
 
-    On a terminal lines are wrapped between words, but not those that quote an expression: a caret stands below it.
+    On a terminal they are wrapped between words, but not those that quote an expression: a caret stands below it.
     """
     terminal = screen(sys.stderr)
-    for part in message.split("\n"):
+    for part in lines:
         line = f"error: {shown.line(part)}"
         print(_wrapped(line, terminal.width) if terminal and not part.startswith(QUOTED) else line, file=sys.stderr)
     sys.stderr.flush()

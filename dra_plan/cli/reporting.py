@@ -48,7 +48,7 @@ class Reporting:
         content = make()
         failed = [problem for wanted in self._wanted if (problem := _write(wanted, content))]
         if failed:
-            raise UsageError("\n".join(failed))
+            raise UsageError.of_lines(failed)
 
     def __exit__(
         self, _kind: type[BaseException] | None, error: BaseException | None, _at: TracebackType | None
@@ -61,7 +61,7 @@ class Reporting:
         try:
             self.tell(lambda: errors.content(error, self._command, self.anchor))
         except UsageError as unwritten:
-            print_error(str(unwritten))
+            print_error(*unwritten.lines)
 
 
 def of_claim_sets(

@@ -35,4 +35,5 @@ class ManifestErrors(InputError):  # noqa: N818 - it carries many
 
     def __init__(self, faults: Sequence[Fault]) -> None:
         self.faults: list[Fault] = list(faults)
-        super().__init__("\n".join(fault.text() for fault in self.faults))
+        self.lines = tuple(fault.text() for fault in self.faults)
+        super().__init__("\n".join(self.lines))

@@ -7,9 +7,11 @@ import gc
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
+from dra_plan import shown
 from dra_plan.api.inventory import Inventory
+from dra_plan.errors import UsageError
 
 from .collect import Collector
 from .documents import Document, read_documents
@@ -44,6 +46,12 @@ def load_items(paths: Sequence[PathLike], *, recursive: bool = False, stdin: Bin
         return items(read(paths, recursive=recursive, stdin=stdin), paths)
 
 
+def _name(path: Any) -> str:
+    if not isinstance(path, str | os.PathLike):
+        raise UsageError(f"paths: wanted paths, got {shown.value(path)}")
+    return os.fspath(path)
+
+
 class SourceRead(NamedTuple):
     """What one source holds: its documents, and the faults of those that can't be read."""
 
@@ -53,7 +61,9 @@ class SourceRead(NamedTuple):
 
 def read(paths: Sequence[PathLike], *, recursive: bool, stdin: BinaryIO | None) -> Iterator[SourceRead]:
     """The sources under the paths, in order."""
-    names = [os.fspath(path) for path in paths]
+    if not isinstance(paths, Iterable):
+        raise UsageError(f"paths: wanted paths, got {shown.value(paths)}")
+    names = [_name(path) for path in paths]
     if stdin is None and STDIN in names:
         stdin = sys.stdin.buffer
     unread: list[Fault] = []

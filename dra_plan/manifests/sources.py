@@ -50,7 +50,7 @@ def _files(name: str, faults: list[Fault], *, recursive: bool) -> list[str]:
     path = Path(name)
     if not name:
         faults.append(Fault("", "empty path"))
-    elif not path.exists():
+    elif not is_there(path):
         faults.append(_missing(name, path))
     elif not path.is_dir():
         return [name]
@@ -59,7 +59,21 @@ def _files(name: str, faults: list[Fault], *, recursive: bool) -> list[str]:
     return []
 
 
+def is_there(name: str | os.PathLike[str]) -> bool:
+    """Whether a path is that of a file or directory; not if it is too long to be one."""
+    try:
+        return Path(name).exists()
+    except OSError:
+        return False
+
+
 def _missing(name: str, path: Path) -> Fault:
+    try:
+        path.lstat()
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError) as error:
+        return Fault(name, _reason(error) if isinstance(error, OSError) else "no such file or directory")
     if path.is_symlink():
         try:
             path.stat()
@@ -106,7 +120,7 @@ def _read(name: str, faults: list[Fault], stdin: BinaryIO | None) -> Source | No
     try:
         if name == STDIN:
             data = _limited(stdin) if stdin is not None else b""
-        elif not Path(name).exists():
+        elif not is_there(name):
             faults.append(_missing(name, Path(name)))
             return None
         else:

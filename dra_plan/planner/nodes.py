@@ -42,7 +42,7 @@ def choose_nodes(nodes: Sequence[Node], names: Sequence[str] | None) -> list[Nod
     unknown = [name for name in names if name not in known]
     if unknown:
         found = f"the input has {len(known)} nodes"
-        raise UsageError("\n".join(f"unknown node {name!r}{_meant(name, known)}: {found}" for name in unknown))
+        raise UsageError.of_lines(f"unknown node {name!r}{_meant(name, known)}: {found}" for name in unknown)
     wanted = set(names)
     return [node for node in nodes if node.metadata.name in wanted]
 

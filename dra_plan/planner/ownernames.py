@@ -64,7 +64,7 @@ def split(given: Iterable[str], known: Known) -> Iterator[tuple[str, list[OwnerN
 
     `po x y` are the pods x and y; `x`, `pod/x`, `NAMESPACE/x` and `pod/NAMESPACE/x` name one object each.
     """
-    words = [word for text in given for word in text.split()]
+    words = [word for text in given for word in text.split() or [text]]
     kind = ""
     if len(words) > 1 and "/" not in words[1]:
         kind = known.kind(words[0])
@@ -74,6 +74,8 @@ def split(given: Iterable[str], known: Known) -> Iterator[tuple[str, list[OwnerN
 
 def _readings(word: str, kind: str, known: Known) -> Iterator[OwnerName]:
     parts = word.lower().split("/")
+    if not all(parts):
+        return
     if len(parts) == 1:
         yield OwnerName(kind, "", parts[0])
     elif len(parts) == 2:
@@ -99,7 +101,7 @@ def find(given: Iterable[str], known: Known, namespace: str | None) -> list[Obje
         if not here:
             unknown.append(_unknown(text, readings, known, namespace))
     if unknown:
-        raise UnknownOwnerError("\n".join(unknown))
+        raise UnknownOwnerError.of_lines(unknown)
     return [key for key in known.keys if key in found]
 
 

@@ -128,7 +128,7 @@ def read(document: Mapping[str, Any] | None) -> Configuration:
     check_kind(document)
     unknown = unknown_fields(document)
     if unknown:
-        raise InputError("\n".join(f"scheduler configuration: {render(path)}: {UNKNOWN}" for path in unknown))
+        raise InputError.of_lines(f"scheduler configuration: {render(path)}: {UNKNOWN}" for path in unknown)
     try:
         found = msgspec.convert(dict(document), Configuration)
     except msgspec.ValidationError as problem:

@@ -14,6 +14,7 @@ from dra_plan.manifests.diagnose import diagnose
 from dra_plan.manifests.documents import read_documents
 from dra_plan.manifests.faults import Fault, ManifestErrors
 from dra_plan.manifests.fitting import fits
+from dra_plan.manifests.json_reader import JsonError
 from dra_plan.manifests.kinds import Kind
 from dra_plan.manifests.load import without_gc
 from dra_plan.manifests.objects import NOT_DECODED, typed
@@ -65,7 +66,12 @@ def _read_source(source: Source, reading: Reading, report: Report, namespace: st
     if b"dra-plan:" in source.data:
         reading.texts[source.name] = source.data.decode()
     for document in read_documents(source, report.faults):
-        items = unwrap(document.plain(), document.place_of_fields(), report)
+        try:
+            plain = document.plain()
+        except JsonError as error:
+            report.faults.append(Fault(source.name, f"JSON: {error.message}", document.place.line))
+            continue
+        items = unwrap(plain, document.place_of_fields(), report)
         reading.subjects.extend(_subject(item, namespace) for item in items)
 
 

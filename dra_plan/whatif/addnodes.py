@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TypeVar
 
 from dra_plan.allocator.errors import AllocationError
@@ -45,8 +44,10 @@ class AddNodes:
 
         Raises UsageError for neither, or a file without exactly one node; InputError for a file that can't be read.
         """
+        from dra_plan.manifests.sources import is_there
+
         known = [node.metadata.name for node in inventory.nodes]
-        if like in known or not Path(like).exists():
+        if like in known or not is_there(like):
             return cls(count, os.fspath(like))
         from dra_plan.manifests.load import load
 

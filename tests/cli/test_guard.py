@@ -64,7 +64,7 @@ LONG = "manifests/a-long-folder-name/with-a-long-file-name.yaml:12: " + "words o
 def test_on_a_terminal_long_errors_are_wrapped_between_words(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
     monkeypatch.setattr(sys, "stderr", terminal := Terminal())
-    print_error(f"{LONG}\nshort")
+    print_error(LONG, "short")
     lines = terminal.getvalue().splitlines()
     assert " ".join(terminal.getvalue().split()) == f"error: {LONG}error: short"
     assert lines[-1] == "error: short"
@@ -82,7 +82,7 @@ def test_an_expression_stays_above_its_caret(monkeypatch: pytest.MonkeyPatch) ->
     ran = in_process("cel", expression)
     monkeypatch.setenv("COLUMNS", "40")
     monkeypatch.setattr(sys, "stderr", terminal := Terminal())
-    print_error("\n".join(line.removeprefix("error: ") for line in ran.err.splitlines()))
+    print_error(*(line.removeprefix("error: ") for line in ran.err.splitlines()))
     assert f"error:  | {expression}\n" in terminal.getvalue()
     assert ran.err.splitlines()[-1].endswith(f"{'.' * 10}^")
     assert terminal.getvalue().endswith(ran.err.splitlines()[-1] + "\n")

@@ -99,8 +99,11 @@ def double_to_int(number: float) -> int:
 
 def string_to_int(text: str) -> int:
     """A decimal number."""
-    if _INT.fullmatch(text) and len(text.lstrip("+-0")) <= 19 and MIN_INT64 <= int(text) <= MAX_INT64:
-        return int(text)
+    digits = text.lstrip("+-0")
+    if _INT.fullmatch(text) and len(digits) <= 19:  # however many zeros are before them
+        number = int(digits or 0) * (-1 if text.startswith("-") else 1)
+        if MIN_INT64 <= number <= MAX_INT64:
+            return number
     raise _refused("int")
 
 
@@ -133,8 +136,9 @@ def double_to_uint(number: float) -> Uint:
 
 def string_to_uint(text: str) -> Uint:
     """A decimal number without sign."""
-    if _UINT.fullmatch(text) and len(text.lstrip("0")) <= 20 and int(text) <= MAX_UINT64:
-        return Uint(int(text))
+    digits = text.lstrip("+0")
+    if _UINT.fullmatch(text) and len(digits) <= 20 and int(digits or 0) <= MAX_UINT64:
+        return Uint(int(digits or 0))
     raise _refused("uint")
 
 

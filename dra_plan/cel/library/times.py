@@ -63,15 +63,17 @@ def parse_duration(text: str) -> int | None:
 
 
 def _amount(whole: str, fraction: str, unit: int) -> int:
-    if len(whole.lstrip("0")) > 19:
+    whole = whole.lstrip("0")
+    if len(whole) > 19:
         return MAX_INT64 * 2
     # Go reads as many digits of the fraction as fit into an int64 and multiplies in floating point.
-    digits = ""
+    number, scale = 0, 1.0
     for digit in fraction:
-        if int(digits + digit) > MAX_INT64:
+        if number * 10 + int(digit) > MAX_INT64:
             break
-        digits += digit
-    part = int(float(int(digits)) * (float(unit) / 10.0 ** len(digits))) if digits else 0
+        number = number * 10 + int(digit)
+        scale *= 10.0
+    part = int(float(number) * (float(unit) / scale))
     return int(whole or "0") * unit + part
 
 

@@ -26,6 +26,8 @@ from .nodes import (
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _OPERATOR = re.compile(r"==|!=|<=|>=|<|>")
+_DIGITS = 20
+"""More characters than any whole number of a document has."""
 _SLICE = re.compile(r"\s*(-?[0-9]*)\s*:\s*(-?[0-9]*)\s*(?::\s*([0-9]*)\s*)?")
 _ENDS_NAME = frozenset(" \t\r\n.,[]{}()$@=!<>\"'")
 
@@ -210,17 +212,22 @@ class _TemplateParser:
         if number is None or number[1]:
             raise self.fail("expected an index, a slice, '*', a quoted name or ?(...)")
         self.at = number.end()
-        return Position(int(number[0]))
+        return Position(self.whole(number[0]))
 
     def slice(self) -> Slice | None:
         match = _SLICE.match(self.source, self.at)
         if match is None:
             return None
-        start, end, step = (int(text) if text and text != "-" else None for text in match.groups())
+        start, end, step = (self.whole(text) if text and text != "-" else None for text in match.groups())
         if step == 0:
             raise self.fail("the step of a slice must be positive")
         self.at = match.end()
         return Slice(start, end, step or 1)
+
+    def whole(self, text: str) -> int:
+        if len(text) > _DIGITS:
+            raise self.fail("a number has too many digits")
+        return int(text)
 
     def filter(self) -> Filter:
         self.spaces()
@@ -244,7 +251,7 @@ class _TemplateParser:
         number = _NUMBER.match(self.source, self.at)
         if number:
             self.at = number.end()
-            return Constant(float(number[0]) if number[1] else int(number[0]))
+            return Constant(float(number[0]) if number[1] else self.whole(number[0]))
         for word, value in (("true", True), ("false", False)):
             if self.skip(word):
                 return Constant(value)

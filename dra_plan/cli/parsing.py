@@ -1,0 +1,29 @@
+"""What the option parser refuses, in the words and with the exit status of every other error."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import typer
+
+from dra_plan.cli.exits import Exit
+
+REFUSED: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+"""What typer raises for a command line that it can't parse; where the class lives differs between its releases."""
+
+
+def refusal(error: Any) -> Exit:
+    """Tell the error in one line, with the command that shows the usage; without any argument show the help."""
+    from dra_plan.cli.printing import print_error
+
+    message = error.format_message()
+    if type(error).__name__ == "NoArgsIsHelpError":
+        print(message, file=sys.stderr)
+        return Exit.USAGE
+    told = " ".join(message.split()).removesuffix(".")
+    told = told.removeprefix("Invalid value for ").replace("Value error, ", "")
+    context = getattr(error, "ctx", None)
+    usage = f" ({context.command_path} -h shows how)" if context is not None else ""
+    print_error(f"{told[:1].lower()}{told[1:]}{usage}")
+    return Exit.USAGE
