@@ -55,7 +55,7 @@ class NodeVolumes(NamedTuple):
 
 
 class VolumeStore:
-    """Storage objects by kind and name. `revision` changes whenever an answer that depends on them may change."""
+    """Storage objects by kind and name. `revision` changes with each of them, but not with what is assumed."""
 
     def __init__(self, inventory: Inventory, emit: Emit) -> None:
         self._emit = emit
@@ -170,7 +170,6 @@ class VolumeStore:
 
     def assume(self, chosen: NodeVolumes, node: str) -> None:
         """The pod's volumes are set aside for its claims, and its other claims wait for volumes on the node."""
-        self.revision += 1
         for claim, volume in chosen.static:
             if not volume.is_for(claim) or not (volume.object.spec.claim_ref or ObjectReference()).uid:
                 self._assumed_volumes[volume.name] = Volume(_set_aside(volume, claim))
@@ -183,7 +182,6 @@ class VolumeStore:
 
     def restore(self, chosen: NodeVolumes) -> None:
         """What was assumed and not written is void."""
-        self.revision += 1
         for _, volume in chosen.static:
             self._assumed_volumes.pop(volume.name, None)
         for claim in chosen.new:

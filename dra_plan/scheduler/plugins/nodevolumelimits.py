@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from dra_plan.api.core import Pod
 from dra_plan.api.storage import CSINode, PersistentVolumeClaim, VolumeAttachment
@@ -26,6 +27,14 @@ CountedVolume = tuple[str, str]
 """(CSI driver, handle) of a volume."""
 
 
+class _Held(NamedTuple):
+    """Of a node: its limits by driver, the volumes of its pods, and how many it has of each driver."""
+
+    limits: dict[str, int]
+    by_pods: set[CountedVolume]
+    counts: Counter[str]
+
+
 class _NotCountableError(Exception):
     """A pod's volumes can't be counted; the text is upstream's."""
 
@@ -38,6 +47,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
         self._store = handle.cluster.volumes
+        self._remembered: dict[str, tuple[tuple[int, int], _Held]] = {}
 
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
@@ -63,15 +73,29 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
             return error(str(problem))
 
     def _check(self, new: frozenset[CountedVolume], node: NodeInfo) -> Status | None:
-        limits = _limits(self._store.csi_node(node.name))
-        if not new or not limits:
+        held = self._held(node) if new else None
+        if held is None or not held.limits:
             return None
-        held = {volume for other in node.volume_pods.values() for volume in self._counted(other, is_new=False)}
-        # what is only attached counts beside the pod's own volume, even if it is the same
-        counts = Counter(driver for driver, _ in held | self._attached(node.name))
-        added = Counter(driver for driver, _ in new - held)
+        added = Counter(driver for driver, _ in new - held.by_pods)
+        limits, counts = held.limits, held.counts
         over = any(driver in limits and counts[driver] + count > limits[driver] for driver, count in added.items())
         return _TOO_MANY if over else None
+
+    def _held(self, node: NodeInfo) -> _Held:
+        """What the node has and takes, remembered until it or a storage object changes."""
+        state = (node.version, self._store.revision)
+        known = self._remembered.get(node.name)
+        if known is not None and known[0] == state:
+            return known[1]
+        limits = _limits(self._store.csi_node(node.name))
+        found = _Held(limits, set(), Counter())
+        if limits:
+            for other in node.volume_pods.values():
+                found.by_pods.update(self._counted(other, is_new=False))
+            # what is only attached counts beside the pod's own volume, even if it is the same
+            found.counts.update(driver for driver, _ in found.by_pods | self._attached(node.name))
+        self._remembered[node.name] = (state, found)
+        return found
 
     def _counted(self, info: PodInfo, *, is_new: bool) -> set[CountedVolume]:
         """The pod's volumes; a claim that is missing counts nothing for a pod that runs all the same."""
@@ -114,11 +138,6 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
             if volume is not None and volume.object.spec.csi is not None:
                 found.add((attacher, volume.object.spec.csi.volume_handle))
         return found
-
-    def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """The pod's volumes, as they are now."""
-        new: frozenset[CountedVolume] | Status = state.read(self.name)
-        return None if isinstance(new, Status) else (self._store.revision, new)
 
     def events_to_register(self) -> Sequence[Interest]:
         """Nodes that take more, pods and attachments that go, the pod's own claims."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dra_plan.api.core import Pod
@@ -38,7 +38,6 @@ class _BindingState:
     """The pod's claims as PreFilter found them; the same for all trials of one cycle."""
 
     claims: PodClaims
-    key: Hashable
     by_node: dict[str, NodeVolumes] = field(default_factory=dict)
     chosen: NodeVolumes | None = None
     """What was assumed for the reserved node; None if all claims were bound."""
@@ -76,8 +75,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin,
         ]
         if len(bound) + len(waiting) < len(claims):
             return None, _IMMEDIATE
-        key = None if waiting else (self._store.revision, tuple(claim.volume_name for claim in bound))
-        state.write(self.name, _BindingState(PodClaims(self._store, bound, waiting), key))
+        state.write(self.name, _BindingState(PodClaims(self._store, bound, waiting)))
         return None, None
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
@@ -88,11 +86,6 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin,
             return unresolvable(*reasons)
         kept.by_node[node.name] = chosen
         return None
-
-    def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """The volumes, if all claims are bound; what claims that wait would get is the pod's alone."""
-        kept: _BindingState = state.read(self.name)
-        return kept.key
 
     # Reserve and PreBind
 
