@@ -70,7 +70,7 @@ def is_there(name: str | os.PathLike[str]) -> bool:
 def _missing(name: str, path: Path) -> Fault:
     try:
         path.lstat()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         pass
     except (OSError, ValueError) as error:
         return Fault(name, _reason(error) if isinstance(error, OSError) else "no such file or directory")
