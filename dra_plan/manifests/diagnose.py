@@ -122,8 +122,12 @@ class _SchemaWalk:
         if isinstance(value, float) and value.is_integer() and "integer" in types:
             value = int(value)
         if not any(_is(value, name) for name in types):
-            self._found.wrong.append((path, *wrong_type(value, types)))
-            return self._stand_in(value, schema, path)
+            message, hint = wrong_type(value, types)
+            stand_in = self._stand_in(value, schema, path)
+            if isinstance(stand_in, dict) and stand_in:
+                hint = f"{{value: {stand_in['value']}}}"
+            self._found.wrong.append((path, message, hint))
+            return stand_in
         problem = wrong_value(value, types, schema.get("format", ""))
         if problem is not None:
             self._found.wrong.append((path, *problem))

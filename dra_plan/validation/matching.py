@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dra_plan.allocator import PoolDevice, SelectorError
 from dra_plan.allocator.requests import SelectorCondition, class_conditions
 from dra_plan.api.resource import DeviceClass
+from dra_plan.cel.ordering import with_compare_to
 from dra_plan.cel.parts import Reference, clauses, mentions, references
 from dra_plan.cel.rewrite import access, comparison
 from dra_plan.explanation.mending import mended
@@ -63,17 +64,25 @@ def check(given: Input) -> Found:
 
 def _each(given: Input, conditions: Sequence[SelectorCondition], path: FieldPath, first: int = 0) -> Iterator[Problem]:
     """Each condition from the first on, on the devices for which those before it hold."""
-    for position in range(first, len(conditions)):
-        at = (*path, conditions[position].index, "cel", "expression")
-        yield from _judged(given, conditions[: position + 1], at)
+    known = [condition for condition in conditions[:first] if _compiles(condition)]
+    for condition in conditions[first:]:
+        if _compiles(condition):  # others are told as the API server tells them
+            known.append(condition)
+            yield from _judged(given, tuple(known), (*path, condition.index, "cel", "expression"))
+            if given.matches.failing(known) and not given.matches.of(known):
+                known.pop()  # it lets no device through to the next ones, for its own fault
+
+
+def _compiles(condition: SelectorCondition) -> bool:
+    try:
+        condition.compiled()
+    except SelectorError:
+        return False
+    return True
 
 
 def _judged(given: Input, conditions: Sequence[SelectorCondition], path: FieldPath) -> Iterator[Problem]:
     """The last of the conditions, on the devices for which the others hold."""
-    try:
-        conditions[-1].compiled()
-    except SelectorError:
-        return  # told as the API server tells it
     yield from _failures(given, conditions, path)
     if given.knows_all_devices:
         yield from _readings(given, conditions, path)
@@ -91,8 +100,17 @@ def _failures(given: Input, conditions: Sequence[SelectorCondition], path: Field
         where = "the only device" if len(devices) == 1 else where
         message = f"fails on {where} that it is asked for, such as {device.id}: {text}"
         # Where it fails on all, a guard only makes it false on all: the names are wrong, as another rule tells.
-        mended = "" if all_fail else _mended(given, conditions[-1], [device for device, _ in failing])
+        failed = [device for device, _ in failing]
+        mended = _compared(given, conditions[-1], failed) or (
+            "" if all_fail else _mended(given, conditions[-1], failed)
+        )
         yield FAILS.at(path, message, mended)
+
+
+def _compared(given: Input, condition: SelectorCondition, failing: Sequence[PoolDevice]) -> str:
+    """The expression with compareTo instead of signs, if that is what was wrong."""
+    compared = with_compare_to(condition.expression, versions=True)
+    return compared if compared is not None and _first_failing(given, compared, failing) is None else ""
 
 
 def _mended(given: Input, condition: SelectorCondition, failing: Sequence[PoolDevice]) -> str:

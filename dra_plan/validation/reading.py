@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO, NamedTuple
 
 from dra_plan.api.base import Object
@@ -26,7 +26,7 @@ from dra_plan.manifests.report import Report
 from dra_plan.manifests.sources import STDIN, Source, read_sources
 from dra_plan.manifests.unwrap import unwrap
 
-from . import schema
+from . import flatrequests, schema
 from .rule import Problem
 from .subject import Subject
 
@@ -153,9 +153,15 @@ def _decoded(value: dict[str, Any], kind: Kind, version: str) -> _Decoded:
         obj = _typed(value, kind, version)
         if obj is not None:
             return _Decoded((), obj)
+    written, (value, flat) = value, flatrequests.lifted(value, kind, version)
+
+    def as_written(path: FieldPath) -> FieldPath:
+        return flatrequests.flattened(kind, path) if flat and flatrequests.is_flat(written, kind, path) else path
+
     decoded = diagnose(value, kind, version)
-    problems = tuple(schema.problems(value, decoded, kind, version))
-    faults, lost = tuple(path for path, _, _ in decoded.wrong), bool(decoded.lost)
+    told = schema.problems(value, decoded, kind, version)
+    problems = (*flat, *(replace(problem, path=as_written(problem.path)) for problem in told))
+    faults, lost = tuple(as_written(path) for path, _, _ in decoded.wrong), bool(decoded.lost)
     lifted, sources = schema.without_sources(value, kind)
     try:
         decoded = diagnose(lifted, kind, version) if sources else decoded

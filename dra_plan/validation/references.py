@@ -1,4 +1,4 @@
-"""DRA201 to DRA207: what objects name in other objects, and whether it is there."""
+"""DRA201 to DRA208: what objects name in other objects, and whether it is there."""
 
 from __future__ import annotations
 
@@ -58,7 +58,14 @@ SAME_RESOURCE = warning(
     "Of several classes with one name the newest wins, and with equal age the first by name; the others serve nobody.",
     "Give each class a name of its own.",
 )
-RULES = (NO_CLASS, NO_CLAIM, NOT_GIVEN, NO_REQUEST, NO_ADMIN, ADMIN_UNKNOWN, SAME_RESOURCE)
+UNUSED_CLAIM = warning(
+    "DRA208",
+    "pod claim that no container uses",
+    "The pod waits for the claim and holds its devices, but no container can reach them: a container gets only what "
+    "its resources.claims name.",
+    "Add the claim to resources.claims of the container that needs it, or remove it from the pod.",
+)
+RULES = (NO_CLASS, NO_CLAIM, NOT_GIVEN, NO_REQUEST, NO_ADMIN, ADMIN_UNKNOWN, SAME_RESOURCE, UNUSED_CLAIM)
 
 ADMIN_LABEL = "resource.kubernetes.io/admin-access"
 Found = Iterator[tuple[Subject, Problem]]
@@ -127,6 +134,12 @@ def _pod(known: _KnownClaims, namespace: str, path: FieldPath, spec: PodSpec) ->
             specs[entry.name] = found
         elif found is not None:
             yield _placed(found, (*path, "resourceClaims", index))
+    used = {use.name for one in (*spec.init_containers, *spec.containers) for use in one.resources.claims}
+    for index, entry in enumerate(spec.resource_claims):
+        if entry.name and entry.name not in used:
+            message = f"no container has {shown(entry.name)} in resources.claims, so none reaches its devices"
+            suggestion = f"claims: [{{name: {entry.name}}}]"
+            yield UNUSED_CLAIM.at((*path, "resourceClaims", index, "name"), message, suggestion)
     for name, containers in (("initContainers", spec.init_containers), ("containers", spec.containers)):
         for index, container in enumerate(containers):
             for i, use in enumerate(container.resources.claims):

@@ -10,6 +10,7 @@ from . import (
     configs,
     devices,
     fitness,
+    flatrequests,
     gates,
     limits,
     matching,
@@ -32,6 +33,7 @@ from .rule import Rule
 
 _MODULES = (
     schema,
+    flatrequests,
     names,
     limits,
     selectors,

@@ -8,6 +8,7 @@ from dataclasses import replace
 from dra_plan.api.resource import DeviceSelector
 from dra_plan.cel import compile_selector
 from dra_plan.cel.errors import CelCompileError
+from dra_plan.cel.ordering import with_compare_to
 from dra_plan.manifests.paths import FieldPath
 from dra_plan.releases import Target
 
@@ -57,11 +58,28 @@ def expression(path: FieldPath, text: str, target: Target) -> Iterator[Problem]:
         selector = compile_selector(text, kubernetes_version=target.version, feature_gates=target.gates, rules="new")
         cost = selector.max_cost
     except CelCompileError as failure:
-        yield replace(DOES_NOT_COMPILE.at(path, _without_excerpts(str(failure))), offset=failure.offset)
+        better = _with_compare_to(text, target)
+        message = f"{_COMPARED}{_without_excerpts(str(failure))}" if better else _without_excerpts(str(failure))
+        yield replace(DOES_NOT_COMPILE.at(path, message, better), offset=failure.offset)
         return
     if cost > SELECTOR_COST:
         shown = "without bound" if cost >= _NO_BOUND else str(cost)
         yield TOO_COSTLY.at(path, f"estimated cost {shown}; at most {SELECTOR_COST} is allowed")
+
+
+_COMPARED = "quantities and versions are compared with compareTo: "
+
+
+def _with_compare_to(text: str, target: Target) -> str:
+    """The expression with `compareTo` where signs compare amounts; empty where that is not what is wrong."""
+    better = with_compare_to(text)
+    if better is None:
+        return ""
+    try:
+        compile_selector(better, kubernetes_version=target.version, feature_gates=target.gates, rules="new")
+    except CelCompileError:
+        return ""
+    return better
 
 
 def _without_excerpts(text: str) -> str:

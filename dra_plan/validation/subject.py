@@ -12,6 +12,7 @@ from dra_plan.manifests.paths import FieldPath, render, value_at
 from dra_plan.manifests.places import Place
 
 from .finding import Finding
+from .flatrequests import flattened, is_flat
 from .pointing import mark
 from .rule import Problem
 
@@ -58,6 +59,8 @@ class Subject:
     def as_written(self, path: FieldPath) -> FieldPath:
         """The path of a v1 field in the version in which the object is written."""
         if self.kind is None or not self.is_flat:
+            if self.kind is not None and is_flat(self.value, self.kind, path):
+                return flattened(self.kind, path)
             return self._with_source(path)
         if self.kind.name == "ResourceSlice":
             return self._wrapped(path)

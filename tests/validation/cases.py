@@ -123,6 +123,7 @@ CASES = [
         [device_class()],
     ),
     Case("DRA012", [_changed(piece(), "spec", "pool", "generation", to=None)], [piece()]),
+    Case("DRA014", [claim({"name": "gpu", "deviceClassName": "gpu", "count": 1})], [claim(request(count=1))]),
     Case(
         "DRA101",
         [piece("node-a-gpu", device("GPU_0"), driver="gpu example", pool=pool("node a/0"), nodeName="Node_A")],
@@ -329,6 +330,7 @@ CASES = [
         ],
         [device_class(extendedResourceName="example.com/gpu"), device_class("b", extendedResourceName="example.com/b")],
     ),
+    Case("DRA208", [template(), pod()], [template(), pod({"name": "gpu"})]),
     Case(
         "DRA210",
         [piece("s0", device("a"), pool=pool(count=2)), piece("s1", device("b"), pool=pool(count=3))],

@@ -33,7 +33,7 @@ def told(*objects: Data, **options: Any) -> list[str]:
         ),
         # What is wrong is there all the same, for those who name it.
         ([device_class(config="x"), claim(request())], ["DRA001 spec.config"]),
-        ([template(request(count=[])), pod()], ["DRA001 spec.spec.devices.requests[0].exactly.count"]),
+        ([template(request(count=[])), pod({"name": "gpu"})], ["DRA001 spec.spec.devices.requests[0].exactly.count"]),
         (
             [claim(request(5), constraints=[{"requests": ["5"], "matchAttribute": "a/b"}])],
             ["DRA001 spec.devices.requests[0].name"],
@@ -68,3 +68,47 @@ def told(*objects: Data, **options: Any) -> list[str]:
 )
 def test_nothing_else_is_hidden(objects: list[Data], expected: list[str]) -> None:
     assert sorted(told(*objects)) == sorted(expected)
+
+
+def suggested(*objects: Data) -> list[str]:
+    findings = dra_plan.validate(objects, ignore=["DRA012", "DRA203"]).findings
+    return [f"{finding.code} {finding.suggestion}" for finding in findings]
+
+
+def test_amounts_are_compared_with_compare_to() -> None:
+    whole = 'device.capacity["gpu.example.com"].memory >= quantity("64Gi")'
+    mended = 'device.capacity["gpu.example.com"].memory.compareTo(quantity("64Gi")) >= 0'
+    assert suggested(device_class("gpu", whole)) == [f"DRA121 {mended}"]
+    assert suggested(device_class("gpu", f"{whole} && device.nothing")) == ["DRA121 "]
+    version = device(attributes={"v": {"version": "1.2.3"}})
+    text = 'device.attributes["gpu.example.com"].v >= "1.0.0"'
+    mended = 'device.attributes["gpu.example.com"].v.compareTo(semver("1.0.0")) >= 0'
+    assert suggested(piece("node-a-gpu", version), device_class("gpu", text)) == [f"DRA220 {mended}"]
+
+
+def test_a_bare_amount_is_wrapped() -> None:
+    assert suggested(piece("node-a-gpu", device(capacity={"memory": "80Gi"}))) == ["DRA001 {value: 80Gi}"]
+
+
+def test_flat_requests_are_judged_as_if_they_were_right() -> None:
+    flat = {"name": "a", "deviceClassName": "B_", "count": "2", "selectors": selecting("device.nothing")}
+    assert sorted(told(claim(flat, constraints=[{"requests": ["b"], "matchAttribute": "a/b"}]))) == [
+        "DRA001 spec.devices.requests[0].count",
+        "DRA014 spec.devices.requests[0]",
+        "DRA101 spec.devices.requests[0].deviceClassName",
+        "DRA121 spec.devices.requests[0].selectors[0].cel.expression",
+        "DRA143 spec.devices.constraints[0].requests[0]",
+    ]
+
+
+def test_a_selector_that_fails_hides_none_of_the_next() -> None:
+    gpu = 'device.attributes["gpu.example.com"]'
+    bad = [f"{gpu}.model > 5", "device.nothing", 'device.attributes["gpu.exampel.com"].model == "a100"']
+    codes = [text.split()[0] for text in told(piece(), device_class(), claim(request(selectors=selecting(*bad))))]
+    assert sorted(codes) == ["DRA121", "DRA220", "DRA220", "DRA222"]
+
+
+def test_a_claim_that_no_container_uses() -> None:
+    field = "DRA208 spec.resourceClaims[0].name"
+    assert told(template(), pod()) == [field]
+    assert told(template(), pod({"name": "gpu"})) == []

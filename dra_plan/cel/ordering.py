@@ -1,0 +1,91 @@
+"""Quantities and versions compared by signs, which they don't have, written with `compareTo`. Nothing is evaluated.
+
+Selectors compare amounts with `<` and `>=` as often as people write them for the first time.
+"""
+
+from __future__ import annotations
+
+from dra_plan.api.semver import SemverError
+from dra_plan.api.semver import parse as parse_version
+from dra_plan.cel import ast
+from dra_plan.cel.ast import Expr
+from dra_plan.cel.parts import parsed
+from dra_plan.cel.rewrite import with_clause
+from dra_plan.cel.unparse import expression_text
+
+_SIGNS = {"_<_": "<", "_<=_": "<=", "_>_": ">", "_>=_": ">="}
+_JOINING = frozenset({"_&&_", "_||_", "!_", "_?_:_"})
+_MADE = frozenset({"quantity", "semver"})
+
+
+def with_compare_to(text: str, *, versions: bool = False) -> str | None:
+    """The expression with `compareTo` where amounts are compared by signs; None if there is no such place.
+
+    With `versions`, a text that is a version, compared by a sign with something of the device, is taken for one.
+    """
+    whole = text
+    for place in parsed(text).clauses():
+        clause = place.of(text)
+        root = parsed(clause).root
+        changed = root and _changed(root, versions=versions)
+        if changed is not None and changed is not root:
+            whole = with_clause(whole, clause, expression_text(changed))
+    return None if whole == text else whole
+
+
+def _changed(expr: Expr, *, versions: bool) -> Expr:
+    if not isinstance(expr, ast.Call) or expr.target is not None:
+        return expr
+    if expr.function in _JOINING:
+        args = tuple(_changed(arg, versions=versions) for arg in expr.args)
+        same = all(new is old for new, old in zip(args, expr.args, strict=True))
+        return expr if same else ast.Call(expr.id, expr.offset, None, expr.function, args)
+    if expr.function not in _SIGNS:
+        return expr
+    left, right = expr.args
+    first, second = _amount(left, right, versions), _amount(right, left, versions)
+    if not (_is_amount(first) or _is_amount(second)) or isinstance(first, ast.Const) or isinstance(second, ast.Const):
+        return expr
+    compared = ast.Call(expr.id, expr.offset, first, "compareTo", (second,))
+    return ast.Call(expr.id, expr.offset, None, expr.function, (compared, ast.Const(expr.id, expr.offset, 0, "int")))
+
+
+def _is_amount(expr: Expr) -> bool:
+    """Whether the expression is a quantity or a version for certain."""
+    made = isinstance(expr, ast.Call) and expr.target is None and expr.function in _MADE
+    return made or _is_capacity(expr)
+
+
+def _is_capacity(expr: Expr) -> bool:
+    """Whether it is `device.capacity[DOMAIN].NAME`, however it is written."""
+    steps = 0
+    while True:
+        if isinstance(expr, ast.Select):
+            inner, name = expr.operand, expr.field
+        elif isinstance(expr, ast.Call) and expr.function == "_[_]":
+            inner, name = expr.args[0], ""
+        else:
+            return False
+        if name == "capacity" and isinstance(inner, ast.Ident) and inner.name == "device":
+            return steps == 2
+        expr, steps = inner, steps + 1
+
+
+def _amount(expr: Expr, other: Expr, versions: bool) -> Expr:
+    """A constant as what it is compared with; everything else as it is."""
+    if not isinstance(expr, ast.Const):
+        return expr
+    if _is_capacity(other) and expr.kind in ("int", "double", "string") and isinstance(expr.value, int | float | str):
+        text = ast.Const(expr.id, expr.offset, expr.value if isinstance(expr.value, str) else str(expr.value), "string")
+        return ast.Call(expr.id, expr.offset, None, "quantity", (text,))
+    if versions and isinstance(expr.value, str) and _is_version(expr.value):
+        return ast.Call(expr.id, expr.offset, None, "semver", (expr,))
+    return expr
+
+
+def _is_version(text: str) -> bool:
+    try:
+        parse_version(text)
+    except SemverError:
+        return False
+    return True
