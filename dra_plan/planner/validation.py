@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from dra_plan.api.notice import Notice
 from dra_plan.documents.base import answer_target, warnings
 from dra_plan.documents.validation import FindingCounts, ValidationDocument
 from dra_plan.planner.answer import PrintedAnswer, counted
@@ -57,8 +58,20 @@ class ValidationReport(PrintedAnswer[ValidationDocument]):
             ),
             findings=[finding.entry() for finding in self.findings],
             rules=[rules[code].entry() for code in sorted(rules)],
-            warnings=warnings(self.target.notices),
+            warnings=warnings([*self.target.notices, *_of_coverage(self.target)]),
         )
+
+
+def _of_coverage(target: Target) -> list[Notice]:
+    """Whose rules judge, where what the release's own API server refuses was not recorded."""
+    stands = target.coverage.validation
+    if not stands:
+        return []
+    text = (
+        f"what the API server of {target.release} refuses was not recorded: objects are judged by rules of {stands},"
+        f" with the fields, versions and limits of {target.version} (docs/releases.md)"
+    )
+    return [Notice("rules-of-another-release", text)]
 
 
 def report(

@@ -25,20 +25,26 @@ class Coverage(NamedTuple):
 
     `basis` says what answers of the allocator rest on, empty where the release itself was run; `scheduler` the release
     whose scheduler stands for this one's, empty where it was recorded, and `changed` which parts of it are known to be
-    different in this one.
+    different in this one. `validation` is the release whose API server stands for this one's.
     """
 
     basis: str = ""
     scheduler: str = ""
     changed: frozenset[SchedulerPart] = frozenset()
+    validation: str = ""
 
 
 COVERAGE = {
-    "1.34.9": Coverage(scheduler="1.36"),
-    "1.35.6": Coverage(scheduler="1.36"),
+    "1.34.9": Coverage(scheduler="1.36", validation="1.36"),
+    "1.35.6": Coverage(scheduler="1.36", validation="1.36"),
     "1.36.2": Coverage(),
     "1.36.3": Coverage(),
-    "1.37.0": Coverage("as its code was before the tag", "1.36", frozenset({"pod groups", "preemption", "volumes"})),
+    "1.37.0": Coverage(
+        basis="as its code was before the tag",
+        scheduler="1.36",
+        changed=frozenset({"pod groups", "preemption", "volumes"}),
+        validation="1.36",
+    ),
 }
 
 _UNKNOWN_ALPHA = "its rules were not recorded"

@@ -64,7 +64,7 @@ def check(path: FieldPath, device: Device, limits: Limits, *, own_nodes: bool) -
     for name, capacity in device.capacity.items():
         at = (*path, "capacity", name)
         yield from names.qualified(at, name, "capacity")
-        yield from policies.check(at, capacity, shared=bool(device.allow_multiple_allocations))
+        yield from policies.check(at, capacity, limits, shared=bool(device.allow_multiple_allocations))
     yield from nodefields.of_device(path, device, wanted=own_nodes)
     yield from at_most((*path, "taints"), device.taints, limits.taints, "taint")
     for index, taint in enumerate(device.taints):

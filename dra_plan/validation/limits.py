@@ -42,6 +42,10 @@ class Limits:
     taints: int = 16
     counters_share_slice: bool = False
     """Whether counter sets and devices stand in the same slice; otherwise each slice has one of them."""
+    checks_amounts: bool = False
+    """Whether ranges whose amounts are negative, whose step is 0 or that an int64 can't hold are refused."""
+    thousandths: bool = False
+    """Whether steps are counted in thousandths where a range has fractions; otherwise in whole units."""
 
 
 REQUESTS = 32
@@ -53,6 +57,7 @@ ALLOCATION_CONFIGS = 64
 RESERVED_FOR = 256
 BINDING_CONDITIONS = 4
 CONDITIONS = 8
+COMPATIBILITY_GROUPS = 2
 REASON_BYTES = 1024
 MESSAGE_BYTES = 32 * 1024
 IPS = 16
@@ -66,12 +71,12 @@ SELECTOR_COST = 1_000_000
 
 _NEWEST = Limits()
 _OLD_COUNTERS = replace(_NEWEST, counters_per_slice=32, consumptions_per_device=32, counters_share_slice=True, taints=4)
-_BY_VERSION = {"1.34": _OLD_COUNTERS, "1.35": _NEWEST, "1.36": _NEWEST, "1.37": _NEWEST}
+_BY_VERSION = {"1.34": _OLD_COUNTERS, "1.35": _NEWEST, "1.36": _NEWEST, "1.37": replace(_NEWEST, checks_amounts=True)}
 
 
-def limits_of(version: str) -> Limits:
-    """The limits of a minor version such as "1.36"."""
-    return _BY_VERSION[version]
+def limits_of(version: str, *, fractional: bool = False) -> Limits:
+    """The limits of a minor version such as "1.36"; `fractional` with the gate DRAFractionalCapacityRange."""
+    return replace(_BY_VERSION[version], thousandths=True) if fractional else _BY_VERSION[version]
 
 
 def at_most(path: FieldPath, entries: Sized, most: int, noun: str) -> Iterator[Problem]:

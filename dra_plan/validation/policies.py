@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dra_plan.api.base import QuantityText
-from dra_plan.api.quantity import Quantity, QuantityError, parse
+from dra_plan.api.quantity import MAX_INT64, Quantity, QuantityError, parse
 from dra_plan.api.resource import CapacityRequestPolicy, CapacityRequestPolicyRange, DeviceCapacity
 from dra_plan.manifests.paths import FieldPath
 
-from .limits import VALID_VALUES, at_most
+from .limits import VALID_VALUES, Limits, at_most
 from .rule import Problem, refused, warning
 
 POLICY = refused(
     "DRA135",
     "request policy that contradicts itself",
     "The policy says how requests on a shared capacity are rounded and limited; the API server refuses one that "
-    "can't be kept. It compares values and counts steps in whole units, fractions rounded up.",
+    "can't be kept. It compares values and counts steps in whole units, fractions rounded up, from 1.37 on in "
+    "thousandths.",
     "Make default, values and range agree with each other and with the capacity.",
 )
 USELESS_POLICY = warning(
@@ -29,7 +30,7 @@ USELESS_POLICY = warning(
 RULES = (POLICY, USELESS_POLICY)
 
 
-def check(path: FieldPath, capacity: DeviceCapacity, *, shared: bool) -> Iterator[Problem]:
+def check(path: FieldPath, capacity: DeviceCapacity, limits: Limits, *, shared: bool) -> Iterator[Problem]:
     """The policy of one capacity; `shared` says whether the device allows multiple allocations."""
     policy = capacity.request_policy
     if policy is None:
@@ -53,7 +54,7 @@ def check(path: FieldPath, capacity: DeviceCapacity, *, shared: bool) -> Iterato
     if policy.valid_values:
         yield from _values((*path, "validValues"), policy, policy.valid_values, default, capacity.value)
     if policy.valid_range is not None:
-        yield from _range((*path, "validRange"), policy.valid_range, policy.default, capacity.value)
+        yield from _range((*path, "validRange"), policy.valid_range, policy.default, capacity.value, limits)
 
 
 def _values(
@@ -84,8 +85,10 @@ def _values(
 
 
 def _range(
-    path: FieldPath, wanted: CapacityRequestPolicyRange, default: QuantityText, capacity: QuantityText
+    path: FieldPath, wanted: CapacityRequestPolicyRange, default: QuantityText, capacity: QuantityText, limits: Limits
 ) -> Iterator[Problem]:
+    if limits.checks_amounts:
+        yield from _amounts(path, wanted)
     if wanted.min is None:
         yield POLICY.at((*path, "min"), "missing; a range needs it")
         return
@@ -97,7 +100,19 @@ def _range(
     if wanted.max is not None:
         yield from _maximum((*path, "max"), wanted, default, capacity)
     if wanted.step is not None:
-        yield from _step((*path, "step"), wanted, least, most if wanted.max is not None else None, usual, total)
+        at = (*path, "step")
+        yield from _step(at, wanted, least, most if wanted.max is not None else None, usual, total, limits)
+
+
+def _amounts(path: FieldPath, wanted: CapacityRequestPolicyRange) -> Iterator[Problem]:
+    """Amounts that the release does not count with; steps of 0 are told where steps are."""
+    for name in ("min", "max", "step"):
+        written = getattr(wanted, name)
+        amount = parse(written if written is not None else 0)
+        if amount.sign < 0:
+            yield POLICY.at((*path, name), f"{written} is negative")
+        elif amount.nano > MAX_INT64 * 10**9:
+            yield POLICY.at((*path, name), f"{written} is more than an int64 holds")
 
 
 def _maximum(
@@ -119,25 +134,36 @@ def _step(
     most: Quantity | None,
     usual: Quantity,
     total: Quantity,
+    limits: Limits,
 ) -> Iterator[Problem]:
-    """Steps are counted in whole numbers, fractions rounded up, as upstream does."""
+    """Steps are counted in whole numbers, fractions rounded up, as upstream does; or in thousandths."""
     step = parse(wanted.step or "0")
+    if limits.checks_amounts and step.is_zero:
+        yield POLICY.at(path, f"{wanted.step} is not more than 0")
+        return
     if not step.units:
         yield POLICY.at(path, f"{wanted.step} counts as 0 whole units, by which the API server divides and fails")
         return
-    if step.sign <= 0:
+    if step.sign <= 0 and not limits.checks_amounts:
         yield USELESS_POLICY.at(path, f"{wanted.step} is not more than 0")
+    in_thousandths = limits.thousandths and any(q is not None and _has_fraction(q) for q in (least, most, step))
+    counted = (step.milli if in_thousandths else step.units) or 1
     if _sum_exceeds(least, step, total):
         yield POLICY.at(path, f"min {wanted.min} and one step {wanted.step} are more than the capacity")
-    if _distance(least, usual) % step.units:
+    if _distance(least, usual, in_thousandths) % counted:
         yield POLICY.at(path, f"the default is no whole number of steps of {wanted.step} above min {wanted.min}")
-    if most is not None and _distance(least, most) % step.units:
+    if most is not None and _distance(least, most, in_thousandths) % counted:
         yield POLICY.at(path, f"max {wanted.max} is no whole number of steps of {wanted.step} above min {wanted.min}")
 
 
-def _distance(least: Quantity, other: Quantity) -> int:
-    """How many whole units lie between, as 64-bit integers have it, which wrap."""
-    return (other.units - least.units + 2**63) % 2**64 - 2**63
+def _has_fraction(amount: Quantity) -> bool:
+    return amount.nano % 10**9 != 0
+
+
+def _distance(least: Quantity, other: Quantity, in_thousandths: bool) -> int:
+    """How many whole units, or thousandths, lie between, as 64-bit integers have it, which wrap."""
+    between = other.milli - least.milli if in_thousandths else other.units - least.units
+    return (between + 2**63) % 2**64 - 2**63
 
 
 def _sum_exceeds(least: Quantity, step: Quantity, total: Quantity) -> bool:

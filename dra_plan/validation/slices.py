@@ -10,7 +10,7 @@ from dra_plan.manifests.paths import FieldPath
 from dra_plan.releases import Target
 
 from . import devices, names, nodefields
-from .limits import TOO_MANY, Limits, at_most, limits_of
+from .limits import COMPATIBILITY_GROUPS, TOO_MANY, Limits, at_most, limits_of
 from .rule import Problem, info, refused
 
 COUNTERS_BESIDE_DEVICES = refused(
@@ -39,7 +39,7 @@ _SPEC: FieldPath = ("spec",)
 
 def check(piece: ResourceSlice, target: Target, written: Any) -> Iterator[Problem]:
     """Everything about one slice; `written` is the spec as it stands in the manifest."""
-    spec, limits = piece.spec, limits_of(target.version)
+    spec, limits = piece.spec, limits_of(target.version, fractional=target.features.fractional_ranges)
     yield from names.driver((*_SPEC, "driver"), spec.driver)
     yield from names.pool((*_SPEC, "pool", "name"), spec.pool.name)
     yield from _numbers(piece)
@@ -110,6 +110,8 @@ def _consumption(path: FieldPath, device: Device, limits: Limits) -> Iterator[Pr
     for index, entry in enumerate(device.consumes_counters):
         yield from names.dns_label((*path, index, "counterSet"), entry.counter_set, "counter set name")
         yield from _counters((*path, index, "counters"), entry.counters, limits.counters_per_consumption)
+        groups = entry.compatibility_groups
+        yield from at_most((*path, index, "compatibilityGroups"), groups, COMPATIBILITY_GROUPS, "compatibility group")
 
 
 def _counter_sets(sets: list[CounterSet], limits: Limits) -> Iterator[Problem]:
