@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 
 from dra_plan import schedule
+from dra_plan.scheduler.simulate import simulate
 from dra_plan.scheduler.volumestore import VolumeStore
 
-from .build import message, node, outcome, pod, where
+from .build import message, node, outcome, pod, simulation, where
+from .groups.build import GANGS, group, member
+from .groups.build import plan as planned_groups
 from .scripted import Scripted, run
 from .storage import (
     DRIVER,
@@ -59,17 +62,17 @@ def test_what_was_assumed_is_undone(point: str) -> None:
         volume_claim("c", of="local"), volume_claim("d"), using("c", "d"),
     ]  # fmt: skip
     untouched, _ = run(Scripted({"pre_filter": "refuse"}), objects=objects)
-    simulation, result = run(Scripted({point: "reject"}), objects=objects)
+    made, result = run(Scripted({point: "reject"}), objects=objects)
     assert result.pods[0].node == ""
-    assert state_of(simulation.cluster.volumes) == state_of(untouched.cluster.volumes)
-    assert not simulation.cluster.nodes["a"].volume_pods
+    assert state_of(made.cluster.volumes) == state_of(untouched.cluster.volumes)
+    assert not made.cluster.nodes["a"].volume_pods
 
 
 def test_what_was_written_stays() -> None:
     """PreBind of another plugin fails after VolumeBinding has written: the volume stays set aside for the claim."""
     objects = [node("a"), LOCAL, volume("v", of="local"), volume_claim("c", of="local"), using("c")]
-    simulation, result = run(Scripted({"pre_bind": "error"}), objects=objects)
-    store = simulation.cluster.volumes
+    made, result = run(Scripted({"pre_bind": "error"}), objects=objects)
+    store = made.cluster.volumes
     assert result.pods[0].node == ""
     assert not store._assumed_volumes
     found = store.volume("v")
@@ -81,10 +84,25 @@ def test_what_was_written_stays() -> None:
 def test_a_pod_that_waits_for_permission_holds_its_volume() -> None:
     objects = [node("a"), LOCAL, volume("v", of="local"), volume_claim("c", of="local"), volume_claim("d", of="local")]
     plugin = Scripted({"permit": "wait"})
-    simulation, _ = run(plugin, objects=[*objects, using("c"), using("d", name="q")], trace=True)
-    first = next(a for a in simulation.tracer.attempts if a.pod == "default/q")
+    made, _ = run(plugin, objects=[*objects, using("c"), using("d", name="q")], trace=True)
+    first = next(a for a in made.tracer.attempts if a.pod == "default/q")
     assert NOTHING in first.message
-    assert not simulation.cluster.volumes._assumed_volumes
+    assert not made.cluster.volumes._assumed_volumes
+
+
+@pytest.mark.parametrize("quirks", ["upstream", "fixed"])
+def test_a_group_that_does_not_fit_gives_its_volumes_back(quirks: str) -> None:
+    claims = [volume_claim(f"c{index}", of="local") for index in range(3)]
+    members = [member(f"m{index}", volumes=mounts(f"c{index}")) for index in range(3)]
+    objects = [node("a"), LOCAL, volume("v0", of="local"), volume("v1", of="local"), *claims, group(least=3), *members]
+    made = simulation(objects, gates=GANGS, quirks=quirks)
+    before = state_of(made.cluster.volumes)
+    simulate(made)
+    assert state_of(made.cluster.volumes) == before
+    third = volume("v2", of="local")
+    assert sorted(volumes(planned_groups([*objects, third], GANGS)).values()) == ["v0", "v1", "v2"]
+    alone = planned_groups([*objects, using("c2", name="z")], GANGS)
+    assert (where(alone)["z"], volumes(alone)["c2"]) == ("a", "v0")
 
 
 # Later states

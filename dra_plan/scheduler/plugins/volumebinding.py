@@ -102,6 +102,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin,
         kept: _BindingState | None = state.get(self.name)
         if kept is not None and kept.chosen is not None:
             self._store.restore(kept.chosen)
+            kept.chosen = None  # what others assume of the same volumes afterwards is not this pod's to drop
 
     def pre_bind_pre_flight(self, state: CycleState, pod: Pod, node: str) -> Status | None:
         """Nothing to do if all claims are bound."""
