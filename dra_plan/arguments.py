@@ -7,12 +7,14 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from dra_plan import releases, shown
+from dra_plan import shown
 from dra_plan.allocator import Probe
+from dra_plan.api.inventory import Inventory
 from dra_plan.api.label_text import parse_selector
 from dra_plan.api.meta import LabelSelector
 from dra_plan.errors import UsageError
 from dra_plan.planner.question import Progress, Question
+from dra_plan.planner.release_choice import AskedRelease
 from dra_plan.releases import Target
 
 Objects = dict[str, Any] | Iterable[dict[str, Any]]
@@ -128,9 +130,11 @@ def label_selector(given: str | LabelSelector | None) -> LabelSelector | None:
     return found
 
 
-def target_of(version: str, gates: Mapping[str, bool] | None, quirks: str) -> Target:
-    """The target of a version, gates that differ from its defaults, and a mode of quirks. Raises UsageError."""
-    if not isinstance(version, str | float):
+def asked_release(
+    version: str | None, gates: Mapping[str, bool] | None, quirks: str, *, strict_version: bool = False
+) -> AskedRelease:
+    """What a target is made of; without a version, that of the input it is for. Raises UsageError for wrong types."""
+    if version is not None and not isinstance(version, str | float):
         raise _unlike("kubernetes_version", 'a version such as "1.36"', version)
     if not isinstance(quirks, str):
         raise _unlike("quirks", '"upstream" or "fixed"', quirks)
@@ -140,7 +144,13 @@ def target_of(version: str, gates: Mapping[str, bool] | None, quirks: str) -> Ta
         if not isinstance(name, str):
             raise _unlike("feature_gates", "names of gates", name)
         truth(value, f"feature_gates: {name}")
-    return releases.target(version, gates, quirks)
+    named = None if version is None else str(version)
+    return AskedRelease(named, gates, quirks, truth(strict_version, "strict_version"))
+
+
+def target_of(version: str, gates: Mapping[str, bool] | None, quirks: str) -> Target:
+    """The target of a version, gates that differ from its defaults, and a mode of quirks. Raises UsageError."""
+    return asked_release(version, gates, quirks).target(Inventory())
 
 
 def list_of(given: Any, argument: str, what: str) -> list[Any]:

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
-from dra_plan import releases
 from dra_plan.allocator import Probe, View
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import LabelSelector
 from dra_plan.arguments import (
     Names,
     Objects,
+    asked_release,
     at_least_one,
     callback,
     list_of,
@@ -24,13 +24,13 @@ from dra_plan.arguments import (
     paths_of,
     question,
     required,
-    target_of,
     truth,
     whole_number,
 )
 from dra_plan.documents.base import AppliedEdit, PrintedDocument
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.question import Progress
+from dra_plan.planner.release_choice import AskedRelease
 from dra_plan.releases import Target
 from dra_plan.whatif import AddNodes, Cordon, Drain, Edit, Without
 
@@ -72,7 +72,7 @@ class Cluster:
         self,
         inventory: Inventory,
         view: View,
-        asked: tuple[str, Mapping[str, bool] | None, str],
+        asked: AskedRelease,
         read: Callable[[], Reading],
         edits: tuple[AppliedEdit, ...] = (),
     ) -> None:
@@ -87,14 +87,17 @@ class Cluster:
         *,
         recursive: bool = False,
         stdin: BinaryIO | None = None,
-        kubernetes_version: str = releases.NEWEST,
+        kubernetes_version: str | None = None,
         feature_gates: Mapping[str, bool] | None = None,
         quirks: str = "upstream",
+        strict_version: bool = False,
     ) -> Cluster:
         """The objects of files, directories and `-` (standard input), with the places where they were read.
 
+        Without a `kubernetes_version` the input's is taken: that of the snapshot, or of the kubelets where it is one
+        minor version on all Nodes; else 1.36. One that was not recorded is answered by the nearest, with a warning.
         Raises InputError (`ManifestErrors`, with every fault) for what can't be read, decoded or told apart, UsageError
-        for an unknown version, gate or mode of quirks.
+        for what is no version (with `strict_version` also for one that was not recorded), gate or mode of quirks.
         """
         from dra_plan.manifests.load import load
         from dra_plan.manifests.sources import RecordedInput
@@ -108,16 +111,18 @@ class Cluster:
 
             return reading.read(sources, recursive=recursive, stdin=standard_input.again())
 
-        return cls._of(inventory, read, (kubernetes_version, feature_gates, quirks))
+        asked = asked_release(kubernetes_version, feature_gates, quirks, strict_version=strict_version)
+        return cls._of(inventory, read, asked)
 
     @classmethod
     def of(
         cls,
         objects: Objects,
         *,
-        kubernetes_version: str = releases.NEWEST,
+        kubernetes_version: str | None = None,
         feature_gates: Mapping[str, bool] | None = None,
         quirks: str = "upstream",
+        strict_version: bool = False,
     ) -> Cluster:
         """Plain objects, which are left as they are; those of `dra_plan.load` that nobody looked at keep their places.
 
@@ -134,13 +139,12 @@ class Cluster:
 
             return Reading(of_objects([objects] if isinstance(objects, dict) else objects))
 
-        return cls._of(inventory_of(objects), read, (kubernetes_version, feature_gates, quirks))
+        asked = asked_release(kubernetes_version, feature_gates, quirks, strict_version=strict_version)
+        return cls._of(inventory_of(objects), read, asked)
 
     @classmethod
-    def _of(
-        cls, inventory: Inventory, read: Callable[[], Reading], asked: tuple[str, Mapping[str, bool] | None, str]
-    ) -> Cluster:
-        return cls(inventory, View.of(inventory, target_of(*asked)), asked, functools.cache(read))
+    def _of(cls, inventory: Inventory, read: Callable[[], Reading], asked: AskedRelease) -> Cluster:
+        return cls(inventory, View.of(inventory, asked.target(inventory)), asked, functools.cache(read))
 
     def at(
         self,
@@ -153,13 +157,14 @@ class Cluster:
 
         `feature_gates` are all that differ from the release's defaults. Raises UsageError for unknown ones.
         """
-        version, gates, mode = self._asked
-        asked = (
-            version if kubernetes_version is None else kubernetes_version,
-            gates if feature_gates is None else feature_gates,
-            mode if quirks is None else quirks,
+        before = self._asked
+        asked = asked_release(
+            before.version if kubernetes_version is None else kubernetes_version,
+            before.gates if feature_gates is None else feature_gates,
+            before.quirks if quirks is None else quirks,
+            strict_version=before.strict_version,
         )
-        return Cluster(self._inventory, self._view.at(target_of(*asked)), asked, self._read, self._edits)
+        return Cluster(self._inventory, self._view.at(asked.target(self._inventory)), asked, self._read, self._edits)
 
     # What if
 

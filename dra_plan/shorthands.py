@@ -25,7 +25,7 @@ FileOrObject = str | os.PathLike[str] | Mapping[str, Any]
 def allocate(
     objects: Objects,
     *,
-    kubernetes_version: str = releases.NEWEST,
+    kubernetes_version: str | None = None,
     feature_gates: Mapping[str, bool] | None = None,
     quirks: str = "upstream",
     nodes: Names = None,
@@ -53,7 +53,7 @@ def allocate(
 def explain(
     objects: Objects,
     *owners: str,
-    kubernetes_version: str = releases.NEWEST,
+    kubernetes_version: str | None = None,
     feature_gates: Mapping[str, bool] | None = None,
     quirks: str = "upstream",
     nodes: Names = None,
@@ -78,7 +78,7 @@ def gather_pools(
     objects: Objects,
     node: Names = None,
     *,
-    kubernetes_version: str = releases.NEWEST,
+    kubernetes_version: str | None = None,
     feature_gates: Mapping[str, bool] | None = None,
     quirks: str = "upstream",
 ) -> PoolList:
@@ -90,7 +90,7 @@ def gather_pools(
 def schedule(
     objects: Objects,
     *,
-    kubernetes_version: str = releases.NEWEST,
+    kubernetes_version: str | None = None,
     feature_gates: Mapping[str, bool] | None = None,
     quirks: str = "upstream",
     config: Mapping[str, Any] | None = None,

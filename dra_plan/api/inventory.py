@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+from .clusterinfo import ClusterInfo
 from .core import Namespace, Node, Pod, PodDisruptionBudget, PriorityClass, Service
 from .notice import Notice, Origin
 from .podgroups import GroupWorkload, PodGroup
@@ -28,9 +29,10 @@ ObjectKey = tuple[str, str, str]
 class Inventory:
     """All objects of the input, converted to v1 and defaulted as the API server does.
 
-    `origins` knows where each object was read, `overridden` of those that a later source replaced (the earlier place,
-    the later one), `skipped` counts objects of kinds that planning does not use, `notices` holds the warnings of
-    loading (dropped fields, deprecated versions).
+    `cluster_info` is what a snapshot says of its cluster, the last one of several. `origins` knows where each object
+    was read, `overridden` of those that a later source replaced (the earlier place, the later one), `skipped` counts
+    objects of kinds that planning does not use, `notices` holds the warnings of loading (dropped fields, deprecated
+    versions).
     """
 
     nodes: list[Node] = field(default_factory=list)
@@ -55,6 +57,7 @@ class Inventory:
     storage_capacities: list[CSIStorageCapacity] = field(default_factory=list)
     volume_attachments: list[VolumeAttachment] = field(default_factory=list)
     origins: dict[ObjectKey, Origin] = field(default_factory=dict)
+    cluster_info: ClusterInfo | None = None
     overridden: dict[ObjectKey, tuple[Origin, Origin]] = field(default_factory=dict)
     skipped: Counter[str] = field(default_factory=Counter)
     notices: list[Notice] = field(default_factory=list)

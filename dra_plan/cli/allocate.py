@@ -47,6 +47,7 @@ def allocate(
         ),
     ] = False,
     kubernetes_version: options.KubernetesVersion = None,
+    strict_version: options.StrictVersion = False,
     feature_gates: options.FeatureGates = None,
     quirks: options.Quirks = "upstream",
     max_steps: options.MaxSteps = None,
@@ -92,6 +93,7 @@ def allocate(
             kubernetes_version=kubernetes_version,
             feature_gates=gates,
             quirks=quirks,
+            strict_version=strict_version,
         )
         cluster = whatif.changed(context, cluster, cordon=cordon, drain=drain, without=without, add_nodes=add_nodes)
         with progress_bar(wanted=progress) as advance:

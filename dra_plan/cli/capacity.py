@@ -33,6 +33,7 @@ def capacity(
         bool, typer.Option("--allow-empty", help="Exit with 0 if there is nothing to copy, instead of 2.")
     ] = False,
     kubernetes_version: options.KubernetesVersion = None,
+    strict_version: options.StrictVersion = False,
     feature_gates: options.FeatureGates = None,
     quirks: options.Quirks = "upstream",
     max_steps: options.MaxSteps = None,
@@ -63,6 +64,7 @@ def capacity(
         kubernetes_version=kubernetes_version,
         feature_gates=gates,
         quirks=quirks,
+        strict_version=strict_version,
     )
     cluster = whatif.changed(context, cluster, cordon=cordon, drain=drain, without=without, add_nodes=add_nodes)
     document = cluster.capacity(

@@ -41,6 +41,7 @@ def explain(
     without: whatif.WithoutObject = None,
     add_nodes: whatif.AddNodes = None,
     kubernetes_version: options.KubernetesVersion = None,
+    strict_version: options.StrictVersion = False,
     feature_gates: options.FeatureGates = None,
     quirks: options.Quirks = "upstream",
     max_steps: options.MaxSteps = None,
@@ -81,6 +82,7 @@ def explain(
             kubernetes_version=kubernetes_version,
             feature_gates=gates,
             quirks=quirks,
+            strict_version=strict_version,
         )
         cluster = whatif.changed(context, cluster, cordon=cordon, drain=drain, without=without, add_nodes=add_nodes)
         with progress_bar(wanted=progress) as advance, _keeping_everything():

@@ -46,7 +46,13 @@ Selector = Annotated[
 ]
 KubernetesVersion = Annotated[
     str | None,
-    typer.Option("--kubernetes-version", metavar="VERSION", help="Answer as this release does (default: 1.36)."),
+    typer.Option(
+        "--kubernetes-version", metavar="VERSION", help="Answer as this release does (default: the input's, or 1.36)."
+    ),
+]
+StrictVersion = Annotated[
+    bool,
+    typer.Option("--strict-version", help="Exit with 2 where outcomes of that version are not recorded."),
 ]
 FeatureGates = Annotated[
     list[str] | None,

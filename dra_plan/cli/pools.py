@@ -20,6 +20,7 @@ def pools(
     without: whatif.WithoutObject = None,
     add_nodes: whatif.AddNodes = None,
     kubernetes_version: options.KubernetesVersion = None,
+    strict_version: options.StrictVersion = False,
     feature_gates: options.FeatureGates = None,
     quirks: options.Quirks = "upstream",
     output: options.Output = "table",
@@ -45,6 +46,7 @@ def pools(
         kubernetes_version=kubernetes_version,
         feature_gates=gates,
         quirks=quirks,
+        strict_version=strict_version,
     )
     cluster = whatif.changed(context, cluster, cordon=cordon, drain=drain, without=without, add_nodes=add_nodes)
     try:

@@ -60,6 +60,7 @@ def schedule(
         bool, typer.Option("--allow-empty", help="Exit with 0 if there is no pod, instead of 2.")
     ] = False,
     kubernetes_version: options.KubernetesVersion = None,
+    strict_version: options.StrictVersion = False,
     feature_gates: options.FeatureGates = None,
     quirks: options.Quirks = "upstream",
     max_steps: options.MaxSteps = None,
@@ -103,6 +104,7 @@ def schedule(
             kubernetes_version=kubernetes_version,
             feature_gates=gates,
             quirks=quirks,
+            strict_version=strict_version,
         )
         cluster = whatif.changed(context, cluster, cordon=cordon, drain=drain, without=without, add_nodes=add_nodes)
         later = [load_cluster([path], None, recursive=recursive) for path in then or ()]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import msgspec
 from msgspec.structs import replace
 
+from dra_plan.api import clusterinfo
 from dra_plan.api.base import Object
+from dra_plan.api.clusterinfo import ClusterInfo
 from dra_plan.api.inventory import Inventory, ObjectKey
 from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.workloads import CustomWorkload
@@ -15,7 +18,7 @@ from .faults import ManifestErrors
 from .json_objects import JsonObject, JsonObjects
 from .json_reader import JsonError
 from .kinds import Kind
-from .objects import decode, has_unset_claims, label_of_value
+from .objects import NOT_DECODED, decode, has_unset_claims, label_of_value
 from .opaque import MAX_DEPTH, is_too_deep
 from .overriding import merged
 from .places import NO_HEADER, Header, Item, Place, label, label_of
@@ -23,6 +26,7 @@ from .quantities import are_readable
 from .report import Report
 from .unwrap import unwrap
 
+_CLUSTER_INFO = Header(clusterinfo.API_VERSION, clusterinfo.KIND)
 _RANDOM_SUFFIX = "xxxxx"
 """Stands for the random end that the API server gives to a generateName."""
 
@@ -47,7 +51,7 @@ class Collector:
     @property
     def has_objects(self) -> bool:
         """Whether any object was met, be it of a kind that planning skips."""
-        return bool(self._inventory.origins or self._inventory.skipped)
+        return bool(self._inventory.origins or self._inventory.skipped or self._inventory.cluster_info)
 
     def finish(self) -> Inventory:
         """The inventory, or `ManifestErrors` when there are faults."""
@@ -95,6 +99,9 @@ class Collector:
                 usable = False
         if not usable:
             return None
+        if header == _CLUSTER_INFO:
+            self._read_cluster_info(item)
+            return None
         kind = kinds.find(header.api_version, header.kind)
         group, version = kinds.split_version(header.api_version)
         if kind is None:
@@ -113,6 +120,12 @@ class Collector:
             self.report.fault(item.place, message, label=shown, path=("apiVersion",), hint=hint)
             return None
         return kind
+
+    def _read_cluster_info(self, item: Item) -> None:
+        try:
+            self._inventory.cluster_info = msgspec.convert(item.value, ClusterInfo)
+        except NOT_DECODED as error:
+            self.report.fault(item.place, f"can't be decoded: {error}", label=clusterinfo.KIND)
 
     def _decode(self, item: Item, kind: Kind) -> None:
         version = kinds.split_version(item.header.api_version)[1]

@@ -8,7 +8,8 @@ from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
 from dra_plan.claimsets.sets import ClaimSet
-from dra_plan.releases import Target
+from dra_plan.planner.release_choice import kubelet_minor
+from dra_plan.releases import MINORS, Target
 
 
 def about(claim_set: ClaimSet) -> tuple[str, str]:
@@ -54,15 +55,14 @@ def of_target(target: Target, nodes: Sequence[Node]) -> list[Notice]:
 def _of_kubelets(target: Target, nodes: Sequence[Node]) -> list[Notice]:
     others: dict[str, list[str]] = {}
     for node in nodes:
-        version = node.status.node_info.kubelet_version
-        minor = ".".join(version.removeprefix("v").split(".")[:2])
-        if version and minor != target.version:
+        minor = kubelet_minor(node.status.node_info.kubelet_version)
+        if minor and minor != target.version:
             others.setdefault(minor, []).append(node.metadata.name)
     return [
         Notice(
             "kubelet-version",
             f"{_some(names)} {'runs' if len(names) == 1 else 'run'} kubelet {minor}, the answer is for {target.version}"
-            f" (--kubernetes-version {minor})",
+            + (f" (--kubernetes-version {minor})" if minor in MINORS else ""),
             f"Node {names[0]}",
         )
         for minor, names in sorted(others.items())

@@ -81,12 +81,13 @@ WRONG: dict[str, Callable[[Any], object]] = {
 
 MAY_BE = [
     ("version", 5.5),
+    ("version", None),
     ("version of another cluster", 5.5),
     ("labels", None),
     ("claims", None),
     ("extenders", [[5]]),
 ]
-"""What is not wrong after all: a version as a number, values that a field may have, what stands for extenders."""
+"""What is not wrong after all: a version as a number or none at all, values that a field may have, what stands for extenders."""
 
 
 def _key(wrong: Any) -> Any:
