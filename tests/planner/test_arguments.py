@@ -87,7 +87,7 @@ MAY_BE = [
     ("claims", None),
     ("extenders", [[5]]),
 ]
-"""What is not wrong after all: a version as a number or none at all, values that a field may have, what stands for extenders."""
+"""What is no mistake: a version as a number or none at all, values that a field may have, what stands for extenders."""
 
 
 def _key(wrong: Any) -> Any:
