@@ -23,7 +23,7 @@ from .base import (
 from .clauses import FoundValue
 from .devices import DETAILS, ClaimHolder, DeviceCheck, PassedOver, RemovedDevices
 from .owners import UnplannedOwner
-from .reasons import AttemptFault, NotTogether, OwedToDefects, UnusablePool
+from .reasons import AttemptFault, NotTogether, OwedToDefects, SeenCounterSet, UnusablePool
 from .suggestions import SHAPES, TriedChanges
 
 RequestProblem = Annotated[
@@ -93,6 +93,9 @@ class NodeStory(DocumentPart, frozen=True, kw_only=True):
     pools: list[UnusablePool]
     requests: list[StoryRequest]
     blocking_set: NotTogether | None
+    counter_sets: Annotated[
+        list[SeenCounterSet], Meta(description="Counter sets of which too little is left, or that the set blocks.")
+    ] = []
     choices: Annotated[
         list[ChosenDevice],
         Meta(description="For nodes that fit: what each slot got, and what was passed over before."),

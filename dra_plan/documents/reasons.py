@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from msgspec import Meta
 
 from .base import Amount, ClaimName, DeviceName, DocumentPart, ObjectName, PoolName, Position, RequestName, one_of
+from .clauses import FoundValue
 from .devices import ClaimHolder, RemovedDevices
 
 
@@ -79,6 +80,15 @@ class BlockingRequest(RequestName, frozen=True, kw_only=True, tag_field="kind", 
     left_devices: list[DeviceName] | None = None
 
 
+class MetValues(DocumentPart, frozen=True, kw_only=True):
+    """What the devices that are left for a request have under the attribute of a constraint."""
+
+    request: str
+    values: list[FoundValue]
+    other_values: Amount
+    missing: Amount
+
+
 class BlockingConstraint(DocumentPart, frozen=True, kw_only=True, tag_field="kind", tag="constraint"):
     """A constraint of a claim, by its position."""
 
@@ -87,6 +97,7 @@ class BlockingConstraint(DocumentPart, frozen=True, kw_only=True, tag_field="kin
     match_attribute: str | None = None
     distinct_attribute: str | None = None
     requests: list[str]
+    values: Annotated[list[MetValues], Meta(description="What meets at the constraint, request by request.")] = []
 
 
 class BlockingCounter(DocumentPart, frozen=True, kw_only=True, tag_field="kind", tag="counter"):
@@ -108,6 +119,33 @@ class BlockingClaim(DocumentPart, frozen=True, kw_only=True, tag_field="kind", t
 BlockingElement = BlockingRequest | BlockingConstraint | BlockingCounter | BlockingClaim
 
 
+class NeededAmount(RequestName, frozen=True, kw_only=True):
+    """What a request needs at least of something that several share."""
+
+    need: str
+
+
+class Shortage(DocumentPart, frozen=True, kw_only=True):
+    """A counter, or a capacity of devices that are shared, of which requests need more together than is left."""
+
+    pool: PoolName | None = None
+    counter_set: str = ""
+    name: Annotated[str, Meta(description="Of the counter, or of the capacity.")]
+    devices: Annotated[list[DeviceName], Meta(description="Of a capacity: some of the devices that have it.")] = []
+    needs: list[NeededAmount]
+    sum: str
+    left: str
+
+
+class SeenCounterSet(DocumentPart, frozen=True, kw_only=True):
+    """A counter set of a pool: what is left of each counter, and its total."""
+
+    pool: PoolName
+    counter_set: str
+    total: dict[str, str]
+    left: dict[str, str]
+
+
 class NotTogether(DocumentPart, frozen=True, kw_only=True):
     """Elements that can't be met together."""
 
@@ -116,6 +154,9 @@ class NotTogether(DocumentPart, frozen=True, kw_only=True):
         bool, Meta(description="Dropping any one element was tried, and the rest fits, with defects repaired.")
     ]
     elements: list[BlockingElement]
+    shortages: Annotated[
+        list[Shortage], Meta(description="What the requests among them need more of, together, than is left.")
+    ] = []
 
 
 # -- the reasons of a plan -----------------------------------------------------------------------------------------

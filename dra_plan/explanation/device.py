@@ -27,12 +27,12 @@ from dra_plan.documents.explanation import DeviceStory, JudgedClaimSet, JudgedRe
 from dra_plan.near import nearest
 
 from .checks import Checks
-from .document import clause, holder
-from .document import pool as pool_document
+from .device_parts import clause, holder
 from .names import claim_name, device_name, request_name
 from .placement import Placement, Placements
 from .pools import finding as pool_finding
 from .published import Publications
+from .reason_parts import pool as pool_document
 from .reasons import amount, plain, refusal_fields
 from .selectors import decisive_parts
 

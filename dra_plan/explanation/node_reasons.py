@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from dra_plan.allocator import Outcome
 from dra_plan.documents.reasons import NodeReason, Reason
 
-from . import document
+from . import collisions, device_parts, reason_parts
 from .blocking import SAME_EVERYWHERE, BlockingSet
 from .explainer import SetExplanation
 from .funnel import NodeOffer
@@ -33,9 +33,9 @@ def reasons(group: NodeGroup, position: int) -> list[Reason]:
         return []
     made: list[Reason] = []
     if group.defect is not None:
-        made.append(replace(document.defect(group.defect), code="upstream-defect"))
+        made.append(replace(reason_parts.defect(group.defect), code="upstream-defect"))
     if group.error is not None:
-        made.append(document.fault(group.error))
+        made.append(reason_parts.fault(group.error))
     made += [NodeReason(code="claim-elsewhere", claim=claim_name(claim)) for claim in group.elsewhere]
     if group.answer.outcome is Outcome.UNDECIDED:
         made.append(NodeReason(code="undecided", steps=group.answer.steps))
@@ -58,11 +58,11 @@ def _view_reasons(group: NodeGroup, offer: NodeOffer) -> list[Reason]:
             )
         )
         for found in funnel.removals:
-            told = document.removal(offer, funnel, found)
+            told = device_parts.removal(offer, funnel, found)
             made.append(replace(told, **about, device=device_name(found.devices[0].id)))
-    made += [document.pool(found) for found in offer.unusable]
+    made += [reason_parts.pool(found) for found in offer.unusable]
     if not failing and group.answer.outcome is Outcome.DOES_NOT_FIT and not group.elsewhere:
-        made.append(replace(document.blocking_set(offer, _blocking(group, offer)), code="not-together"))
+        made.append(replace(collisions.blocking_set(offer, _blocking(group, offer)), code="not-together"))
     return made
 
 

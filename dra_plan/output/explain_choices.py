@@ -6,6 +6,7 @@ from itertools import groupby
 
 from dra_plan.documents.explanation import ChosenDevice, PassedAlternative
 
+from . import explain_removed
 from . import explain_words as words
 from .explain_funnel import funnel_lines
 from .explain_layout import Lines, indented
@@ -39,7 +40,7 @@ def _passed(slot: ChosenDevice) -> Lines:
     """The devices before the one that was chosen, but for those of other classes."""
     for passed in slot.passed_over:
         if passed.code != "selector-false" or not passed.class_:
-            yield f"passed over {words.counted(passed.count, 'device')}: {words.removed(passed)}"
+            yield f"passed over {words.counted(passed.count, 'device')}: {explain_removed.removed(passed)}"
 
 
 def _not(alternative: PassedAlternative) -> Lines:

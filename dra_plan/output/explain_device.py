@@ -15,8 +15,8 @@ from dra_plan.documents.devices import (
 )
 from dra_plan.documents.explanation import DeviceStory
 
+from . import explain_removed, text
 from . import explain_words as words
-from . import text
 
 _STEPS = {
     "pool": "its pool is complete",
@@ -57,7 +57,7 @@ def _check_lines(check: DeviceCheck) -> Iterator[str]:
     elif check.code == "selector-false":
         yield f"NO   {words.selector(check.selector, check.class_)} is false"
     else:
-        yield f"NO   {words.removed(check)}"
+        yield f"NO   {explain_removed.removed(check)}"
     for detail in check.details:
         yield from (f"       {line}" for line in _detail(detail))
 
@@ -85,4 +85,4 @@ def _selector(of: SelectorDetail) -> Iterator[str]:
         if finding.clause != of.expression.strip():
             yield f"  false: {finding.clause}"
         for item in finding.found:
-            yield from (f"  {line}" for line in words.found(item))
+            yield from (f"  {line}" for line in explain_removed.found(item))

@@ -10,6 +10,7 @@ from dra_plan.documents.base import ClaimName
 from dra_plan.documents.devices import RemovedDevices
 from dra_plan.documents.explanation import NodeStory, PassedAlternative, RequestDevices, StoryRequest
 
+from . import explain_removed
 from . import explain_words as words
 from .explain_layout import Lines, indented
 
@@ -53,7 +54,7 @@ def funnel_lines(of: StoryRequest | PassedAlternative) -> Lines:
     devices = f"{'device' if of.devices == 1 else 'devices'} on the node"
     yield f"{of.devices:>{width}}  {devices}{devices_spread(of)}"
     for removed in of.removed:
-        yield f"{'-' + str(removed.count):>{width}}  {words.removed(removed)}{removed_spread(removed)}"
+        yield f"{'-' + str(removed.count):>{width}}  {explain_removed.removed(removed)}{removed_spread(removed)}"
         yield from indented(finding_lines(removed), width + 4)
     names = [str(device) for device in of.left_devices]
     more = [f"{of.left - len(names)} more"] if of.left > len(names) else []
@@ -90,7 +91,7 @@ def finding_lines(removed: RemovedDevices) -> Iterator[str]:
         if finding.error:
             yield f"fails on {finding.count}{everywhere}: {finding.error}"
         for item in finding.found:
-            yield from (f"{line}{everywhere if item.values else ''}" for line in words.found(item))
+            yield from (f"{line}{everywhere if item.values else ''}" for line in explain_removed.found(item))
         for part in finding.computed:
             values = [f"{one.value} on {one.count}" for one in part.values]
             yield f"{words.one_line(part.part)} is {', '.join(values)}"

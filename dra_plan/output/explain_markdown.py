@@ -10,7 +10,7 @@ from dra_plan.allocator import Outcome
 from dra_plan.documents.explanation import ExplainedClaimSet, ExplanationDocument, NodeStory, StoryRequest
 from dra_plan.documents.owners import UnplannedOwner
 
-from . import exclusions, explain_changes, explain_faults, explain_text, text
+from . import exclusions, explain_changes, explain_collisions, explain_faults, explain_removed, explain_text, text
 from . import explain_words as words
 from .columns import Screen
 from .explain_choices import choice_lines
@@ -89,6 +89,7 @@ def _story_lines(story: NodeStory) -> Iterator[str]:
     for request, others in alike(failing(story)):
         yield from _table(request, others)
     yield from _items(explain_text.blocking_lines(story))
+    yield from _items(explain_collisions.slot_lines(story.counter_sets))
 
 
 def _table(of: StoryRequest, others: list[StoryRequest]) -> Iterator[str]:
@@ -99,7 +100,7 @@ def _table(of: StoryRequest, others: list[StoryRequest]) -> Iterator[str]:
     yield "|---:|---|"
     yield f"| {of.devices} | on the node{devices_spread(of)} |"
     for removed in of.removed:
-        said = [words.removed(removed) + removed_spread(removed), *finding_lines(removed)]
+        said = [explain_removed.removed(removed) + removed_spread(removed), *finding_lines(removed)]
         yield f"| -{removed.count} | {'<br>'.join(escaped(line) for line in said)} |"
     yield f"| {of.left} | left{left_spread(of)} |"
     yield ""

@@ -8,7 +8,7 @@ from dra_plan.allocator import Outcome
 from dra_plan.documents.explanation import AbsentName, ExplainedClaimSet, ExplanationDocument, NodeStory
 from dra_plan.documents.reasons import BlockingRequest
 
-from . import exclusions, explain_changes, explain_faults, explain_layout, text
+from . import exclusions, explain_changes, explain_collisions, explain_faults, explain_layout, explain_removed, text
 from . import explain_words as words
 from .columns import Screen
 from .explain_choices import choice_lines
@@ -131,6 +131,7 @@ def story_lines(story: NodeStory) -> Lines:
     if story.outcome is not Outcome.ERROR and story.devices != 0:
         yield from request_lines(story)
         yield from blocking_lines(story)
+        yield from explain_collisions.slot_lines(story.counter_sets)
 
 
 def cause_lines(story: NodeStory) -> Lines:
@@ -167,7 +168,7 @@ def unpublished(story: NodeStory) -> Iterator[str]:
         for finding in removed.selectors or ()
         for item in finding.found
         if item.problem is not None
-        for line in words.found(item)
+        for line in explain_removed.found(item)
     ]
     yield from dict.fromkeys(told)
 
@@ -186,7 +187,7 @@ def blocking_lines(story: NodeStory) -> Lines:
         if one
         else "Each request alone could be met, but not these together:"
     )
-    yield from (f"  - {element}" for element in words.elements(blocking.elements))
+    yield from indented(explain_collisions.lines(blocking))
     if blocking.proven:
         yield "Without any one of them, the others could."
     else:

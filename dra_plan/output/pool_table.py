@@ -5,7 +5,7 @@ from __future__ import annotations
 from dra_plan.api.resource import DeviceTaint
 from dra_plan.documents.pools import ListedDevice, PoolsDocument
 
-from . import names, text
+from . import names, slots, text
 from .columns import Part, Screen, Table
 from .formats import Formats
 
@@ -51,7 +51,9 @@ def _counter_sets(document: PoolsDocument) -> Table:
     for pool in document.pools:
         for counter_set in pool.counter_sets:
             total, left = counter_set.total, counter_set.left
-            touched = [f"{name} {left[name]} of {total[name]}" for name in total if left[name] != total[name]]
+            placed = {name for row in slots.rows(total).values() for name in row.values()}
+            touched = [f"{n} {left[n]} of {total[n]}" for n in total if left[n] != total[n] and n not in placed]
+            touched += slots.lines(total, left) if any(left[name] != total[name] for name in placed) else ()
             if touched and len(touched) < len(total):
                 touched.append("all else")
             made.add(pool.driver, pool.pool_name, counter_set.name, ", ".join(touched) or "all")

@@ -16,6 +16,7 @@ from dra_plan.documents.allocation import AllocationDocument
 from dra_plan.documents.devices import DeviceCheck
 from dra_plan.explanation.reasons import code, refusal_fields
 
+from . import explain_removed
 from . import explain_words as words
 from .columns import Screen
 from .explain_layout import render
@@ -157,4 +158,4 @@ def _why_not(reason: DeviceReason) -> str:
         return f"in use by claim {reason.claim}" if reason.claim is not None else "taken already"
     if isinstance(reason, SelectorRefused):
         return f"{words.selector(reason.position, reason.class_name)} is false"
-    return words.removed(DeviceCheck(step=code(reason).step, passed=False, **refusal_fields(reason)))
+    return explain_removed.removed(DeviceCheck(step=code(reason).step, passed=False, **refusal_fields(reason)))

@@ -119,10 +119,10 @@ def _reasons(plan: ClaimSetPlan) -> dict[str, list[Reason]]:
     """The reasons of each node, where they were asked for."""
     if plan.explanation is None:
         return {}
-    from dra_plan.explanation import document, node_reasons
+    from dra_plan.explanation import node_reasons, reason_parts
 
     if plan.explanation.error is not None:
-        fault = document.fault(plan.explanation.error)
+        fault = reason_parts.fault(plan.explanation.error)
         return {node.node: [fault] for node in plan.nodes}
     return node_reasons.reasons_by_node(plan.explanation)
 

@@ -10,7 +10,7 @@ from dra_plan.documents.devices import CHOICE_CODES, DEVICE_CODES
 from dra_plan.documents.suggestions import CHANGES
 from dra_plan.explanation.reasons import _CODES, OTHER_CODES
 from dra_plan.explanation.suggest.change import RANKS
-from dra_plan.output import explain_words, schemas
+from dra_plan.output import explain_removed, schemas
 
 from .apply import _APPLY as APPLIED
 
@@ -54,7 +54,7 @@ def test_every_change_is_documented_worded_and_applied_in_tests() -> None:
 
 
 def test_every_device_reason_has_words() -> None:
-    assert set(explain_words._REMOVED) == {*DEVICE_CODES, *CHOICE_CODES}
+    assert set(explain_removed._REMOVED) == {*DEVICE_CODES, *CHOICE_CODES}
 
 
 def test_the_schema_lists_the_same_codes() -> None:

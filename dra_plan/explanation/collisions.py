@@ -1,0 +1,220 @@
+"""What can't be met together, as documents have it: what each side has, and what is needed beside what is left."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from dra_plan.allocator import PoolDevice, PoolID, capacity
+from dra_plan.allocator.counters import Counters, summed
+from dra_plan.allocator.ranges import Steps
+from dra_plan.api import quantity
+from dra_plan.documents.base import ClaimName, DeviceName
+from dra_plan.documents.reasons import (
+    BlockingClaim,
+    BlockingConstraint,
+    BlockingCounter,
+    BlockingElement,
+    BlockingRequest,
+    MetValues,
+    NeededAmount,
+    NotTogether,
+    SeenCounterSet,
+    Shortage,
+)
+
+from .blocking import BlockingSet
+from .device_parts import examples, holder, values
+from .elements import ClaimElement, ConstraintElement, CounterElement, RequestElement
+from .funnel import Funnel, NodeOffer
+from .names import claim_name, pool_name, request_name
+from .reasons import amount, plain
+
+CounterKey = tuple[PoolID, str]
+"""A pool, and the name of a counter set of it."""
+
+
+def blocking_set(offer: NodeOffer, found: BlockingSet) -> NotTogether:
+    """Elements that can't be met together."""
+    elements = [_element(offer, element) for element in found.elements]
+    return NotTogether(proven=found.proven, elements=elements, shortages=list(_shortages(offer, found)))
+
+
+def _element(
+    offer: NodeOffer, element: RequestElement | ConstraintElement | CounterElement | ClaimElement
+) -> BlockingElement:
+    placement = offer.placement
+    if isinstance(element, ClaimElement):
+        return BlockingClaim(claim=holder(placement, element.claim))
+    if isinstance(element, CounterElement):
+        return _counter(offer, element)
+    claim = placement.claims[element.claim]
+    if isinstance(element, RequestElement):
+        return _blocking_request(offer, element, claim_name(claim))
+    constraint = claim.spec.devices.constraints[element.position]
+    return BlockingConstraint(
+        claim=claim_name(claim),
+        constraint=element.position,
+        match_attribute=constraint.match_attribute,
+        distinct_attribute=constraint.distinct_attribute,
+        requests=list(constraint.requests),
+        values=list(_met_values(offer, element)),
+    )
+
+
+def _met_values(offer: NodeOffer, element: ConstraintElement) -> Iterator[MetValues]:
+    """What the devices left for each request have under the attribute of the constraint."""
+    for funnel in offer.funnels:
+        want = funnel.want
+        constraint = next((c for c in want.constraints if c.index == element.position), None)
+        if want.claim_index != element.claim or constraint is None or not funnel.left:
+            continue
+        offered = [value for device in funnel.left if (value := constraint.value(device)) is not None]
+        counted = Counter((kind, _hashable(plain(value))) for kind, value in offered)
+        there = values(counted)
+        yield MetValues(
+            request=want.full_name,
+            values=there,
+            other_values=len(counted) - len(there),
+            missing=len(funnel.left) - len(offered),
+        )
+
+
+def _hashable(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _funnels(offer: NodeOffer, element: RequestElement) -> list[Funnel]:
+    place = (element.claim, element.request)
+    return [f for f in offer.funnels if (f.want.claim_index, f.want.request_name) == place]
+
+
+def _blocking_request(offer: NodeOffer, element: RequestElement, claim: ClaimName) -> BlockingRequest:
+    """How many devices a request needs, and which pass every check while nothing is taken; not for alternatives."""
+    funnels = _funnels(offer, element)
+    if len(funnels) != 1:
+        return BlockingRequest(claim=claim, request=element.request)
+    [funnel] = funnels
+    return BlockingRequest(
+        claim=claim,
+        request=element.request,
+        need=funnel.need,
+        left=len(funnel.left),
+        left_devices=examples(funnel.left),
+    )
+
+
+# -- counters ------------------------------------------------------------------------------------------------------
+
+
+def _counter(offer: NodeOffer, element: CounterElement) -> BlockingCounter:
+    """A counter with what is left of it, and its total."""
+    made = BlockingCounter(pool=pool_name(element.pool), counter_set=element.counter_set, counter=element.counter)
+    [*seen] = counter_sets(offer, [(element.pool, element.counter_set)])
+    if not seen or element.counter not in seen[0].total:
+        return made
+    return BlockingCounter(
+        pool=made.pool,
+        counter_set=made.counter_set,
+        counter=made.counter,
+        left=seen[0].left[element.counter],
+        total=seen[0].total[element.counter],
+    )
+
+
+def counter_sets(offer: NodeOffer, wanted: Iterable[CounterKey]) -> Iterator[SeenCounterSet]:
+    """The counter sets that the node sees of those wanted: what is left of each counter, and its total."""
+    view = offer.placement.view
+    counters = Counters(view.state, view.target)
+    for pool_id, name in dict.fromkeys(wanted):
+        for pool in offer.pools:
+            if pool.id != pool_id:
+                continue
+            for slice_ in pool.counter_slices or pool.slices:
+                for counter_set in slice_.object.spec.shared_counters:
+                    if counter_set.name == name:
+                        left = counters.remaining(pool, slice_)
+                        yield SeenCounterSet(
+                            pool=pool_name(pool_id),
+                            counter_set=name,
+                            total={key: str(counter.value) for key, counter in counter_set.counters.items()},
+                            left={key: amount(left[name, key]) for key in counter_set.counters},
+                        )
+
+
+# -- needed beside left --------------------------------------------------------------------------------------------
+
+
+def _shortages(offer: NodeOffer, found: BlockingSet) -> Iterator[Shortage]:
+    """The amounts of which the requests of the set need more together than is left."""
+    requests = [element for element in found.elements if isinstance(element, RequestElement)]
+    funnels = [funnels[0] for element in requests if len(funnels := _funnels(offer, element)) == 1]
+    for element in found.elements:
+        if isinstance(element, CounterElement):
+            yield from _counter_shortage(offer, funnels, element)
+    yield from _capacity_shortages(offer, funnels)
+
+
+def _counter_shortage(offer: NodeOffer, funnels: Sequence[Funnel], element: CounterElement) -> Iterator[Shortage]:
+    view = offer.placement.view
+    needs = [(f, f.need * min((_drawn(d, element) for d in f.left), default=0)) for f in funnels]
+    for pool in offer.pools:
+        if pool.id != element.pool:
+            continue
+        for slice_ in pool.counter_slices or pool.slices:
+            left = Counters(view.state, view.target).remaining(pool, slice_).get((element.counter_set, element.counter))
+            if left is not None and sum(need for _, need in needs) > left:
+                yield _shortage(needs, left, pool=element.pool, counter_set=element.counter_set, name=element.counter)
+                return
+
+
+def _drawn(device: PoolDevice, element: CounterElement) -> int:
+    """What the device takes of the counter; nothing if it is of another pool."""
+    if device.id.pool_id != element.pool:
+        return 0
+    taken = {(name, counter): need for name, counter, need in summed(device.consumption)}
+    return taken.get((element.counter_set, element.counter), 0)
+
+
+def _capacity_shortages(offer: NodeOffer, funnels: Sequence[Funnel]) -> Iterator[Shortage]:
+    """Of what the devices share: what the requests need at least, beside what is left on all the devices together."""
+    view = offer.placement.view
+    devices = {device.id: device for funnel in funnels for device in funnel.left}
+    if not devices or not all(d.device.allow_multiple_allocations for d in devices.values()):
+        return
+    for name in dict.fromkeys(name for device in devices.values() for name in device.device.capacity):
+        left = 0
+        for device in devices.values():
+            had = device.device.capacity.get(name)
+            left += quantity.parse(had.value).nano if had is not None else 0
+            left -= view.state.aggregate.get(device.id, {}).get(name, 0)
+        needs = [(f, f.need * min((_asked(offer, f, d, name) for d in f.left), default=0)) for f in funnels]
+        if sum(need for _, need in needs) > left:
+            yield _shortage(needs, left, name=name, devices=examples(list(devices.values())))
+
+
+def _asked(offer: NodeOffer, funnel: Funnel, device: PoolDevice, name: str) -> int:
+    """What the request takes of a capacity of the device."""
+    target = offer.placement.view.target
+    portions = capacity.demand(funnel.want.capacity, device, Steps.of(target), target.quirks).portions
+    return next((portion.amount for portion in portions if portion.name == name), 0)
+
+
+def _shortage(
+    needs: Sequence[tuple[Funnel, int]],
+    left: int,
+    *,
+    name: str,
+    pool: PoolID | None = None,
+    counter_set: str = "",
+    devices: Sequence[DeviceName] = (),
+) -> Shortage:
+    return Shortage(
+        pool=pool_name(pool) if pool is not None else None,
+        counter_set=counter_set,
+        name=name,
+        devices=list(devices),
+        needs=[NeededAmount(**request_name(f.want), need=amount(need)) for f, need in needs if need],
+        sum=amount(sum(need for _, need in needs)),
+        left=amount(left),
+    )
