@@ -346,6 +346,7 @@ class Cluster:
         trace: bool = False,
         explain: bool = False,
         max_steps: int | None = None,
+        timeout: float | None = None,
     ) -> SchedulePlan:
         """What becomes of the pods when kube-scheduler takes them one after the other.
 
@@ -356,8 +357,8 @@ class Cluster:
         recorded; `order` is "arrival" (by creationTimestamp, then by place in the input), or "name" for a scheduler
         that was restarted. With `explain` the plan says of each pod without a node why it was refused devices, as the
         cluster was when it was tried last. An input without nodes is scheduled as a cluster without nodes, or refused
-        with `requires_nodes`. Raises UsageError for what can't be chosen, InputError for later states that can't be
-        decoded.
+        with `requires_nodes`. After `timeout` seconds it ends: what was not tried to its end is Undecided. Raises
+        UsageError for what can't be chosen, InputError for later states that can't be decoded.
         """
         from dra_plan.manifests.loaded import inventory_of
         from dra_plan.planner.scheduling import schedule_pods
@@ -375,6 +376,7 @@ class Cluster:
             selector=selector,
             infer_nodes=infer_nodes,
             max_steps=max_steps,
+            timeout=timeout,
         )
         plan = schedule_pods(
             self._inventory,

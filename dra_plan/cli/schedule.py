@@ -64,6 +64,7 @@ def schedule(
     feature_gates: options.FeatureGates = None,
     quirks: options.Quirks = "upstream",
     max_steps: options.MaxSteps = None,
+    timeout: options.Timeout = None,
     trace: Annotated[
         bool, typer.Option("--trace", help="Show what every plugin said of every node, and what woke which pod.")
     ] = False,
@@ -125,6 +126,7 @@ def schedule(
             trace=trace or output == "wide",
             explain=explain,
             max_steps=max_steps,
+            timeout=timeout,
         ).document
         missing = _nothing(plan, selecting=namespace is not None or wanted is not None)
         if missing and not allow_empty:

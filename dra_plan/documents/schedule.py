@@ -12,8 +12,8 @@ from dra_plan.api.resource import ResourceClaimConsumerReference
 from .base import ClaimAllocation, DocumentPart, PrintedDocument, PrintedWarning, Text, one_of
 from .explanation import AbsentName, NodeStory
 
-PodOutcome = Literal["Bound", "Waiting", "Unschedulable", "Error", "Gated", "Skipped"]
-"""Bound: has its node. Waiting: on its way. Gated: never entered the queue. Skipped: left alone."""
+PodOutcome = Literal["Bound", "Waiting", "Unschedulable", "Error", "Gated", "Skipped", "Undecided"]
+"""Bound: has its node. Waiting: on its way. Gated: not in the queue. Skipped: left alone. Undecided: cut short."""
 
 
 PodGroupOutcome = Literal["Scheduled", "Unschedulable", "Error", "Gated", "Empty"]
@@ -29,7 +29,7 @@ class ScheduledPod(DocumentPart, frozen=True, kw_only=True):
         Meta(
             description="Bound: has its node. Waiting: on its way, something outside has to happen first. "
             "Unschedulable: rejected. Error: the attempt broke off. Gated: never entered the queue. "
-            "Skipped: left alone."
+            "Skipped: left alone. Undecided: the time ran out before it was tried, or tried again."
         ),
     ]
     node_name: str | None

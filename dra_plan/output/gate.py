@@ -50,7 +50,7 @@ class Gate(NamedTuple):
         """The verdict on a pod of a SchedulePlan. A pod that is left alone passes."""
         if pod.outcome in ("Bound", "Skipped"):
             return Verdict.PASSED
-        return self._undecided() if pod.undecided_nodes else Verdict.FAILED
+        return self._undecided() if pod.undecided_nodes or pod.outcome == "Undecided" else Verdict.FAILED
 
     def capacity(self, item: OwnerCapacity) -> Verdict:
         """The verdict on an item of a CapacityPlan: whether there is room for so many copies."""

@@ -97,6 +97,7 @@ def schedule_pods(
         trace=trace,
         explain=explain,
         max_steps=question.max_steps,
+        deadline=question.deadline(),
         api_server=api_server or REAL,
         order=order or ARRIVAL,
         chosen=chosen,

@@ -44,6 +44,8 @@ class Handle:
     target: Target
     nominator: Nominator
     max_steps: int = DEFAULT_MAX_STEPS
+    deadline: float | None = None
+    """The monotonic time at which the simulation is cut short."""
     detects_conflicts: bool = False
     """Whether a write based on an outdated read is refused, as a real API server does."""
     waiting: WaitingPods = field(default_factory=WaitingPods)

@@ -25,6 +25,7 @@ def collect(simulation: Simulation, records: Sequence[PodRecord]) -> list[Notice
     found += _choices(records)
     found += _fatal(records)
     found += _devices(simulation)
+    found += _cut_short(records)
     found += _uncontrolled(simulation, records)
     return found
 
@@ -94,9 +95,20 @@ def _devices(simulation: Simulation) -> list[Notice]:
                 text = f"one of {', '.join(claims)} is deallocated at random; here it is the first"
                 found.append(Notice("random-deallocation", text, f"Pod {pod}"))
         for pod, nodes in plugin.undecided.items():
-            text = f"the step budget ran out on {', '.join(dict.fromkeys(nodes))}: neither yes nor no"
+            what = "the step budget" if simulation.handle.deadline is None else "the step budget, or the time,"
+            text = f"{what} ran out on {', '.join(dict.fromkeys(nodes))}: neither yes nor no"
             found.append(Notice("undecided", text, f"Pod {pod}"))
     return found
+
+
+def _cut_short(records: Sequence[PodRecord]) -> list[Notice]:
+    """That the time ran out, and for how many pods."""
+    keys = [record.pod.key for record in records if record.outcome == "Undecided"]
+    if not keys:
+        return []
+    are = "1 pod was" if len(keys) == 1 else f"{len(keys)} pods were"
+    text = f"the time (--timeout) ran out: {are} not tried to the end ({_some(keys, 3)})"
+    return [Notice("timed-out", text)]
 
 
 def _uncontrolled(simulation: Simulation, records: Sequence[PodRecord]) -> list[Notice]:

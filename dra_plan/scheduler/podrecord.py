@@ -28,14 +28,18 @@ class PodRecord:
     """A node is chosen and reserved; something is missing before the pod can be bound."""
     node_allocatable: list[NodeAllocatableResourceClaimStatus] = field(default_factory=list)
     """What the devices of the pod's claims take from its node."""
+    ran_out: bool = False
+    """The time ran out before the pod was tried, or tried again."""
     skipped: bool = False
     """The scheduler leaves the pod alone: it has finished, is going, was not chosen or belongs to another scheduler."""
 
     @property
     def outcome(self) -> PodOutcome:
-        """One word: Bound, Skipped, Waiting (on its way), Unschedulable, Error or Gated."""
+        """One word: Bound, Skipped, Waiting (on its way), Undecided, Unschedulable, Error or Gated."""
         if self.node:
             return "Bound"
+        if self.ran_out:
+            return "Undecided"
         if self.skipped:
             return "Skipped"
         if self.on_its_way:
@@ -47,6 +51,11 @@ class PodRecord:
     def skip(self, why: str) -> None:
         """The scheduler leaves the pod alone."""
         self.skipped, self.waiting = True, why
+
+    def cut_short(self) -> None:
+        """The time ran out, and the pod would have been tried, or tried again."""
+        self.ran_out = True
+        self.waiting = f"the time ran out before it was tried{' again' if self.attempts else ''}"
 
     def wait(self, message: str) -> None:
         """A node is reserved, and something has to happen before the pod can be bound."""

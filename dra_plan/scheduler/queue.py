@@ -110,6 +110,11 @@ class SchedulingQueue:
         return [item for item in self._unschedulable.values() if item.gated_by]
 
     @property
+    def to_be_tried(self) -> list[QueuedPod]:
+        """The pods that would be tried if nothing else happened, at once or after their backoff."""
+        return [item for place in self._places for item in place.values()]
+
+    @property
     def erring(self) -> list[QueuedPod]:
         """The pods whose last attempt ended in an error, by the end of their backoff."""
         return self._error_backoff.values()

@@ -6,6 +6,7 @@ is carried out at the end of the next cycle that examines nodes: the pod tried d
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -87,8 +88,11 @@ class Scheduler:
             self.queue.member_came(event, self.handle.cluster.groups.seen(info.group))
 
     def run(self) -> None:
-        """Schedule until nothing moves any more."""
+        """Schedule until nothing moves any more, or until the deadline: what waits then to be tried is cut short."""
         while True:
+            if self._is_late():
+                self._cut_short()
+                return
             item = self.queue.pop()
             if item is not None and item.info.group is not None:
                 self._schedule_group(item)
@@ -98,6 +102,16 @@ class Scheduler:
                 self._flush(self._number + 1) or self._settle() or self.bindings.pass_time() or self._failures.retry()
             ):
                 return
+
+    def _is_late(self) -> bool:
+        deadline = self.handle.deadline
+        return deadline is not None and time.monotonic() > deadline
+
+    def _cut_short(self) -> None:
+        """Carry out what is decided, and note the pods of which a next attempt would have decided."""
+        self._flush(self._number + 1)
+        for item in self.queue.to_be_tried:
+            self.records.of(item.pod).cut_short()
 
     def _schedule(self, item: QueuedPod) -> None:
         if self._leaves(item):

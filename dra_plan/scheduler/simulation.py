@@ -64,6 +64,7 @@ class Simulation:
         trace: bool = False,
         explain: bool = False,
         max_steps: int | None = None,
+        deadline: float | None = None,
         api_server: str = REAL,
         order: str = ARRIVAL,
         chosen: Callable[[Pod], bool] = lambda _pod: True,
@@ -91,6 +92,7 @@ class Simulation:
             target,
             Nominator(),
             DEFAULT_MAX_STEPS if max_steps is None else max_steps,
+            deadline,
             detects_conflicts=real,
             extenders=extenders or (),
         )

@@ -14,7 +14,7 @@ RULES = {
     "unschedulable": RuleText("The pod stays pending", "dra-plan explain says why its claims do not fit."),
     "not-bound": RuleText("The pod is not bound yet", "Something outside has to happen first; the message names it."),
     "scheduling-error": RuleText("The scheduling attempt broke off", "The message is the scheduler's own."),
-    "undecided": RuleText("The search ended before the answer", "Allow more steps with --max-steps."),
+    "undecided": RuleText("The search ended before the answer", "Allow more with --max-steps or --timeout."),
 }
 CODES = {"Unschedulable": "unschedulable", "Gated": "not-bound", "Waiting": "not-bound", "Error": "scheduling-error"}
 
@@ -34,7 +34,7 @@ def _check(pod: ScheduledPod, gate: Gate, origins: Origins) -> ReportCase:
     origin = _origin(pod, origins)
     entry = Entry(
         Level.ERROR,
-        "undecided" if pod.undecided_nodes else CODES[pod.outcome],
+        "undecided" if pod.undecided_nodes or pod.outcome == "Undecided" else CODES[pod.outcome],
         pod.message or pod.waiting or f"stays unbound: {pod.outcome}",
         source=origin.source,
         line=origin.line,

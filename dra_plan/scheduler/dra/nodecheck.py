@@ -89,7 +89,8 @@ class NodeCheck:
             cluster = self._handle.cluster
             claims = self._claims(kept, pod, served)
             view = cluster.view.with_state(cluster.claims.state)
-            found = kept.allocators[served] = Allocator(claims, view, max_steps=self._max_steps)
+            deadline = self._handle.deadline
+            found = kept.allocators[served] = Allocator(claims, view, max_steps=self._max_steps, deadline=deadline)
         return found
 
     def _claims(self, kept: PodState, pod: Pod, served: tuple[str, ...]) -> list[ResourceClaim]:
