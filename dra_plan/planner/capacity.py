@@ -17,7 +17,7 @@ from dra_plan.claimsets.replicas import is_over
 from dra_plan.documents.base import ObjectName, answer_target, warnings
 from dra_plan.documents.capacity import CapacityDocument, NodeCopies, OwnerCapacity, ScheduledCopies
 from dra_plan.errors import UsageError
-from dra_plan.planner import notices
+from dra_plan.planner import completeness, notices
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.nodes import with_nodes
 from dra_plan.planner.ownernames import CLAIM, Known, find
@@ -122,7 +122,13 @@ def count_copies(
         OwnerCapacity(owner=each.owner, scheduled=_scheduled(inventory, target, each.pod, question.max_steps, limit))
         for each in copied
     )
-    told = (*notices.of_target(target, inventory.nodes), *inventory.notices, *inferred)
+    told = (
+        *notices.of_target(target, inventory.nodes),
+        *inventory.notices,
+        *inferred,
+        *completeness.of_devices(inventory),
+        *completeness.of_preemption(inventory, evicts=False),
+    )
     return CapacityPlan(target, limit, items, told)
 
 

@@ -17,7 +17,7 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
 from dra_plan.documents.base import answer_target, warnings
 from dra_plan.documents.pools import ListedDevice, ListedPool, PoolsDocument
-from dra_plan.planner import notices
+from dra_plan.planner import completeness, notices
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.newfields import of_new_fields
 from dra_plan.planner.nodes import choose_nodes, with_nodes
@@ -69,6 +69,7 @@ def list_pools(inventory: Inventory, view: View, question: Question) -> PoolList
         *notices.of_target(view.target, inventory.nodes),
         *inventory.notices,
         *inferred,
+        *completeness.of_devices(inventory),
         *notices.of_taint_rules(inventory, view.target),
         *of_new_fields(inventory, view.target),
     )

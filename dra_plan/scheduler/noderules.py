@@ -5,7 +5,7 @@ The rules are the plugins'. What depends on other pods or on what is in use is f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 
 from dra_plan.api.core import Node, Pod
 from dra_plan.documents.allocation import NodeExclusion
@@ -26,6 +26,8 @@ class NodeRules:
     def __init__(self, nodes: Iterable[Node], target: Target) -> None:
         self._nodes = list(nodes)
         self._infos: dict[str, NodeInfo] = {}
+        self._known: dict[Hashable, list[tuple[str, NodeExclusion]]] = {}
+        """By what the plugins look at of a pod: pods that are alike to them are asked once."""
         self._affinity = NodeAffinityPlugin()
         self._plugins: tuple[FilterPlugin, ...] = (
             NodeUnschedulable(),
@@ -38,9 +40,16 @@ class NodeRules:
         """The nodes that are excluded for one of the pods, and by which plugins; most nodes take all pods."""
         found: dict[str, dict[NodeExclusion, None]] = {}
         for pod in pods:
-            for name, exclusion in self._of_pod(pod):
+            for name, exclusion in self._remembered(pod):
                 found.setdefault(name, {})[exclusion] = None
         return {name: list(exclusions) for name, exclusions in found.items()}
+
+    def _remembered(self, pod: Pod) -> list[tuple[str, NodeExclusion]]:
+        state = CycleState()
+        key = tuple(plugin.filter_memo(state, pod) for plugin in self._plugins)
+        if key not in self._known:
+            self._known[key] = list(self._of_pod(pod))
+        return self._known[key]
 
     def _of_pod(self, pod: Pod) -> Iterator[tuple[str, NodeExclusion]]:
         spec = pod.spec

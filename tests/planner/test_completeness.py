@@ -27,7 +27,8 @@ def lacks(document: dict) -> dict[str, str]:
 
 def answers(objects: list[dict]) -> list[dict]:
     cluster = Cluster.of(objects)
-    return [cluster.allocate().to_dict(), cluster.explain().to_dict(), cluster.schedule().to_dict()]
+    asked = [cluster.allocate(), cluster.explain(), cluster.schedule(), cluster.pools(), cluster.capacity(limit=1)]
+    return [plan.to_dict() for plan in asked]
 
 
 def test_nothing_is_said_of_a_whole_dump():
