@@ -200,3 +200,37 @@ def test_the_table_says_what_devices_take() -> None:
     assert "TAKES FROM ITS NODE" in str(answer)
     assert "cpu 6, memory 1Gi" in str(answer)
     assert claim_of(answer.to_dict(), "a")["reservedFor"][0]["name"] == "p"
+
+
+def test_no_container_can_name_the_claim_for_extended_resources() -> None:
+    name = "example.com/gpu"
+    classes = [device_class(extendedResourceName=name)]
+    subject = pod("p", requests={name: "1"})
+    plain = plan([*classes, node("n"), slices("n", "d"), subject], feature_gates=ON)
+    assert where(plain) == {"p": "n"}
+    document = plan([*classes, node("n"), mapped("n", "d", cpu={}), subject], feature_gates=ON)
+    told = (
+        "1 claim <extended-resources>: node-allocatable resource claim not referenced by any container within the pod"
+    )
+    assert told in message(document, "p")
+
+
+def test_a_device_that_is_not_shared_has_no_consumed_capacity() -> None:
+    piece = mapped("n", "d", cpu={"capacityKey": "gpu.example.com/cores"})
+    piece["spec"]["devices"][0]["capacity"] = {"gpu.example.com/cores": {"value": "3"}}
+    document = plan([device_class(), node("n"), piece, claim("a"), using("p", "a")], feature_gates=ON)
+    assert outcome(document, "p")["reason"] == "SchedulerError"
+    assert message(document, "p") == (
+        'running "DynamicResources" filter plugin: claim default/a, device d: ConsumedCapacity is nil, '
+        "but Capacity key 'gpu.example.com/cores' is set in NodeAllocatableResourceMappings for resource cpu"
+    )
+
+
+def test_an_eviction_for_a_device_does_not_wake_the_pod() -> None:
+    piece = mapped("n", "d", cpu={"allocationMultiplier": "6"})
+    document = plan(
+        [device_class(), node("n"), piece, claim("a"), placed("r", "n", cpu="4"), using("p", "a", priority=10)],
+        feature_gates=ON,
+    )
+    assert [entry["pod"] for entry in document["evictions"]] == ["default/r"]
+    assert message(document, "p") == "0/1 nodes are available: 1 Insufficient cpu."
