@@ -98,6 +98,9 @@ class ScheduledPodGroup(DocumentPart, frozen=True, kw_only=True):
     pods: Annotated[int, Meta(description="Pods of the group that the scheduler knows.")] = 0
     bound: Annotated[int, Meta(description="Those of them that have a node.")] = 0
     conditions: list[GroupCondition] = []
+    waiting: Annotated[
+        str, Meta(description="What keeps a pod of the group out of the queue, if nothing was tried.")
+    ] = ""
     attempts: Annotated[int, Meta(ge=1)] = 0
 
 
@@ -134,6 +137,8 @@ class TracedAttempt(DocumentPart, frozen=True, kw_only=True):
 
     pod: str
     attempt: Annotated[int, Meta(ge=1)]
+    pod_group: Annotated[str, Meta(description="The group that the pod was tried with, NAMESPACE/NAME.")] = ""
+    domain: Annotated[str, Meta(description="The value of the group's topology key on whose nodes it was tried.")] = ""
     pre_filter: list[PluginVerdict] = []
     filter: list[NodeVerdicts] = []
     post_filter: list[PluginVerdict] = []

@@ -13,7 +13,7 @@ from dra_plan.documents.schedule import (
     TracedAttempt,
 )
 
-from . import schedule_reasons, text
+from . import schedule_groups, schedule_reasons, text
 from .columns import Part, Screen, Table
 from .formats import Formats
 from .schedule_pods import pods_table
@@ -65,7 +65,9 @@ def _attempts(attempts: Iterable[TracedAttempt]) -> list[Part]:
 
 
 def _attempt(attempt: TracedAttempt) -> Iterator[Part]:
-    yield f"{attempt.pod}, attempt {attempt.attempt}: {attempt.node or attempt.message}"
+    with_group = f" with podgroup/{attempt.pod_group}" if attempt.pod_group else ""
+    inside = f" in {attempt.domain}" if attempt.domain else ""
+    yield f"{attempt.pod}{with_group}, attempt {attempt.attempt}{inside}: {attempt.node or attempt.message}"
     refused = [entry for entry in attempt.pre_filter if entry.status not in ("Success", "Skip")]
     if refused:
         made = Table(("PLUGIN", "PREFILTER"), flexible=(1,))
@@ -97,8 +99,14 @@ def _cell(entry: PluginVerdict) -> str:
 
 
 def _below(document: ScheduleDocument, pods: list[ScheduledPod], volumes: list[ScheduledVolume]) -> list[Part]:
-    """What is told of volumes, of nodes that devices take from, of evictions and of what wakes pods."""
-    parts = (_volumes(volumes), _taken(pods), _evictions(document), _wakes(document))
+    """What is told of pod groups, of volumes, of nodes that devices take from, of evictions and of what wakes pods."""
+    parts = (
+        schedule_groups.table(document.pod_groups),
+        _volumes(volumes),
+        _taken(pods),
+        _evictions(document),
+        _wakes(document),
+    )
     return [part for part in parts if part.rows]
 
 

@@ -48,12 +48,18 @@ COVERAGE = {
 }
 
 _UNKNOWN_ALPHA = "its rules were not recorded"
+_GROUPS = dict.fromkeys(("1.35", "1.37"), "pod groups are those of 1.36, whose rules were recorded")
 _NOT_SIMULATED: dict[str, dict[str, str]] = {
     "DRADerivedAttributes": {"1.37": _UNKNOWN_ALPHA},
     "DRAOptionalNodeOperations": {"1.37": _UNKNOWN_ALPHA},
     "DRAPartitionableDevicesType": {"1.37": "it only concerns what ResourcePoolStatusRequests report"},
     "DRAResourcePoolStatus": {"": "it only concerns what ResourcePoolStatusRequests report"},
     "DRANodeAllocatableResources": {"1.37": "1.37 has another API for it than 1.36, whose rules were recorded"},
+    "GenericWorkload": _GROUPS,
+    "GangScheduling": _GROUPS,
+    "TopologyAwareWorkloadScheduling": _GROUPS,
+    "WorkloadAwarePreemption": _GROUPS,
+    "DRAWorkloadResourceClaims": _GROUPS,
     "CompositePodGroup": {"1.37": _UNKNOWN_ALPHA},
     "PodGroupPreemptionPolicy": {"1.37": _UNKNOWN_ALPHA},
     "SchedulerPreQueueingHints": {"1.37": _UNKNOWN_ALPHA},

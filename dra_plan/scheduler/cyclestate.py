@@ -26,6 +26,7 @@ class GroupCycleState:
     """
 
     group: PodGroup | None
+    domain: str = ""
     in_flight: set[str] = field(default_factory=set)
     tentative: bool = True
     postponed: list[Callable[[], None]] = field(default_factory=list)

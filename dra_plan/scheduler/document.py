@@ -72,6 +72,7 @@ def _group(group: GroupSummary) -> ScheduledPodGroup:
         min_count=group.min_count,
         pods=group.pods,
         bound=group.bound,
+        waiting=group.waiting,
         conditions=[
             GroupCondition(type=each.type, status=each.status, reason=each.reason, message=each.message)
             for each in group.conditions
@@ -105,6 +106,8 @@ def _attempt(attempt: Attempt) -> TracedAttempt:
     return TracedAttempt(
         pod=attempt.pod,
         attempt=attempt.number,
+        pod_group=attempt.group,
+        domain=attempt.domain,
         pre_filter=attempt.pre_filter,
         filter=[NodeVerdicts(node=node, verdicts=verdicts) for node, verdicts in attempt.filters.items()],
         post_filter=attempt.post_filter,

@@ -8,11 +8,9 @@ from dra_plan.api.notice import Notice
 from dra_plan.claimsets.podclaims import SPECIAL_ANNOTATION
 from dra_plan.claimsets.podstate import ended
 
+from .groups.notices import group_notices
 from .podrecord import PodRecord
 from .simulation import Simulation
-
-_NOT_SIMULATED = ("DRAWorkloadResourceClaims",)
-"""Gates that change what the scheduler does, in ways that the simulation does not know."""
 
 _MOST_TIES = 3
 """More pods than this are not told one by one which nodes they could as well have gone to."""
@@ -20,7 +18,7 @@ _MOST_TIES = 3
 
 def collect(simulation: Simulation, records: Sequence[PodRecord]) -> list[Notice]:
     """All notices of the simulation itself, in a fixed order."""
-    found = _gates(simulation)
+    found = group_notices(simulation.inventory, simulation.cluster, simulation.target)
     found += _finished(simulation)
     found += _choices(records)
     found += _fatal(records)
@@ -32,11 +30,6 @@ def collect(simulation: Simulation, records: Sequence[PodRecord]) -> list[Notice
 
 def _some(names: Sequence[str], most: int) -> str:
     return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
-
-
-def _gates(simulation: Simulation) -> list[Notice]:
-    on = [name for name in _NOT_SIMULATED if simulation.target.gates.get(name)]
-    return [Notice("gate-not-simulated", f"{name} is on, but what it changes is not simulated") for name in on]
 
 
 def _finished(simulation: Simulation) -> list[Notice]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from dra_plan.api.core import Pod
 
+from . import pluginnames
 from .bindingcycle import Binding, BindingCycle
 from .cycle import Cycle
 from .cyclestate import CycleState
@@ -82,8 +83,9 @@ class Scheduler:
             self.handle.nominator.nominate(info, pod.status.nominated_node_name)
         if info.group is not None:
             self.handle.cluster.groups.saw(info)
-        self.queue.add(info)
-        if info.group is not None:
+        item = self.queue.add(info)
+        # as long as a gang is too small for the pod that comes, it is for those that wait
+        if info.group is not None and item.gated_by != pluginnames.GANG_SCHEDULING:
             event = Event(Resource.UNSCHEDULED_POD, Action.ADD, None, pod)
             self.queue.member_came(event, self.handle.cluster.groups.seen(info.group))
 

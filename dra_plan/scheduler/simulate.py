@@ -90,7 +90,7 @@ def _result(simulation: Simulation) -> SimulationResult:
         target=simulation.target,
         api_server=simulation.api_server,
         pods=records,
-        groups=summaries(simulation.cluster, simulation.scheduler.groups.records),
+        groups=summaries(simulation.cluster, simulation.scheduler.groups.records, gates),
         claims=list(simulation.cluster.claims),
         volumes=_volumes(simulation.cluster.volumes),
         evictions=evictions,

@@ -37,6 +37,8 @@ class Attempt:
     pod: str
     number: int
     time: float
+    group: str = ""
+    domain: str = ""
     pre_filter: list[PluginVerdict] = field(default_factory=list)
     filters: dict[str, list[PluginVerdict]] = field(default_factory=dict)
     post_filter: list[PluginVerdict] = field(default_factory=list)
@@ -53,9 +55,9 @@ class Tracer:
         self.attempts: list[Attempt] = []
         self.wakes: list[Wake] = []
 
-    def begin(self, pod: str, number: int, time: float) -> None:
-        """A cycle starts."""
-        self.attempts.append(Attempt(pod, number, time))
+    def begin(self, pod: str, number: int, time: float, group: str = "", domain: str = "") -> None:
+        """A cycle starts, for the pod alone or as one of its group, in the whole cluster or in one domain."""
+        self.attempts.append(Attempt(pod, number, time, group, domain))
 
     @property
     def current(self) -> Attempt:

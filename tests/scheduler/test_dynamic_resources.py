@@ -592,13 +592,6 @@ def test_many_ties_share_one_warning():
     assert len(tied) > len({w["message"] for w in tied}) == 1
 
 
-def test_gates_that_are_not_simulated_are_told():
-    document = plan([node("a"), pod("p")], feature_gates={"DRAWorkloadResourceClaims": True})
-    assert [w["message"] for w in document["warnings"] if w["code"] == "gate-not-simulated"] == [
-        "DRAWorkloadResourceClaims is on, but what it changes is not simulated"
-    ]
-
-
 @pytest.mark.parametrize("quirks", ["upstream", "fixed"])
 def test_an_error_names_the_pod_s_own_claim(quirks):
     broken = [{"cel": {"expression": f'device.attributes["{GPU}"].productId == "06a7"'}}]

@@ -67,10 +67,14 @@ class GroupCycle:
         percentage: int,
         *,
         makes_room: bool = True,
+        domain: str = "",
         score: Callable[[], int] = lambda: 0,
     ) -> GroupOutcome:
-        """Try the pods in order. `makes_room`: pods without a node may preempt. `score` is asked of a success."""
-        shared = GroupCycleState(group)
+        """Try the pods in order. `makes_room`: pods without a node may preempt. `score` is asked of a success.
+
+        `domain` is what the trace calls the nodes.
+        """
+        shared = GroupCycleState(group, domain)
         outcome = GroupOutcome(GroupVerdict.UNSCHEDULABLE)
         for item in items:
             attempt = self._try(framework, shared, item, percentage, makes_room=makes_room)
@@ -90,7 +94,8 @@ class GroupCycle:
     ) -> MemberAttempt:
         state = CycleState(shared)
         if framework.tracer:
-            framework.tracer.begin(item.pod.key, item.attempts, self._handle.clock.now)
+            name = "/".join(item.info.group or ())
+            framework.tracer.begin(item.pod.key, item.attempts, self._handle.clock.now, name, shared.domain)
         result, chosen = self._cycle.find(framework, state, item.pod, percentage, makes_room=makes_room)
         attempt = MemberAttempt(item, state, result)
         if chosen is not None:

@@ -79,6 +79,7 @@ class GroupSearch:
                 task.items,
                 task.percentage,
                 makes_room=makes_room,
+                domain=placement.domain,
                 score=lambda: fullness(list(cluster.nodes.values())) if placement.nodes is not None else 0,
             )
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dra_plan.api.podgroups import PodGroupCondition
 from dra_plan.documents.schedule import PodGroupOutcome
 from dra_plan.scheduler.cluster import SimulatedCluster
+from dra_plan.scheduler.queuedpod import QueuedPod
 
 from .record import SCHEDULED, PodGroupRecord, PodGroupRecords
 
@@ -23,6 +25,8 @@ class GroupSummary:
     bound: int
     conditions: tuple[PodGroupCondition, ...]
     attempts: int
+    waiting: str = ""
+    """What keeps its first gated pod out of the queue, if nothing was tried."""
 
     @property
     def outcome(self) -> PodGroupOutcome:
@@ -37,14 +41,17 @@ class GroupSummary:
         return "Gated" if self.pods else "Empty"
 
 
-def summaries(cluster: SimulatedCluster, records: PodGroupRecords) -> list[GroupSummary]:
-    """All groups, in order of arrival."""
-    return [_summary(cluster, records.of(group)) for group in cluster.groups.all()]
+def summaries(
+    cluster: SimulatedCluster, records: PodGroupRecords, gated: Mapping[str, QueuedPod]
+) -> list[GroupSummary]:
+    """All groups, in order of arrival; `gated` are the pods that are kept out of the queue, by uid."""
+    return [_summary(cluster, records.of(group), gated) for group in cluster.groups.all()]
 
 
-def _summary(cluster: SimulatedCluster, record: PodGroupRecord) -> GroupSummary:
+def _summary(cluster: SimulatedCluster, record: PodGroupRecord, gated: Mapping[str, QueuedPod]) -> GroupSummary:
     metadata, policy = record.group.metadata, record.group.spec.scheduling_policy
     key = (metadata.namespace, metadata.name)
+    refused = [gated[uid].gate_message for uid in cluster.groups.seen(key) if uid in gated]
     return GroupSummary(
         namespace=metadata.namespace,
         name=metadata.name,
@@ -54,4 +61,5 @@ def _summary(cluster: SimulatedCluster, record: PodGroupRecord) -> GroupSummary:
         bound=len(cluster.groups.on_nodes(key)),
         conditions=tuple(record.conditions.values()),
         attempts=record.attempts,
+        waiting=refused[0] if refused and not record.attempts else "",
     )
