@@ -110,9 +110,20 @@ def test_gates_of_1_37() -> None:
     told = [notice.message for notice in releases.target("1.37", {"DRAExtendedResource": False}).notices]
     assert told == ["DRAExtendedResource is locked to true in 1.37; the answer is as if it were not"]
     needs = {"DRAConsumableCapacity": False, "DRAFractionalCapacityRange": True}
-    assert [n.message for n in releases.target("1.37", needs).notices] == [
-        "DRAFractionalCapacityRange has no effect without DRAConsumableCapacity"
+    [notice] = releases.target("1.37", needs).notices
+    assert notice.message.startswith("DRAFractionalCapacityRange has no effect without DRAConsumableCapacity; servers")
+
+
+def test_gates_whose_prerequisite_is_switched_off_are_told() -> None:
+    """What the API server of 1.36.2 says of that set: two gates are enabled but depend on one that is not."""
+    target = releases.target("1.36", {"DRAResourceClaimDeviceStatus": False})
+    assert [notice.message.partition(";")[0] for notice in target.notices] == [
+        "DRADeviceBindingConditions has no effect without DRAResourceClaimDeviceStatus",
+        "DRAResourceClaimGranularStatusAuthorization has no effect without DRAResourceClaimDeviceStatus",
     ]
+    off = {"DRADeviceBindingConditions": False, "DRAResourceClaimGranularStatusAuthorization": False}
+    assert releases.target("1.36", {"DRAResourceClaimDeviceStatus": False, **off}).notices == ()
+    assert releases.target("1.36").notices == ()
 
 
 def test_gates_of_the_scheduler_are_known_by_name() -> None:

@@ -136,8 +136,9 @@ def set_gates(version: str, changed: Mapping[str, bool]) -> tuple[dict[str, bool
         why = not_recorded(name, version) if value else ""
         if why:
             notices.append(Notice("gate-not-recorded", f"{name} was not recorded in {version}: {why}"))
-    for name in sorted(NEEDS.keys() & changed.keys()):
+    for name in sorted(NEEDS.keys() & gates.keys()):
         off = [needed for needed in NEEDS[name] if not gates.get(needed, True)]
-        if gates[name] and off:
-            notices.append(Notice("gate-needs", f"{name} has no effect without {', '.join(off)}"))
+        if gates[name] and off and changed.keys() & {name, *off}:
+            told = f"{name} has no effect without {', '.join(off)}; servers do not start so: switch it off, too"
+            notices.append(Notice("gate-needs", told))
     return gates, notices

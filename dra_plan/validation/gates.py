@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import replace as with_changes
 from typing import Any
 
 from msgspec.structs import fields, replace
@@ -121,14 +123,35 @@ _FIELDS = {kind: _fields(kind) for kind in (*_GATED, *_PARTS)}
 """The fields of these types: as they are written, and what they are when they are not there."""
 
 
-def stored(obj: Object, target: Target) -> tuple[Any, list[Problem]]:
-    """What the API server keeps of the object, and a problem for each gate that is off, at its first field."""
-    told: dict[str, FieldPath] = {}
+@dataclass(frozen=True, slots=True)
+class StoredObject:
+    """What the API server keeps of an object. `problems` are one for each gate that is off, at its first field."""
+
+    kept: Any
+    problems: list[Problem]
+    dropped: dict[FieldPath, str]
+    """Each field that is dropped, and why."""
+
+    def explained(self, problem: Problem) -> Problem:
+        """The problem; where something that is dropped is what is missing, its words say so."""
+        for path, reason in self.dropped.items():
+            if path[:-1] == problem.path:
+                return with_changes(problem, message=f"{problem.message} ({path[-1]}: {reason})")
+        return problem
+
+
+def stored(obj: Object, target: Target) -> StoredObject:
+    """What the API server keeps of the object."""
+    told: dict[FieldPath, str] = {}
     if isinstance(obj, DeviceTaintRule) and not target.gates["DRADeviceTaints"]:
-        told["DRADeviceTaints"] = ("spec",)
+        told["spec",] = "DRADeviceTaints"
     gates = {**target.gates, **dict.fromkeys(_lacking(target.version), False)}
     kept = _kept(obj, (), gates, told)
-    return kept, [DROPPED.at(path, _reason(gate, target)) for gate, path in told.items()]
+    first: dict[str, FieldPath] = {}
+    for path, gate in told.items():
+        first.setdefault(gate, path)
+    problems = [DROPPED.at(path, _reason(gate, target)) for gate, path in first.items()]
+    return StoredObject(kept, problems, {path: _reason(gate, target) for path, gate in told.items()})
 
 
 def _lacking(version: str) -> list[str]:
@@ -142,7 +165,7 @@ def _reason(gate: str, target: Target) -> str:
     return f"Kubernetes {target.version} does not have the field and drops it"
 
 
-def _kept(value: Any, path: FieldPath, gates: Mapping[str, bool], told: dict[str, FieldPath]) -> Any:
+def _kept(value: Any, path: FieldPath, gates: Mapping[str, bool], told: dict[FieldPath, str]) -> Any:
     """The value without what is dropped; the same value if nothing is."""
     if isinstance(value, dict):
         entries = {key: _kept(item, (*path, key), gates, told) for key, item in value.items()}
@@ -155,7 +178,7 @@ def _kept(value: Any, path: FieldPath, gates: Mapping[str, bool], told: dict[str
         written, default = _FIELDS[type(value)][name]
         off = written if written in gates else gate  # a field that the release lacks, or one whose gate is off
         if not gates.get(off, False) and getattr(value, name) != default:
-            told.setdefault(off, (*path, written))
+            told[*path, written] = off
             changes[name] = default
     for name in _PARTS.get(type(value), ()):
         old = changes.get(name, getattr(value, name))

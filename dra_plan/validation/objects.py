@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from msgspec import convert
 
@@ -99,7 +100,12 @@ def _metadata(subject: Subject, given: ObjectMeta) -> Iterator[Problem]:
 
 
 def _own(subject: Subject, given: Object, target: Target) -> Iterator[Problem]:
-    obj, dropped = gates.stored(given, target)
+    stored = gates.stored(given, target)
+    yield from map(stored.explained, _of_stored(subject, stored.kept, target))
+    yield from stored.problems
+
+
+def _of_stored(subject: Subject, obj: Any, target: Target) -> Iterator[Problem]:
     yield from _metadata(subject, obj.metadata)
     spec: FieldPath = ("spec",)
     if subject.is_flat and isinstance(obj, ResourceClaim | ResourceClaimTemplate):
@@ -124,4 +130,3 @@ def _own(subject: Subject, given: Object, target: Target) -> Iterator[Problem]:
         yield from conditions.check(("status", "conditions"), convert(reported or [], list[Condition]))
     if subject.kind is not None and subject.kind.pod_spec:
         yield from pods.check(subject.kind.pod_spec, pod_spec_of(obj))
-    yield from dropped

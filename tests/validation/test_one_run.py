@@ -112,3 +112,14 @@ def test_a_claim_that_no_container_uses() -> None:
     field = "DRA208 spec.resourceClaims[0].name"
     assert told(template(), pod()) == [field]
     assert told(template(), pod({"name": "gpu"})) == []
+
+
+def test_what_is_missing_as_its_gate_is_off_is_told_so() -> None:
+    lists = piece("node-a-gpu", device(attributes={"roots": {"strings": ["a", "b"]}}))
+    [problem, dropped] = dra_plan.validate(lists).findings
+    assert (problem.code, problem.field) == ("DRA134", "spec.devices[0].attributes.roots")
+    assert problem.message.endswith("(strings: Kubernetes 1.36 drops it: feature gate DRAListTypeAttributes is off)")
+    assert dropped.code == "DRA152"
+    first = claim({"name": "a", "firstAvailable": [{"name": "b", "deviceClassName": "c"}]})
+    found = dra_plan.validate(first, feature_gates={"DRAPrioritizedList": False}, select=["DRA141"]).findings
+    assert ["firstAvailable: Kubernetes 1.36 drops it" in finding.message for finding in found] == [True]
