@@ -49,6 +49,13 @@ def validate(
             help="Take settings from this file, not from the nearest .dra-plan.toml or pyproject.toml.",
         ),
     ] = None,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Write corrections that are certain into the files, and tell what is left.")
+    ] = False,
+    diff: Annotated[
+        bool,
+        typer.Option("--diff", help="Print what --fix would write, as a unified diff; exit with 1 if there is any."),
+    ] = False,
     kubernetes_version: options.KubernetesVersion = None,
     feature_gates: options.FeatureGates = None,
     quirks: options.Quirks = "upstream",
@@ -78,7 +85,9 @@ def validate(
         gates = options.parse_gates(feature_gates)
         given = sources(paths, filenames)
         from dra_plan import releases
-        from dra_plan.cli import settings
+        from dra_plan.cli import fixing, settings
+        from dra_plan.errors import UsageError
+        from dra_plan.manifests.sources import STDIN
         from dra_plan.output.reports.findings import content
         from dra_plan.planner import validation
         from dra_plan.validation.reading import read
@@ -88,12 +97,19 @@ def validate(
         threshold = found.fail_on or Severity.ERROR
         if fail_on is not None:
             threshold = settings.severity(fail_on, "--fail-on")
-        judged = validation.report(
-            read(given, recursive=recursive),
-            releases.target(kubernetes_version or releases.NEWEST, gates, quirks),
-            _selection(found, select, ignore),
-            ignore_unknown=bool(found.ignore_unknown) if ignore_unknown is None else ignore_unknown,
-        )
+        if fix and not diff and STDIN in given:
+            raise UsageError("--fix can't write to standard input: --diff shows what it would change")
+        reading = read(given, recursive=recursive)
+        target = releases.target(kubernetes_version or releases.NEWEST, gates, quirks)
+        selection = _selection(found, select, ignore)
+        passed_over = bool(found.ignore_unknown) if ignore_unknown is None else ignore_unknown
+        if fix or diff:
+            done = validation.fix(reading, target, selection, ignore_unknown=passed_over)
+            if diff:
+                return fixing.show(done)
+            judged = fixing.write(done)
+        else:
+            judged = validation.report(reading, target, selection, ignore_unknown=passed_over)
         document = judged.document
         reports.tell(lambda: content(document, fail_on=str(threshold), anchor=reports.anchor))
         print_document(document, form)

@@ -31,6 +31,23 @@ class SourceExcerpt(DocumentPart, frozen=True, kw_only=True):
     column: Annotated[int, Meta(ge=1, description="The column of its first character.")]
 
 
+class TextEdit(DocumentPart, frozen=True, kw_only=True):
+    """Characters of a file and what they become. Lines and columns count from 1, the end is not included."""
+
+    line: Amount
+    column: Amount
+    end_line: Amount
+    end_column: Amount
+    text: str
+
+
+class CertainFix(DocumentPart, frozen=True, kw_only=True):
+    """What `--fix` does: nothing else can be meant."""
+
+    title: Text
+    edits: Annotated[list[TextEdit], Meta(min_length=1, description="In the file of the finding; none overlap.")]
+
+
 class FindingEntry(DocumentPart, frozen=True, kw_only=True):
     """What is wrong, and where."""
 
@@ -52,6 +69,7 @@ class FindingEntry(DocumentPart, frozen=True, kw_only=True):
     end_column: Annotated[int, Meta(ge=0, description="The column after its last character; 0 if unknown.")]
     excerpt: Annotated[SourceExcerpt | None, Meta(description="The line of the place; null without a file.")]
     suggestion: Annotated[str, Meta(description="The corrected text, or empty where there is none.")]
+    fix: Annotated[CertainFix | None, Meta(description="null where nothing is certain.")]
 
 
 class RuleEntry(DocumentPart, frozen=True, kw_only=True):

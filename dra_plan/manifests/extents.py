@@ -73,11 +73,20 @@ class LinedText:
         return self._starts[bisect_right(self._starts, position) - 1], match.start() if match else len(self.text)
 
 
-class DocumentText(NamedTuple):
+class DocumentText:
     """The lines that hold a document, and where in them its fields stand."""
 
-    lines: LinedText
-    extents: Extents
+    def __init__(self, lines: LinedText, extents: Extents) -> None:
+        self.lines, self.extents = lines, extents
+
+    @cached_property
+    def keys(self) -> dict[FieldPath, list[str]]:
+        """The keys of every map, as they stand."""
+        found: dict[FieldPath, list[str]] = {}
+        for path in self.extents:
+            if path and isinstance(path[-1], str):
+                found.setdefault(path[:-1], []).append(path[-1])
+        return found
 
     def nearest(self, path: FieldPath) -> tuple[FieldPath, Extent] | None:
         """The field, or the nearest outer one that is there; None if not even the root is."""

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from .extents import Extent, Form
 
 _HEX_ESCAPES = {"x": 2, "u": 4, "U": 8}
 _LINE_ENDS = "\r\n"
+_FOLD = re.compile(r"[ \t]*\r?\n[ \t]*(?![ \t\r\n])")
+"""One line end; an empty line means something else."""
 
 
 def positions(text: str, extent: Extent, value: str) -> list[int] | None:
@@ -23,20 +27,18 @@ def positions(text: str, extent: Extent, value: str) -> list[int] | None:
         return _block(text, begin, end, value) if begin < end else None
     if extent.form not in (Form.PLAIN, Form.SINGLE):
         return None
-    return _quoted_singly(text, begin, end, value) if extent.form is Form.SINGLE else _plain(text, begin, end, value)
+    return _folded(text, begin, end, value, doubled="'" if extent.form is Form.SINGLE else "")
 
 
-def _plain(text: str, begin: int, end: int, value: str) -> list[int] | None:
-    return list(range(begin, end + 1)) if text[begin:end] == value else None
-
-
-def _quoted_singly(text: str, begin: int, end: int, value: str) -> list[int] | None:
+def _folded(text: str, begin: int, end: int, value: str, *, doubled: str) -> list[int] | None:
+    """A scalar without escapes but the doubled quote, of which a line end with its indentation is a space."""
     found, at = [], begin
     for char in value:
-        if at >= end or text[at] != char:
+        fold = _FOLD.match(text, at, end) if char == " " else None
+        if at >= end or (fold is None and text[at] != char):
             return None
         found.append(at)
-        at += 2 if char == "'" else 1
+        at = fold.end() if fold else at + (2 if char == doubled else 1)
     return [*found, end] if at == end else None
 
 

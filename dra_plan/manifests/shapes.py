@@ -11,6 +11,7 @@ import json
 from typing import Any
 
 from .kinds import Kind
+from .paths import FieldPath
 from .storage_shapes import STORAGE
 
 Schema = dict[str, Any]
@@ -142,3 +143,25 @@ def _with_fields(schema: Schema, version: str, fields: dict[str, dict[str, Schem
         if key in definitions:
             definitions[key] = {**definitions[key], "properties": {**definitions[key]["properties"], **properties}}
     return {**schema, "$defs": definitions}
+
+
+def schema_at(kind: Kind, version: str, path: FieldPath) -> Schema | None:
+    """The schema of the field at a path, without references; None if the version has no such field."""
+    whole = schema_of(kind, version)
+    found = _resolved(whole, whole)
+    for step in path:
+        inner = found.get("items") if isinstance(step, int) else _property(found, step)
+        if not isinstance(inner, dict):
+            return None
+        found = _resolved(inner, whole)
+    return found
+
+
+def _resolved(schema: Schema, whole: Schema) -> Schema:
+    while "$ref" in schema:
+        schema = whole["$defs"][schema["$ref"].removeprefix("#/$defs/")]
+    return schema
+
+
+def _property(schema: Schema, name: str) -> Any:
+    return schema.get("properties", {}).get(name) or schema.get("additionalProperties")

@@ -31,7 +31,9 @@ def render(document: ValidationDocument, screen: Screen | None) -> str:
     """Each finding with its source line, the object and the field, and what to do; below, how many there are."""
     rules = {rule.code: rule for rule in document.rules}
     blocks = ["\n".join(block(finding, rules[finding.code].fix, screen)) + "\n" for finding in document.findings]
-    return "\n".join([*blocks, f"{shown.line(summary(document))}\n"])
+    fixable = sum(finding.fix is not None for finding in document.findings)
+    more = f" {fixable} can be fixed with --fix." if fixable else ""
+    return "\n".join([*blocks, f"{shown.line(summary(document))}{more}\n"])
 
 
 def block(finding: FindingEntry, fix: str, screen: Screen | None) -> Iterator[str]:
@@ -48,6 +50,8 @@ def block(finding: FindingEntry, fix: str, screen: Screen | None) -> Iterator[st
     about = ", ".join(part for part in (finding.object, finding.field) if part)
     yield from wrapped(f"{margin} = {shown.line(about)}", screen, f"{margin}   ")
     yield from _help(finding, fix, screen)
+    if finding.fix is not None:
+        yield from wrapped(f"fix: --fix can {finding.fix.title}", screen, "     ")
 
 
 def _in_colour(line: str, where: str, mark: str, colour: str) -> str:

@@ -6,9 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from msgspec import structs
+
 from dra_plan.api.notice import Notice
 from dra_plan.documents.base import answer_target, warnings
 from dra_plan.documents.validation import FindingCounts, ValidationDocument
+from dra_plan.fixing.entry import entry
+from dra_plan.fixing.files import FixedSource, fixed
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.releases import Target
 from dra_plan.validation.finding import Finding
@@ -56,7 +60,10 @@ class ValidationReport(PrintedAnswer[ValidationDocument]):
                 infos=counts[Severity.INFO],
                 spared=self.judgement.spared,
             ),
-            findings=[finding.entry() for finding in self.findings],
+            findings=[
+                structs.replace(finding.entry(), fix=entry(subject, problem, self.target))
+                for finding, (subject, problem) in zip(self.findings, self.judgement.broken, strict=True)
+            ],
             rules=[rules[code].entry() for code in sorted(rules)],
             warnings=warnings([*self.target.notices, *_of_coverage(self.target)]),
         )
@@ -79,3 +86,18 @@ def report(
 ) -> ValidationReport:
     """The judgement of what was read."""
     return ValidationReport(target, judge(reading, target, selection, ignore_unknown=ignore_unknown))
+
+
+@dataclass(frozen=True, slots=True)
+class FixedManifests:
+    """What `--fix` writes, and what is wrong then. `made` counts the fixes, `sources` are the files that change."""
+
+    sources: list[FixedSource]
+    made: int
+    report: ValidationReport
+
+
+def fix(reading: Reading, target: Target, selection: RuleSelection, *, ignore_unknown: bool = False) -> FixedManifests:
+    """All that is certain of what counts, fixed; nothing is written."""
+    done = fixed(reading.sources, lambda read: judge(read, target, selection, ignore_unknown=ignore_unknown), target)
+    return FixedManifests(done.sources, done.made, ValidationReport(target, done.judgement))

@@ -42,7 +42,7 @@ class Finding:
         return self.rule.severity
 
     def entry(self) -> FindingEntry:
-        """As documents have it."""
+        """As documents have it, but for its fix, of which nothing is known here."""
         return FindingEntry(
             code=self.code,
             severity=str(self.severity),
@@ -57,4 +57,5 @@ class Finding:
             end_column=self.end_column,
             excerpt=self.excerpt,
             suggestion=self.suggestion,
+            fix=None,
         )

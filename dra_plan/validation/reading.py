@@ -33,10 +33,11 @@ from .subject import Subject
 
 @dataclass(slots=True)
 class Reading:
-    """What was read: the objects in input order, and the texts they come from (for comments)."""
+    """What was read: the objects in input order, the texts they come from (for comments), and all sources."""
 
     subjects: list[Subject] = field(default_factory=list)
     texts: dict[str, str] = field(default_factory=dict)
+    sources: list[Source] = field(default_factory=list)
 
 
 def read(
@@ -63,6 +64,7 @@ def read(
 
 
 def _read_source(source: Source, reading: Reading, report: Report, namespace: str) -> None:
+    reading.sources.append(source)
     if b"dra-plan:" in source.data:
         reading.texts[source.name] = source.data.decode()
     for document in read_documents(source, report.faults):

@@ -14,6 +14,7 @@ from .comments import Comments
 from .finding import Finding
 from .input import Input
 from .reading import Reading
+from .rule import Problem
 from .selection import RuleSelection
 from .subject import Subject
 
@@ -26,6 +27,8 @@ class Judgement:
     """What was found. `objects` were looked at, `spared` findings are left out for comments or settings."""
 
     findings: tuple[Finding, ...]
+    broken: tuple[tuple[Subject, Problem], ...]
+    """What each finding tells: the object and the problem, in the same order."""
     spared: int
     objects: int
 
@@ -36,19 +39,18 @@ def judge(reading: Reading, target: Target, selection: RuleSelection, *, ignore_
     with without_gc():
         told = list(_findings(reading.subjects, target))
     if ignore_unknown:
-        told = [(subject, finding) for subject, finding in told if finding.rule is not schema.UNKNOWN_FIELD]
-    kept = [
-        (subject, finding) for subject, finding in told if selection.counts(finding) and not comments.spare(finding)
-    ]
+        told = [one for one in told if one[1].rule is not schema.UNKNOWN_FIELD]
+    kept = [one for one in told if selection.counts(one[2]) and not comments.spare(one[2])]
     order = {subject: position for position, subject in enumerate(reading.subjects)}
-    kept.sort(key=lambda item: (order[item[0]], item[1].line, item[1].column, item[1].code))
-    findings = tuple(finding for _, finding in kept)
-    return Judgement(findings, len(told) - len(findings), len(reading.subjects))
+    kept.sort(key=lambda one: (order[one[0]], one[2].line, one[2].column, one[2].code))
+    findings = tuple(finding for _, _, finding in kept)
+    broken = tuple((subject, problem) for subject, problem, _ in kept)
+    return Judgement(findings, broken, len(told) - len(findings), len(reading.subjects))
 
 
-def _findings(subjects: Sequence[Subject], target: Target) -> Iterator[tuple[Subject, Finding]]:
+def _findings(subjects: Sequence[Subject], target: Target) -> Iterator[tuple[Subject, Problem, Finding]]:
     given = Input(subjects, target)
     found = chain(objects.check(subjects, target), *(rules.check(given) for rules in _TOGETHER))
     for subject, problem in found:
         if not subject.follows_from_fault(problem):
-            yield subject, subject.finding(problem)
+            yield subject, problem, subject.finding(problem)

@@ -86,9 +86,20 @@ def test_characters_of_scalars(ends: str) -> None:
 
 
 def test_characters_that_are_not_followed() -> None:
-    text = "a: one\n  two\nb: >\n  one\n\n  two\nc: 'x\n  y'\nd: |\n"
+    text = "a: one\n\n  two\nb: >\n  one\n\n  two\nc: 'x\n\n  y'\nd: |\ne: *f\n"
+    extents, value = of_yaml(text, 0), yaml.safe_load(text.replace("*f", "f"))
+    assert [positions(text, extents[key,], value[key]) for key in "abcde"] == [None] * 5
+
+
+def test_characters_of_folded_lines() -> None:
+    text = "a: one  \n   two # c\nb: 'it''s\r\n  so'\n"
     extents, value = of_yaml(text, 0), yaml.safe_load(text)
-    assert [positions(text, extents[key,], value[key]) for key in "abcd"] == [None] * 4
+    told = []
+    for key in "ab":
+        places = positions(text, extents[key,], value[key])
+        assert places is not None
+        told.append("".join(text[at] for at in places))
+    assert told == ["one two ", "it's\rso'"]
 
 
 def test_json() -> None:

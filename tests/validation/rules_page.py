@@ -1,7 +1,9 @@
 """docs/rules.md, from the rules themselves and from their examples."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
+from dra_plan.fixing.fixes import FIXES
 from dra_plan.planner.rule_guide import judged_example
 from dra_plan.validation import examples
 from dra_plan.validation.registry import RULES
@@ -49,6 +51,21 @@ every rule.
 """
 
 
+FIXING = """
+## Corrections that are certain
+`--fix` writes them into the files and tells what is left; findings that do not count (`--ignore`, comments) are not \
+touched. The exit status is that of what is left. `--diff` prints them as a unified diff (`patch -p0` applies it) and \
+writes nothing; its exit status is 1 if there is any, as with other tools that check, and no finding counts for it. \
+What is read from standard input can only be compared.
+
+Text is changed where it is wrong, and nothing else moves: comments, quotes, line ends and layout stay. A correction \
+says what the object is afterwards, and is made only if the changed text gives just that. So what an alias repeats, \
+and comments between brackets that would go, keep a correction from being made.
+
+| Rule | What is done | Why it is certain |
+|---|---|---|
+"""
+
 COLUMNS = """\
 | Code | Severity | Refused by | What |
 |---|---|---|---|
@@ -57,7 +74,7 @@ COLUMNS = """\
 
 def page() -> str:
     """The whole page."""
-    parts = [HEAD]
+    parts = [HEAD, FIXING, *_fixes()]
     for digit, (title, about) in GROUPS.items():
         parts.append(f"\n## {title}\n{about}\n\n{COLUMNS}")
         for code, rule in RULES.items():
@@ -66,6 +83,12 @@ def page() -> str:
                 parts.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n")
         parts += [_section(rule) for code, rule in RULES.items() if code[3] == digit]
     return "".join(parts)
+
+
+def _fixes() -> Iterator[str]:
+    for code, fixes in sorted(FIXES.items()):
+        for fix in fixes:
+            yield f"| [{code}](#{code.lower()}) | {fix.title} | {fix.certain} |\n"
 
 
 def _section(rule: Rule) -> str:

@@ -16,6 +16,16 @@ class Level(StrEnum):
     INFO = "info"
 
 
+class Replacement(NamedTuple):
+    """Characters of the entry's file and what they become."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str
+
+
 class Entry(NamedTuple):
     """One thing to report, with its place. Lines and columns count from 1; 0 and empty texts mean unknown.
 
@@ -34,6 +44,10 @@ class Entry(NamedTuple):
     details: str = ""
     end_line: int = 0
     end_column: int = 0
+    fix: str = ""
+    """What the edits do."""
+    edits: tuple[Replacement, ...] = ()
+    """What to write instead, if that is certain."""
 
     @property
     def place(self) -> str:

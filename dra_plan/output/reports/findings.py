@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dra_plan.documents.validation import FindingEntry, ValidationDocument
 
-from .content import Content, Entry, Level, ReportCase, Result, RuleText
+from .content import Content, Entry, Level, Replacement, ReportCase, Result, RuleText
 from .notes import of_plain_warnings
 
 _ORDER = ("info", "warning", "error")
@@ -35,6 +35,11 @@ def _entry(finding: FindingEntry) -> Entry:
         details=f"Suggestion: {suggestion}" if suggestion else "",
         end_line=finding.end_line,
         end_column=finding.end_column,
+        fix=finding.fix.title if finding.fix else "",
+        edits=tuple(
+            Replacement(edit.line, edit.column, edit.end_line, edit.end_column, edit.text)
+            for edit in (finding.fix.edits if finding.fix else ())
+        ),
     )
 
 

@@ -46,13 +46,34 @@ def _result(entry: Entry, fingerprint: str, content: Content, codes: list[str]) 
     location: Data = {"physicalLocation": _physical(entry, content)}
     if entry.object:
         location["logicalLocations"] = [_logical(entry)]
-    return {
+    result = {
         "ruleId": entry.code,
         "ruleIndex": codes.index(entry.code),
         "level": LEVELS[entry.level],
         "message": {"text": shown.lines(f"{entry.message}{details}")},
         "locations": [location],
         "partialFingerprints": {"draPlan/v1": fingerprint},
+    }
+    return {**result, "fixes": [_fix(entry, content)]} if entry.edits else result
+
+
+def _fix(entry: Entry, content: Content) -> Data:
+    replacements = [
+        {
+            "deletedRegion": {
+                "startLine": edit.line,
+                "startColumn": edit.column,
+                "endLine": edit.end_line,
+                "endColumn": edit.end_column,
+            },
+            "insertedContent": {"text": edit.text},
+        }
+        for edit in entry.edits
+    ]
+    where = {"uri": uri(file_of(entry, content))}
+    return {
+        "description": {"text": shown.line(entry.fix)},
+        "artifactChanges": [{"artifactLocation": where, "replacements": replacements}],
     }
 
 

@@ -1,0 +1,161 @@
+"""All fixes of all sources, round by round: each round mends one thing of an object, and everything is judged again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from dra_plan.manifests.sources import Source
+from dra_plan.releases import Target
+from dra_plan.validation.reading import Reading, of_text
+from dra_plan.validation.rule import Severity
+from dra_plan.validation.run import Judgement
+from dra_plan.validation.subject import Subject
+
+from .edits import CharEdit, applied
+from .fix import Correction
+from .fixes import Fix, correction
+
+_MOST_ROUNDS = 1000
+_Place = tuple[str, int]
+"""The name of a source, and the number of the object in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FixedSource:
+    """The text of a source before and after."""
+
+    name: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class FixedInput:
+    """What was fixed. `sources` are those that changed, `made` counts the fixes, `reading` is what is read now."""
+
+    sources: list[FixedSource]
+    made: int
+    reading: Reading
+    judgement: Judgement
+
+
+class _ChosenFix(NamedTuple):
+    """The fix of a finding."""
+
+    subject: Subject
+    code: str
+    path: str
+    fix: Fix
+    correction: Correction
+
+
+@dataclass(slots=True)
+class _State:
+    texts: dict[str, str]
+    readings: dict[str, Reading]
+    judgement: Judgement
+    places: dict[Subject, _Place] = field(default_factory=dict)
+
+
+def fixed(sources: Sequence[Source], judge: Callable[[Reading], Judgement], target: Target) -> FixedInput:
+    """The sources with all fixes made of what `judge` finds in them."""
+    before = {source.name: source.data.decode() for source in sources}
+    state = _state(before, {}, judge)
+    refused: set[tuple[_Place, str, str]] = set()
+    made = 0
+    for _ in range(_MOST_ROUNDS):
+        chosen = _chosen(state, target, refused)
+        if not chosen:
+            break
+        after = _state(_texts(state, chosen), state.readings, judge, changed={name for name, _ in chosen})
+        wrong = _not_better(state, after, chosen)
+        refused |= wrong
+        if not wrong:
+            state, made = after, made + len(chosen)
+    changed = [FixedSource(name, text, state.texts[name]) for name, text in before.items() if text != state.texts[name]]
+    return FixedInput(changed, made, _whole(state.readings), state.judgement)
+
+
+def _state(
+    texts: dict[str, str],
+    readings: dict[str, Reading],
+    judge: Callable[[Reading], Judgement],
+    changed: set[str] | None = None,
+) -> _State:
+    made = {
+        name: readings[name] if changed is not None and name not in changed else of_text(text, name)
+        for name, text in texts.items()
+    }
+    state = _State(texts, made, judge(_whole(made)))
+    for name, reading in made.items():
+        state.places.update({subject: (name, index) for index, subject in enumerate(reading.subjects)})
+    return state
+
+
+def _whole(readings: dict[str, Reading]) -> Reading:
+    whole = Reading()
+    for reading in readings.values():
+        whole.subjects += reading.subjects
+        whole.texts |= reading.texts
+        whole.sources += reading.sources
+    return whole
+
+
+def _chosen(state: _State, target: Target, refused: set[tuple[_Place, str, str]]) -> dict[_Place, _ChosenFix]:
+    """For each object the first of its findings that has a fix."""
+    chosen: dict[_Place, _ChosenFix] = {}
+    for (subject, problem), finding in zip(state.judgement.broken, state.judgement.findings, strict=True):
+        place = state.places[subject]
+        if place in chosen or (place, finding.code, finding.field) in refused:
+            continue
+        found = correction(subject, problem, target)
+        if found is not None:
+            chosen[place] = _ChosenFix(subject, finding.code, finding.field, *found)
+    return chosen
+
+
+def _texts(state: _State, chosen: dict[_Place, _ChosenFix]) -> dict[str, str]:
+    edits: dict[str, list[CharEdit]] = {}
+    for (name, _), choice in chosen.items():
+        document = choice.subject.place.find_text()
+        if document is not None:
+            begin = _start_of_line(state.texts[name], document.lines.first_line)
+            moved = (CharEdit(begin + edit.begin, begin + edit.end, edit.text) for edit in choice.correction.edits)
+            edits.setdefault(name, []).extend(moved)
+    return {name: applied(text, edits.get(name, ())) for name, text in state.texts.items()}
+
+
+def _start_of_line(text: str, number: int) -> int:
+    at = 0
+    for _ in range(number - 1):
+        at = text.index("\n", at) + 1
+    return at
+
+
+def _not_better(before: _State, after: _State, chosen: dict[_Place, _ChosenFix]) -> set[tuple[_Place, str, str]]:
+    """The fixes that left what they are about, or brought an error that was not there."""
+    old, new = _codes(before), _codes(after)
+    now = {place: subject for subject, place in after.places.items()}
+    wrong = set()
+    for place, choice in chosen.items():
+        mine, then = old[place], new.get(place, Counter())
+        more = any(count > mine[one] for one, count in then.items() if one[1] >= Severity.ERROR)
+        same = place in now and now[place].value == choice.correction.value
+        left = _number(then, choice.code) >= _number(mine, choice.code)
+        if not same or (left and not choice.fix.reveals) or (more and not choice.fix.reveals):
+            wrong.add((place, choice.code, choice.path))
+    return wrong
+
+
+def _codes(state: _State) -> dict[_Place, Counter[tuple[str, Severity]]]:
+    found: dict[_Place, Counter[tuple[str, Severity]]] = {}
+    for (subject, _), finding in zip(state.judgement.broken, state.judgement.findings, strict=True):
+        found.setdefault(state.places[subject], Counter())[finding.code, finding.severity] += 1
+    return found
+
+
+def _number(codes: Counter[tuple[str, Severity]], code: str) -> int:
+    return sum(count for (one, _), count in codes.items() if one == code)

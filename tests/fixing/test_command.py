@@ -1,0 +1,162 @@
+"""`validate --fix` and `--diff`: what is written, what is printed, exit statuses."""
+
+import codecs
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import in_process
+from tests.reports import checking
+
+TEXT = """\
+# a claim
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: gpus, namespace: team}
+spec:
+  devices:
+    requests:
+    - name: gpu  # the name stays
+      deviceClassName: gpu.example.com
+      # how many
+      count: 2
+      selectors:
+      - cel:
+          expression: |
+            device.driver == "gpu.example.com" &&
+            device.capacity["gpu.example.com"].memory >= quantity("64Gi")
+    # behind it
+    config: []
+"""
+FIXED = """\
+# a claim
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: gpus, namespace: team}
+spec:
+  devices:
+    requests:
+    - name: gpu  # the name stays
+      exactly:
+        deviceClassName: gpu.example.com
+        # how many
+        count: 2
+        selectors:
+        - cel:
+            expression: |
+              device.driver == "gpu.example.com" &&
+              device.capacity["gpu.example.com"].memory.compareTo(quantity("64Gi")) >= 0
+    # behind it
+    config: []
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "claim.yaml"
+    path.write_text(TEXT, encoding="utf-8")
+    return path
+
+
+def test_fix_writes_and_tells_what_is_left(file: Path) -> None:
+    file.chmod(0o640)
+    ran = in_process("validate", "claim.yaml", "--fix", "-o", "short")
+    assert file.read_text(encoding="utf-8") == FIXED
+    assert file.stat().st_mode & 0o777 == 0o640
+    assert (ran.status, ran.err) == (0, "2 fixes made in 1 file\n")
+    assert ran.out.startswith("claim.yaml:10:26: info[DRA203] ")
+    assert in_process("validate", "claim.yaml", "--fix").err == "nothing to fix\n"
+
+
+def test_diff_writes_nothing_and_can_be_applied(file: Path) -> None:
+    ran = in_process("validate", "claim.yaml", "--diff")
+    assert (ran.status, ran.err) == (1, "2 fixes would be made in 1 file\n")
+    assert file.read_text(encoding="utf-8") == TEXT
+    assert in_process("validate", "claim.yaml", "--fix", "--diff").out == ran.out
+    subprocess.run(["patch", "-p0", "-s"], input=ran.out.encode(), check=True)
+    assert file.read_text(encoding="utf-8") == FIXED
+    ran = in_process("validate", "claim.yaml", "--diff", "--fail-on", "info")
+    assert (ran.status, ran.out, ran.err) == (0, "", "nothing to fix\n")
+
+
+@pytest.mark.parametrize(
+    ("mark", "encoding"),
+    [
+        (b"", "utf-8"),
+        (codecs.BOM_UTF8, "utf-8"),
+        (codecs.BOM_UTF16_LE, "utf-16-le"),
+        (codecs.BOM_UTF16_BE, "utf-16-be"),
+    ],
+)
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_encoding_and_line_ends_stay(file: Path, mark: bytes, encoding: str, ends: str) -> None:
+    file.write_bytes(mark + TEXT.replace("\n", ends).removesuffix(ends).encode(encoding))
+    assert in_process("validate", "claim.yaml", "--fix").status == 0
+    assert file.read_bytes() == mark + FIXED.replace("\n", ends).removesuffix(ends).encode(encoding)
+
+
+def test_only_what_counts_is_fixed(file: Path) -> None:
+    assert in_process("validate", "claim.yaml", "--diff", "--ignore", "DRA002").out == ""
+    file.write_text(f"# dra-plan: ignore\n{TEXT}", encoding="utf-8")
+    assert in_process("validate", "claim.yaml", "--diff").out == ""
+
+
+def test_standard_input_is_only_compared(file: Path) -> None:
+    ran = in_process("validate", "-", "--fix", stdin=TEXT)
+    assert (ran.status, ran.out) == (2, "")
+    assert "--diff" in ran.err
+    assert in_process("validate", "-", "--diff", stdin=TEXT).out.startswith("--- -\n+++ -\n@@ ")
+
+
+def test_a_link_is_followed_and_stays(file: Path) -> None:
+    Path("link.yaml").symlink_to(file)
+    assert in_process("validate", "link.yaml", "--fix").status == 0
+    assert Path("link.yaml").is_symlink()
+    assert file.read_text(encoding="utf-8") == FIXED
+
+
+def test_what_is_not_read_is_not_written(file: Path) -> None:
+    Path("other.yaml").write_text("a: [", encoding="utf-8")
+    assert in_process("validate", "claim.yaml", "other.yaml", "--fix").status == 2
+    assert file.read_text(encoding="utf-8") == TEXT
+
+
+def test_an_anchor_is_left_alone(file: Path) -> None:
+    text = TEXT.replace("deviceClassName: gpu.example.com", "deviceClassName: &name gpu.example.com").replace(
+        "config: []", "config: [{opaque: {driver: *name, parameters: {}}}]"
+    )
+    file.write_text(text, encoding="utf-8")
+    in_process("validate", "claim.yaml", "--fix")
+    made = file.read_text(encoding="utf-8")
+    assert made == text or "&name gpu.example.com" in made
+    assert "DRA002" not in in_process("validate", "claim.yaml", "-o", "short").out
+
+
+def test_sarif_has_the_fix(file: Path) -> None:
+    in_process("validate", "claim.yaml", "--report", "sarif=report.sarif")
+    text = Path("report.sarif").read_text(encoding="utf-8")
+    checking.validate("sarif", text)
+    results = json.loads(text)["runs"][0]["results"]
+    [fix] = next(one for one in results if one["ruleId"] == "DRA002")["fixes"]
+    assert fix["description"]["text"] == "put the fields of the request under `exactly`"
+    lines = TEXT.splitlines(keepends=True)
+    [change] = fix["artifactChanges"]
+    assert change["artifactLocation"]["uri"] == "claim.yaml"
+    for one in reversed(change["replacements"]):
+        region = one["deletedRegion"]
+        assert region["startLine"] == region["endLine"]
+        line = lines[region["startLine"] - 1]
+        new = line[: region["startColumn"] - 1] + one["insertedContent"]["text"] + line[region["endColumn"] - 1 :]
+        lines[region["startLine"] - 1] = new
+    assert "".join(lines).split("expression")[0] == FIXED.split("expression", maxsplit=1)[0]
+
+
+def test_hostile_text_in_a_diff(file: Path) -> None:
+    file.write_text(TEXT.replace("# how many", "# \u202e::error::\tx"), encoding="utf-8")
+    out = in_process("validate", "claim.yaml", "--diff").out
+    assert "::error" not in out
+    assert "\u202e" not in out
+    assert "\tx" in out
