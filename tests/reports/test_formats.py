@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dra_plan import __version__, shown
 from dra_plan.output.reports import github, gitlab, junit, sarif
-from dra_plan.output.reports.content import Content, Entry, Level, ReportCase, Result, RuleText
+from dra_plan.output.reports.content import Content, Entry, Level, Replacement, ReportCase, Result, RuleText
 from tests.conftest import Golden
 
 from .checking import FORMS, validate
@@ -71,6 +71,8 @@ def test_nothing_to_annotate() -> None:
 
 anything = st.text(st.characters(), max_size=30)
 file_names = st.binary(max_size=20).map(lambda name: name.decode("utf-8", "surrogateescape"))
+numbers = st.integers(1, 9)
+replacements = st.builds(Replacement, line=numbers, column=numbers, end_line=numbers, end_column=numbers, text=anything)
 entries = st.builds(
     Entry,
     level=st.sampled_from(Level),
@@ -84,6 +86,8 @@ entries = st.builds(
     object=anything,
     path=anything,
     details=anything,
+    fix=anything,
+    edits=st.tuples() | st.tuples(replacements),
 )
 checks = st.builds(ReportCase, name=anything, result=st.just(Result.FAILED), entry=entries)
 contents = st.builds(
