@@ -94,6 +94,7 @@ def allocate(
             feature_gates=gates,
             quirks=quirks,
             strict_version=strict_version,
+            progress=progress,
         )
         cluster = whatif.changed(context, cluster, cordon=cordon, drain=drain, without=without, add_nodes=add_nodes)
         with progress_bar(wanted=progress) as advance:

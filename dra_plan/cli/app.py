@@ -10,6 +10,7 @@ import typer
 
 from dra_plan import __version__
 from dra_plan.cli import allocate, capacity, cel, completion, explain, pools, rule, schedule, schema, validate
+from dra_plan.cli.arguments import piped
 from dra_plan.cli.exits import Exit
 from dra_plan.cli.guard import guarded
 from dra_plan.cli.whatif import PlanningCommand
@@ -19,10 +20,13 @@ EPILOG = (
     "3 undecided within the step budget; 4 internal error."
 )
 
+CLUSTER = f"\b\nWhy is my pod pending?\n  {piped('explain', 'pod/NAME')}"
+"""Not wrapped, so that it can be copied."""
+
 app = typer.Typer(
     name="dra-plan",
     help="Plan Kubernetes Dynamic Resource Allocation from manifests alone, and answer as kube-scheduler does.",
-    epilog=EPILOG,
+    epilog=f"{CLUSTER}\n\n{EPILOG}",
     no_args_is_help=True,
     rich_markup_mode=None,
     add_completion=False,

@@ -83,6 +83,7 @@ def explain(
             feature_gates=gates,
             quirks=quirks,
             strict_version=strict_version,
+            progress=progress,
         )
         cluster = whatif.changed(context, cluster, cordon=cordon, drain=drain, without=without, add_nodes=add_nodes)
         with progress_bar(wanted=progress) as advance, _keeping_everything():

@@ -21,21 +21,25 @@ def load_cluster(
     feature_gates: Mapping[str, bool] | None = None,
     quirks: str = "upstream",
     strict_version: bool = False,
+    progress: bool = True,
 ) -> Cluster:
     """Everything under PATH... and -f; what was read and not used is reported on standard error.
 
     UsageError without any path, and as `Cluster.load`; InputError, with every fault, for what can't be read.
     """
+    from dra_plan.cli.progress import reading
     from dra_plan.cluster import Cluster
 
-    cluster = Cluster.load(
-        sources(paths, filenames),
-        recursive=recursive,
-        kubernetes_version=kubernetes_version,
-        feature_gates=feature_gates,
-        quirks=quirks,
-        strict_version=strict_version,
-    )
+    given = sources(paths, filenames)
+    with reading(["standard input" if name == "-" else name for name in given], wanted=progress):
+        cluster = Cluster.load(
+            given,
+            recursive=recursive,
+            kubernetes_version=kubernetes_version,
+            feature_gates=feature_gates,
+            quirks=quirks,
+            strict_version=strict_version,
+        )
     keep_until_exit(cluster.inventory)
     _report_skipped(cluster.inventory)
     _report_overridden(cluster.inventory)

@@ -1,18 +1,24 @@
-"""A progress bar for long runs."""
+"""A progress bar for long runs, and a line while much is read."""
 
 from __future__ import annotations
 
 import sys
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from dra_plan import shown
+
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
+    from rich.status import Status
 
 SHOWN_AFTER = 1.0
 """Seconds before the bar appears: a short run shows none."""
+
+_NAMED = 3
 
 Advance = Callable[[int, int], None]
 """Called with how much is done, and of how much."""
@@ -29,6 +35,48 @@ def progress_bar(*, wanted: bool) -> Iterator[Advance | None]:
         yield bar.advance
     finally:
         bar.close()
+
+
+@contextmanager
+def reading(names: Sequence[str], *, wanted: bool = True) -> Iterator[None]:
+    """Says on standard error, if that is a terminal, what is being read; the line is gone at the end."""
+    if not wanted or not sys.stderr.isatty():
+        yield
+        return
+    line = _Reading(f"reading {', '.join(names[:_NAMED])}{' ...' if len(names) > _NAMED else ''}")
+    timer = threading.Timer(SHOWN_AFTER, line.open)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        line.close()
+
+
+class _Reading:
+    """Drawn by a thread, as reading is one long piece of work."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._lock = threading.Lock()
+        self._drawn: Status | None = None
+        self._closed = False
+
+    def open(self) -> None:
+        from rich.console import Console
+        from rich.text import Text
+
+        with self._lock:
+            if not self._closed:
+                self._drawn = Console(stderr=True).status(Text(shown.line(self._text)))
+                self._drawn.start()
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            if self._drawn is not None:
+                self._drawn.stop()
 
 
 class _Bar:

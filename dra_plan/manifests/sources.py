@@ -10,12 +10,22 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from . import gzipped
 from .faults import Fault
 
 MAX_BYTES = 1 << 30
 """The largest source that is read."""
 STDIN = "-"
-_SUFFIXES = frozenset({".yaml", ".yml", ".json"})
+_TEXTS = (".yaml", ".yml", ".json")
+SUFFIXES = (*_TEXTS, *(f"{suffix}{gzipped.SUFFIX}" for suffix in _TEXTS))
+"""How files end that are read of a directory."""
+_MADE_BY = {
+    "kustomization.yaml": "kubectl kustomize",
+    "kustomization.yml": "kubectl kustomize",
+    "Kustomization": "kubectl kustomize",
+    "Chart.yaml": "helm template",
+}
+"""Files that say that manifests have to be made of a directory, and the command that makes them."""
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -31,7 +41,8 @@ def read_sources(
 ) -> Iterator[Source]:
     """Reads everything that the paths name, each file once; what can't be read becomes a fault.
 
-    Directories stand for the .yaml, .yml and .json files in them, in name order; `-` is standard input.
+    Directories stand for the .yaml, .yml and .json files in them, in name order; `-` is standard input. What is
+    compressed with gzip is unpacked, whatever its name.
     """
     seen: set[str] = set()
     for given in paths:
@@ -52,11 +63,25 @@ def _files(name: str, faults: list[Fault], *, recursive: bool) -> list[str]:
         faults.append(Fault("", "empty path"))
     elif not is_there(path):
         faults.append(_missing(name, path))
+    elif (fault := _to_be_made(name, path)) is not None:
+        faults.append(fault)
     elif not path.is_dir():
         return [name]
     else:
         return _directory(name, path, faults, recursive=recursive)
     return []
+
+
+def _to_be_made(name: str, path: Path) -> Fault | None:
+    """That a path is a kustomization or a chart, of which manifests have to be made; None if it is neither."""
+    folder = path if path.is_dir() else path.parent
+    wanted = _MADE_BY if path.is_dir() else {path.name: _MADE_BY[path.name]} if path.name in _MADE_BY else {}
+    for file, command in wanted.items():
+        if (folder / file).is_file():
+            what = "a chart" if file == "Chart.yaml" else "a kustomization"
+            made = f"`{command} {folder} | dra-plan ... -` plans what it makes"
+            return Fault(name, f"{what}, of which manifests have to be made", hint=made)
+    return None
 
 
 def is_there(name: str | os.PathLike[str]) -> bool:
@@ -94,7 +119,7 @@ def _directory(name: str, path: Path, faults: list[Fault], *, recursive: bool) -
     has_folders = False
     before = len(faults)
     for folder, folders, files in os.walk(path, onerror=unreadable):
-        for file in sorted(Path(folder, file) for file in files if Path(file).suffix in _SUFFIXES):
+        for file in sorted(Path(folder, file) for file in files if file.endswith(SUFFIXES)):
             # A pipe or device that is named as a path is read; one that happens to lie in a directory may block.
             if file.exists() and not file.is_file():
                 faults.append(Fault(str(file), "not a regular file"))
@@ -158,13 +183,24 @@ def _limited(file: BinaryIO) -> bytes:
     data = bytearray()
     while len(data) <= MAX_BYTES and (piece := file.read(1 << 20)):
         data += piece
-        if b"\0" in piece and not data.startswith(_UTF16):
+        if b"\0" in piece and not data.startswith((*_UTF16, gzipped.MAGIC)):
             break  # no text, so the rest of it need not be known
     return bytes(data)
 
 
 def _as_text(name: str, data: bytes, faults: list[Fault]) -> Source | None:
-    """Removes byte order marks and refuses what is not text."""
+    """Unpacks, removes byte order marks and refuses what is not text."""
+    if data.startswith(gzipped.MAGIC):
+        limit = gzipped.most(len(data), MAX_BYTES)
+        try:
+            content = gzipped.unpacked(data, limit)
+        except ValueError as error:
+            faults.append(Fault(name, "not to be unpacked with gzip", hint=str(error)))
+            return None
+        if content is None:
+            faults.append(Fault(name, f"larger than {limit} bytes when unpacked"))
+            return None
+        data = content
     if data.startswith(codecs.BOM_UTF8):
         data = data[len(codecs.BOM_UTF8) :]
     elif data.startswith(_UTF16):
@@ -173,9 +209,6 @@ def _as_text(name: str, data: bytes, faults: list[Fault]) -> Source | None:
         except UnicodeError:
             faults.append(Fault(name, "starts as UTF-16 but is not valid UTF-16"))
             return None
-    if data.startswith(b"\x1f\x8b"):
-        faults.append(Fault(name, "compressed with gzip", hint="unpack it first"))
-        return None
     zero = data.find(b"\0")
     if zero >= 0:
         hint = "if it is UTF-16, save it as UTF-8"

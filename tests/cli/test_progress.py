@@ -2,11 +2,12 @@
 
 import contextlib
 import io
+import threading
 
 import pytest
 
 from dra_plan.cli import progress
-from dra_plan.cli.progress import progress_bar
+from dra_plan.cli.progress import progress_bar, reading
 
 
 class Terminal(io.StringIO):
@@ -55,3 +56,31 @@ def test_the_bar_goes_away_when_the_run_fails() -> None:
     with pytest.raises(ValueError, match="over"):
         shown(stream, fail=True)
     assert "\x1b[?25h" in stream.getvalue(), "the cursor is shown again"
+
+
+def read(stream: io.StringIO, *, wanted: bool = True) -> str:
+    """What is left on a standard error of this kind after files were read for so long that a line appeared."""
+    with contextlib.redirect_stderr(stream), reading(["a.yaml", "b\x1b", "c", "d"], wanted=wanted):
+        for timer in [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]:
+            timer.join()
+    return stream.getvalue()
+
+
+@pytest.mark.usefixtures("_long")
+def test_a_line_while_much_is_read() -> None:
+    text = read(Terminal())
+    assert "reading a.yaml, b\\x1b, c ..." in text
+    assert text.endswith("\x1b[2K"), "the line is gone"
+
+
+@pytest.mark.usefixtures("_long")
+def test_no_line_off_a_terminal_or_if_not_wanted() -> None:
+    assert read(io.StringIO()) == ""
+    assert read(Terminal(), wanted=False) == ""
+
+
+def test_no_line_while_little_is_read() -> None:
+    stream = Terminal()
+    with contextlib.redirect_stderr(stream), reading(["a.yaml"]):
+        pass
+    assert stream.getvalue() == ""
