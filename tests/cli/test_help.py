@@ -20,7 +20,7 @@ COMMANDS = [command.callback.__name__ for command in app.registered_commands if 
 def test_help(command: str, golden: object) -> None:
     ran = in_process(*filter(None, [command]), "--help")
     assert (ran.status, ran.err) == (0, "")
-    assert max(map(len, ran.out.splitlines())) <= 80
+    assert max(len(line) for line in ran.out.splitlines() if "kubectl get" not in line) <= 80  # that is to be copied
     assert not re.search("[\x1b\u2500-\u257f]", ran.out)
     golden(GOLDEN / f"help-{command or 'dra-plan'}.txt", ran.out)  # type: ignore[operator]
 
