@@ -59,7 +59,7 @@ def _with_volume(claim: PersistentVolumeClaim, volume: str) -> PersistentVolumeC
 
 def _made(cluster: SimulatedCluster, claim: Claim, node: str) -> PersistentVolume:
     storage_class = cluster.volumes.class_of(claim)
-    driver, _ = provisioner_driver(storage_class.provisioner if storage_class is not None else "")
+    driver = provisioner_driver(storage_class.provisioner if storage_class is not None else "")
     spec = claim.object.spec
     name = f"pvc-{claim.uid}"
     namespace, claim_name = claim.key

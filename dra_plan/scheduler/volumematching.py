@@ -1,6 +1,7 @@
 """Which volumes the claims of a pod can have on a node: that of a bound claim, one that is there, or a new one.
 
-The rules of upstream's volume binder (FindPodVolumes). Nothing is assumed or written here.
+The rules of upstream's volume binder (FindPodVolumes). Where new ones can be made is in `volumeprovisioning`. Nothing
+is assumed or written here.
 """
 
 from __future__ import annotations
@@ -8,20 +9,16 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
 
-from dra_plan.api.quantity import parse
 from dra_plan.api.selectors import labels_match
-from dra_plan.api.storage import CSINode, CSIStorageCapacity, StorageClass
+from dra_plan.api.storage import CSINode
 
 from .volumemigration import translated
-from .volumeobjects import HOSTNAME, Claim, Volume, VolumeReach
+from .volumeobjects import HOSTNAME, Claim, ClaimKey, Volume, VolumeReach
+from .volumeprovisioning import BIND_CONFLICT, Provisioning
 from .volumestore import NodeVolumes, VolumeStore
 
 NODE_CONFLICT = "node(s) didn't match PersistentVolume's node affinity"
-BIND_CONFLICT = "node(s) didn't find available persistent volumes to bind"
-NO_SPACE = "node(s) did not have enough free storage"
 NO_VOLUME = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
-
-_NO_PROVISIONER = "kubernetes.io/no-provisioner"
 
 Reasons = list[str]
 
@@ -93,6 +90,7 @@ class PodClaims:
         self.bound = bound
         self.waiting = waiting
         self._wanted: list[_Wanted] | None = None
+        self._new: dict[ClaimKey, Provisioning] = {}
 
     def on_node(self, name: str, labels: Mapping[str, str]) -> tuple[NodeVolumes, Reasons]:
         """What the waiting claims would get on the node, or why the node will not do."""
@@ -131,8 +129,14 @@ class PodClaims:
                 taken[volume.name] = volume
                 static.append((wanted.claim, volume))
         new = (*selected, *unmatched)
-        conflict = next(filter(None, (self._provision(claim, labels) for claim in new)), "")
+        conflict = next(filter(None, (self._provisioning(claim).problem(labels) for claim in new)), "")
         return NodeVolumes(tuple(static), new), conflict
+
+    def _provisioning(self, claim: Claim) -> Provisioning:
+        found = self._new.get(claim.key)
+        if found is None:
+            found = self._new[claim.key] = Provisioning(self._store, claim)
+        return found
 
     def _searched(self) -> list[_Wanted]:
         """The claims for which volumes are looked for, the smallest request first."""
@@ -142,45 +146,9 @@ class PodClaims:
             self._wanted = [_Wanted(claim, self._store.volumes_of(claim.class_name)) for claim in ordered]
         return self._wanted
 
-    def _provision(self, claim: Claim, labels: Mapping[str, str]) -> str:
-        """Why no volume can be made for the claim on a node with these labels, or ""."""
-        storage_class = self._store.class_of(claim)
-        if storage_class is None or storage_class.provisioner in ("", _NO_PROVISIONER):
-            return BIND_CONFLICT
-        if not _allows(storage_class, labels):
-            return BIND_CONFLICT
-        return "" if self._has_room(claim, storage_class, labels) else NO_SPACE
-
-    def _has_room(self, claim: Claim, storage_class: StorageClass, labels: Mapping[str, str]) -> bool:
-        """Whether some capacity of the class is large enough; looked at only where the driver publishes them."""
-        driver = self._store.csi_driver(storage_class.provisioner)
-        if claim.request is None or driver is None or not driver.spec.storage_capacity:
-            return True
-        size, name = claim.request.units, storage_class.metadata.name
-        return any(
-            capacity.storage_class_name == name
-            and _room(capacity) >= size
-            and labels_match(capacity.node_topology, labels)
-            for capacity in self._store.capacities
-        )
-
 
 def _affinity(volume: Volume, csi_node: CSINode | None) -> VolumeReach:
     pv = translated(volume.object, csi_node)
     if pv is volume.object:
         return volume.affinity
     return VolumeReach(pv.spec.node_affinity.required if pv.spec.node_affinity is not None else None)
-
-
-def _allows(storage_class: StorageClass, labels: Mapping[str, str]) -> bool:
-    terms = storage_class.allowed_topologies
-    return not terms or any(
-        term.match_label_expressions and all(labels.get(e.key) in e.values for e in term.match_label_expressions)
-        for term in terms
-    )
-
-
-def _room(capacity: CSIStorageCapacity) -> int:
-    """The largest volume that can be made; -1 if that is not said."""
-    limit = capacity.maximum_volume_size if capacity.maximum_volume_size is not None else capacity.capacity
-    return -1 if limit is None else parse(limit).units

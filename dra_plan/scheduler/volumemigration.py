@@ -62,10 +62,10 @@ def migrated_source(volume: PersistentVolume) -> tuple[Migrated, str] | None:
     return None
 
 
-def provisioner_driver(provisioner: str) -> tuple[str, bool]:
-    """The CSI driver that makes volumes for a provisioner, and whether it is one of the tree."""
+def provisioner_driver(provisioner: str) -> str:
+    """The CSI driver that makes volumes for a provisioner: itself, or what one of the tree has become."""
     known = _BY_PLUGIN.get(provisioner)
-    return (known.driver, True) if known is not None else (provisioner, False)
+    return known.driver if known is not None else provisioner
 
 
 def translated(volume: PersistentVolume, node: CSINode | None) -> PersistentVolume:

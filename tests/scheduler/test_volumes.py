@@ -25,6 +25,7 @@ CONFLICT = "node(s) didn't match PersistentVolume's node affinity"
 NOTHING = "node(s) didn't find available persistent volumes to bind"
 FULL = "node(s) did not have enough free storage"
 ZONES = "node(s) had no available volume zone"
+ANY_ZONE = {"matchExpressions": [{"key": ZONE, "operator": "Exists"}]}
 IN_X = {"matchLabels": {ZONE: "x"}}
 LOCAL = storage_class("local", "kubernetes.io/no-provisioner")
 NODES = [node("a", labels={ZONE: "x"}), node("b", labels={ZONE: "y"})]
@@ -244,6 +245,9 @@ def test_the_first_claim_that_fails_gives_the_reason() -> None:
         ([csi_driver(), capacity("k", "50Gi", topology={}, most="4Gi")], False),
         ([csi_driver(), capacity("k", "1Gi", topology={}, most="6Gi")], True),
         ([csi_driver(), capacity("k", None, topology={})], False),
+        ([csi_driver(), capacity("k", "9Gi", topology={"matchLabels": {ZONE: "x", HOST: "a"}})], True),
+        ([csi_driver(), capacity("k", "9Gi", topology={"matchLabels": {ZONE: "x", HOST: "b"}})], False),
+        ([csi_driver(), capacity("k", "9Gi", topology=ANY_ZONE)], True),
         ([csi_driver(), capacity("k", "50Gi", of="other", topology={})], False),
         ([csi_driver(), capacity("k", "50Gi", topology={"matchLabels": {ZONE: "y"}})], False),
         ([csi_driver(), capacity("k", "1Gi", topology={}), capacity("l", "9Gi", topology=IN_X)], True),

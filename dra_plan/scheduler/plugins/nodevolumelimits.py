@@ -122,8 +122,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
             storage_class = self._store.class_of(claim)
             if storage_class is None:
                 return None
-            driver, _ = provisioner_driver(storage_class.provisioner)
-            return driver, f"claim {claim.object.key}"
+            return provisioner_driver(storage_class.provisioner), f"claim {claim.object.key}"
         source = volume.object.spec.csi
         if source is not None:
             return source.driver, source.volume_handle

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dra_plan.api.core import Pod
-from dra_plan.api.quantity import parse
 from dra_plan.api.storage import CSIDriver, CSINode, CSIStorageCapacity, PersistentVolumeClaim, StorageClass
 from dra_plan.claimsets.ownership import controls
 from dra_plan.scheduler import pluginnames
@@ -27,6 +26,7 @@ from dra_plan.scheduler.status import SKIP, Code, Status, error, unresolvable
 from dra_plan.scheduler.volumematching import PodClaims
 from dra_plan.scheduler.volumemigration import MIGRATED_PLUGINS
 from dra_plan.scheduler.volumeobjects import Claim
+from dra_plan.scheduler.volumeprovisioning import largest_volume
 from dra_plan.scheduler.volumestore import NodeVolumes
 
 _IMMEDIATE = unresolvable("pod has unbound immediate PersistentVolumeClaims")
@@ -185,10 +185,5 @@ def _after_driver(pod: Pod, old: CSIDriver, new: CSIDriver) -> Hint:
 def _after_capacity(_pod: Pod, old: CSIStorageCapacity | None, new: CSIStorageCapacity) -> Hint:
     if old is None:
         return Hint.QUEUE
-    before, after = _limit(old), _limit(new)
+    before, after = largest_volume(old), largest_volume(new)
     return Hint.QUEUE if after is not None and (before is None or after > before) else Hint.SKIP
-
-
-def _limit(capacity: CSIStorageCapacity) -> int | None:
-    text = capacity.maximum_volume_size if capacity.maximum_volume_size is not None else capacity.capacity
-    return None if text is None else parse(text).units
