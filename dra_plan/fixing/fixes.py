@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dra_plan.releases import Target
-from dra_plan.validation import schema, selectors
+from dra_plan.validation import flatrequests, schema, selectors
 from dra_plan.validation.rule import Problem
 from dra_plan.validation.subject import Subject
 
@@ -44,13 +44,15 @@ FIXES: dict[str, tuple[Fix, ...]] = {
             scalars.right_type,
         ),
     ),
-    schema.UNKNOWN_FIELD.code: (
+    flatrequests.FLAT_REQUEST.code: (
         Fix(
             "put the fields of the request under `exactly`",
             "The request has neither `exactly` nor `firstAvailable`, names a class, and has no other fields than those "
             "of `exactly`: this is how v1beta1 wrote the same request.",
             requests.exactly,
         ),
+    ),
+    schema.UNKNOWN_FIELD.code: (
         Fix(
             "write the field's name in the right case",
             "Exactly one field has the name but for upper and lower case, and it is not set.",
