@@ -144,3 +144,14 @@ def test_alpha_gates_that_nobody_recorded_are_told() -> None:
         assert [notice.code for notice in found.notices] == ["gate-not-simulated"]
     assert not releases.target("1.37", {"DRANodeAllocatableResources": True}).features.node_allocatable
     assert releases.target("1.36", {"DRANodeAllocatableResources": True}).features.node_allocatable
+
+
+@pytest.mark.parametrize("version", ["1.35", "1.37"])
+def test_pod_groups_are_simulated_where_they_were_recorded(version: str) -> None:
+    """In 1.37 GenericWorkload covers the gates that are gone; what groups do there was not recorded."""
+    found = releases.target(version, {"GenericWorkload": True})
+    assert not found.features.pod_groups
+    [notice] = found.notices
+    assert notice.code == "gate-not-simulated"
+    assert notice.message.startswith("GenericWorkload is not simulated: pod groups ")
+    assert releases.target("1.36", {"GenericWorkload": True}).features.pod_groups

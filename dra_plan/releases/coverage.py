@@ -14,7 +14,6 @@ SchedulerPart = Literal[
     "preemption",
     "topology spread and pod affinity",
     "volumes",
-    "pod groups",
     "binding conditions",
 ]
 """The parts of the scheduler, as messages name them."""
@@ -42,7 +41,7 @@ COVERAGE = {
     "1.37.0": Coverage(
         basis="as its code was before the tag",
         scheduler="1.36",
-        changed=frozenset({"pod groups", "preemption", "volumes"}),
+        changed=frozenset({"preemption", "volumes"}),
         validation="1.36",
     ),
 }

@@ -44,7 +44,6 @@ _PARTS: Mapping[SchedulerPart, Callable[[_Touched], object]] = {
     "volumes": lambda touched: touched.any_pod(
         lambda pod: any(volume.get(kind) for volume in pod.spec.volumes for kind in _VOLUMES)
     ),
-    "pod groups": lambda touched: touched.any_pod(lambda pod: pod.spec.scheduling_group),
     "binding conditions": lambda touched: any(
         device.binding_conditions for slice_ in touched.inventory.slices for device in slice_.spec.devices
     ),

@@ -47,9 +47,7 @@ def test_parts_are_named_as_far_as_the_input_touches_them(version: str, release:
 
 
 def test_parts_that_are_known_to_be_different_are_said() -> None:
-    group = {"podGroupName": "g"}
-    objects = [node("a"), pod("p", priority=5), pod("q", schedulingGroup=group)]
-    [message] = told(objects, "1.37")
+    [message] = told([node("a"), pod("p", priority=5), pod("q")], "1.37")
     assert "preemption" in message
     assert "; 1.37 changes preemption" in message
     claim = {"name": "v", "persistentVolumeClaim": {"claimName": "c"}}

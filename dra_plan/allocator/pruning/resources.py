@@ -98,5 +98,7 @@ class Resources:
         key = (want, position, tuple(held.items()))
         short = self._short.get(key)
         if short is None:
-            short = self._short[key] = self._taker.capacity_refusal(want, device) is not None
+            # an amount that is an error ends the walk when it comes to it, and not before
+            error = bool(self._taker.demand(want, device).problem)
+            short = self._short[key] = not error and self._taker.capacity_refusal(want, device) is not None
         return short
