@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from msgspec import convert
@@ -27,13 +27,17 @@ from .rule import Problem
 from .subject import Subject
 
 _DRA = "resource.k8s.io"
-_RULES_SERVED = {
-    "1.34": ("v1alpha3",),
-    "1.35": ("v1alpha3",),
-    "1.36": ("v1beta2", "v1alpha3"),
-    "1.37": ("v1", "v1beta2", "v1alpha3"),
+_SERVED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "DeviceTaintRule": {
+        "1.34": ("v1alpha3",),
+        "1.35": ("v1alpha3",),
+        "1.36": ("v1beta2", "v1alpha3"),
+        "1.37": ("v1", "v1beta2", "v1alpha3"),
+    },
+    "PodGroup": {"1.34": (), "1.35": (), "1.36": ("v1alpha2",), "1.37": ("v1beta1", "v1alpha3")},
+    "Workload": {"1.34": (), "1.35": ("v1alpha1",), "1.36": ("v1alpha2",), "1.37": ("v1beta1", "v1alpha3")},
 }
-"""Versions of DeviceTaintRule by release, the newest first; of the other kinds all releases serve the same."""
+"""Kind -> release -> the versions that it serves, the newest first; of the other kinds all releases serve the same."""
 
 
 def check(subjects: Iterable[Subject], target: Target) -> Iterator[tuple[Subject, Problem]]:
@@ -71,23 +75,22 @@ def _problems(subject: Subject, target: Target) -> Iterator[Problem]:
 
 def _version(subject: Subject, target: Target) -> Iterator[Problem]:
     kind = subject.kind
-    if kind is None or kind.group != _DRA:
+    if kind is None or (kind.group != _DRA and kind.name not in _SERVED):
         return
     served = _served(kind, target)
-    newest = f"apiVersion: {_DRA}/{served[0]}"
+    newest = f"apiVersion: {kind.group}/{served[0]}" if served else ""
     if subject.version not in served:
-        message = f"Kubernetes {target.version} does not serve {_DRA}/{subject.version} of {kind.name}"
+        message = f"Kubernetes {target.version} does not serve {kind.group}/{subject.version} of {kind.name}"
         yield schema.NOT_SERVED.at(("apiVersion",), message, newest)
-    elif subject.version != served[0]:
+    elif kind.group == _DRA and subject.version != served[0]:
         message = f"{_DRA}/{subject.version} is deprecated, {_DRA}/{served[0]} replaces it"
         yield schema.DEPRECATED.at(("apiVersion",), message, newest)
 
 
 def _served(kind: Kind, target: Target) -> tuple[str, ...]:
     """The versions that the target serves, the newest first."""
-    if kind.name == "DeviceTaintRule":
-        return _RULES_SERVED[target.version]
-    return ("v1", "v1beta2", "v1beta1")
+    served = _SERVED.get(kind.name)
+    return ("v1", "v1beta2", "v1beta1") if served is None else served[target.version]
 
 
 def _metadata(subject: Subject, given: ObjectMeta) -> Iterator[Problem]:

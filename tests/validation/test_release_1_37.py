@@ -134,3 +134,20 @@ def test_whose_rules_judge_is_said(version: str, release: str) -> None:
     assert warning["code"] == "rules-of-another-release"
     assert warning["message"].startswith(f"what the API server of {release} refuses was not recorded: ")
     assert validate(claim(), kubernetes_version="1.36").to_dict()["warnings"] == []
+
+
+@pytest.mark.parametrize(
+    ("release", "group", "code"),
+    [
+        ("1.37", "v1beta1", None),
+        ("1.37", "v1alpha3", None),
+        ("1.37", "v1alpha2", "DRA011"),
+        ("1.36", "v1alpha2", None),
+        ("1.36", "v1beta1", "DRA011"),
+        ("1.34", "v1alpha2", "DRA011"),
+    ],
+)
+def test_pod_groups_are_served_as_v1beta1(release: str, group: str, code: str | None) -> None:
+    spec = {"schedulingPolicy": {"gang": {"minCount": 2}}}
+    made = {"apiVersion": f"scheduling.k8s.io/{group}", "kind": "PodGroup", "metadata": {"name": "g", "namespace": "n"}}
+    assert [one[0] for one in found({**made, "spec": spec}, release)] == ([code] if code else [])
