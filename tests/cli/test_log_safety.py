@@ -10,6 +10,7 @@ from dra_plan.cli import printing
 from dra_plan.cli.guard import guarded
 from dra_plan.manifests import kinds
 from dra_plan.output.columns import Screen
+from tests.scheduler.build import claim, device_class, node, pod, slices
 
 from . import hostile
 from .running import in_process
@@ -31,6 +32,12 @@ MORE = {"schedule": ["--trace"], "capacity": ["--limit", "2"]}
 REPORTED = ("allocate", "explain", "schedule", "validate")
 RUNS = [(command, form) for command, forms in FORMATS.items() for form in forms]
 POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}
+
+
+def fitting() -> list[dict[str, object]]:
+    """A node, a pod and a claim of hostile names, for which there is room."""
+    named = [node(hostile.TEXT), slices(hostile.TEXT, "gpu-0"), claim(hostile.TEXT), pod(hostile.TEXT)]
+    return [device_class(), *named]
 
 
 def safe(command: list[str], objects: list[dict[str, object]], *, statuses: tuple[int, ...] = (0, 1)) -> str:
@@ -59,6 +66,8 @@ def test_answers(command: str, form: str, taken: list[dict[str, object]]) -> Non
         taken = [
             one for one in taken if "nodeSelector" not in json.dumps(one)
         ]  # one that can't be read ends the answer
+    if form == "name" and command in ("allocate", "schedule"):
+        taken = fitting()
     told = safe([command, "-o", form, *MORE.get(command, [])], taken)
     assert "BROKEN" in told
 
@@ -124,3 +133,21 @@ def test_every_field(command: str, form: str, part: int) -> None:
     asked = [command, "-o", form, *(MORE[command] if command == "capacity" else ())]
     safe(asked, objects, statuses=(0, 1, 2))
     safe(asked, hostile.unrefused(objects), statuses=(0, 1, 2))
+
+
+@pytest.mark.parametrize("form", ["table", "wide", "name"])
+@pytest.mark.parametrize("command", ["allocate", "schedule"])
+def test_objects_of_unknown_kinds(command: str, form: str) -> None:
+    """Their kinds, and the names of the fields in which pod templates are found."""
+
+    def unknown(spec: dict[str, object]) -> dict[str, object]:
+        metadata = {"name": hostile.TEXT, "namespace": "default"}
+        return {"apiVersion": f"{hostile.TEXT}/v1", "kind": hostile.TEXT, "metadata": metadata, "spec": spec}
+
+    template = {
+        "spec": {"containers": [{"name": "c"}], "resourceClaims": [{"name": "x", "resourceClaimName": hostile.TEXT}]}
+    }
+    planned = unknown({hostile.TEXT: {"template": template}, "other": [{"template": template}]})
+    broken = {**unknown({hostile.TEXT: {"spec": {"containers": [{"name": 5}]}}}), "kind": f"Z{hostile.TEXT}"}
+    objects = [*fitting()[:-1], planned, broken]
+    assert "BROKEN" in safe([command, "-o", form], objects)
