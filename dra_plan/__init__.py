@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from dra_plan.planner.allocation import AllocationPlan
     from dra_plan.planner.capacity import CapacityPlan
     from dra_plan.planner.claim_set_plan import AllocatedClaim, ClaimSetPlan
+    from dra_plan.planner.diff import ClusterDiff
     from dra_plan.planner.explanation import Explanation
     from dra_plan.planner.pool_list import PoolList
     from dra_plan.planner.scheduling import SchedulePlan
@@ -43,6 +44,7 @@ _HOMES = {
     "PoolID": "dra_plan.allocator",
     "PoolList": "dra_plan.planner.pool_list",
     "CapacityPlan": "dra_plan.planner.capacity",
+    "ClusterDiff": "dra_plan.planner.diff",
     "SchedulePlan": "dra_plan.planner.scheduling",
     "UsageError": "dra_plan.errors",
     "ValidationReport": "dra_plan.planner.validation",
@@ -62,6 +64,7 @@ __all__ = [
     "ClaimSet",
     "ClaimSetPlan",
     "Cluster",
+    "ClusterDiff",
     "DeviceID",
     "DraPlanError",
     "Explanation",

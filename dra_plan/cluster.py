@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from dra_plan.manifests.load import PathLike
     from dra_plan.planner.allocation import AllocationPlan
     from dra_plan.planner.capacity import CapacityPlan
+    from dra_plan.planner.diff import ClusterDiff
     from dra_plan.planner.explanation import Explanation
     from dra_plan.planner.pool_list import PoolList
     from dra_plan.planner.scheduling import SchedulePlan
@@ -425,6 +426,37 @@ class Cluster:
         asked = question(infer_nodes=infer_nodes, max_steps=max_steps)
         most = capacity.USUAL_LIMIT if limit is None else at_least_one(limit, "limit")
         return self._told(capacity.count_copies(self._inventory, self.target, copied, asked, limit=most))
+
+    def diff(
+        self,
+        other: Cluster,
+        *owners: str,
+        namespace: str | None = None,
+        selector: str | LabelSelector | None = None,
+        together: bool = False,
+        devices_only: bool = False,
+        infer_nodes: bool = False,
+        max_steps: int | None = None,
+    ) -> ClusterDiff:
+        """What `other` answers differently from this cluster: claim sets, pods, pools and selectors.
+
+        `other` may hold other objects, be an edit of this one, or the same objects under another release (`at`). The
+        other arguments, and what is raised, are those of `allocate`; with `together` pods are not scheduled.
+        """
+        from dra_plan.planner.diff import State, compare
+
+        required(other, Cluster, "other", "a Cluster")
+        asked = question(
+            owners,
+            namespace=namespace,
+            selector=selector,
+            together=together,
+            devices_only=devices_only,
+            infer_nodes=infer_nodes,
+            max_steps=max_steps,
+        )
+        before, after = (State(each._inventory, each._view, each._edits) for each in (self, other))
+        return compare(before, after, asked)
 
     def validate(self, *, select: Names = None, ignore: Names = None, ignore_unknown: bool = False) -> ValidationReport:
         """What is wrong with the objects, one by one and together; `select` and `ignore` are codes of rules.

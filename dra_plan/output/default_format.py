@@ -5,13 +5,14 @@ from __future__ import annotations
 from dra_plan.documents.allocation import AllocationDocument
 from dra_plan.documents.base import PrintedDocument
 from dra_plan.documents.capacity import CapacityDocument
+from dra_plan.documents.diff import DiffDocument
 from dra_plan.documents.explanation import ExplanationDocument
 from dra_plan.documents.pools import PoolsDocument
 from dra_plan.documents.rules import RulesDocument
 from dra_plan.documents.schedule import ScheduleDocument
 from dra_plan.documents.validation import ValidationDocument
 
-from . import allocation_table, capacity, explain_formats, findings, formats, pool_table, rule_text, schedule
+from . import allocation_table, capacity, diff, explain_formats, findings, formats, pool_table, rule_text, schedule
 
 
 def text(document: PrintedDocument) -> str:
@@ -22,6 +23,8 @@ def text(document: PrintedDocument) -> str:
             made = formats.parse("table", allocation_table.FORMATS)(document, None)
         case CapacityDocument():
             made = formats.parse("table", capacity.FORMATS)(document, None)
+        case DiffDocument():
+            made = formats.parse("table", diff.FORMATS)(document, None)
         case ExplanationDocument():
             made = explain_formats.parse("text")(document, None)
         case PoolsDocument():

@@ -8,11 +8,12 @@ from typing import NamedTuple
 from dra_plan.allocator import Outcome
 from dra_plan.documents.allocation import AllocationDocument, PlannedClaimSet
 from dra_plan.documents.capacity import CapacityDocument, OwnerCapacity
+from dra_plan.documents.diff import DiffDocument
 from dra_plan.documents.explanation import ExplainedClaimSet, ExplanationDocument
 from dra_plan.documents.schedule import ScheduleDocument, ScheduledPod
 
 ClaimSetEntry = PlannedClaimSet | ExplainedClaimSet
-Gated = AllocationDocument | CapacityDocument | ExplanationDocument | ScheduleDocument
+Gated = AllocationDocument | CapacityDocument | DiffDocument | ExplanationDocument | ScheduleDocument
 
 
 class Verdict(Enum):
@@ -65,6 +66,9 @@ class Gate(NamedTuple):
         """The verdicts on everything in the document, its warnings last."""
         if isinstance(document, ScheduleDocument):
             found = [self.pod(pod) for pod in document.pods]
+        elif isinstance(document, DiffDocument):
+            changes = [*(one.change for one in document.claim_sets), *(pod.change for pod in document.pods)]
+            found = [Verdict.FAILED for change in changes if change == "Lost"]
         elif isinstance(document, CapacityDocument):
             found = [self.capacity(item) for item in document.items]
         else:

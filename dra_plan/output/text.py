@@ -64,7 +64,7 @@ def target(document: PrintedDocument) -> str:
     """What was changed, what the answer is for, and which defects of the release changed it."""
     met = sorted({name for notice in document.warnings for name in _defects(notice)}, key=_in_order)
     defects = f"; release defects met: {', '.join(met)}" if met else ""
-    changed = whatif.sentence(document)
+    changed = whatif.sentence(document.what_if or ())
     return f"{changed} {release(document.target)}{defects}.".lstrip()
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from dra_plan.documents.base import AppliedEdit, PrintedDocument
+from dra_plan.documents.base import AppliedEdit
 
 
-def sentence(document: PrintedDocument) -> str:
+def sentence(edits: Sequence[AppliedEdit]) -> str:
     """`What if: ...`, or "" if nothing was changed."""
-    edits = document.what_if or ()
     return f"What if: {'; '.join(_words(edit) for edit in edits)}." if edits else ""
 
 

@@ -11,6 +11,9 @@ from dra_plan.claimsets.sets import ClaimSet
 from dra_plan.planner.release_choice import kubelet_minor
 from dra_plan.releases import MINORS, Target
 
+OTHER_KUBELETS = "kubelet-version"
+"""The code of the warning that nodes run a kubelet of another release than the answer is for."""
+
 
 def about(claim_set: ClaimSet) -> tuple[str, str]:
     """The object and the source of a notice about a claim set."""
@@ -60,7 +63,7 @@ def _of_kubelets(target: Target, nodes: Sequence[Node]) -> list[Notice]:
             others.setdefault(minor, []).append(node.metadata.name)
     return [
         Notice(
-            "kubelet-version",
+            OTHER_KUBELETS,
             f"{_some(names)} {'runs' if len(names) == 1 else 'run'} kubelet {minor}, the answer is for {target.version}"
             + (f" (--kubernetes-version {minor})" if minor in MINORS else ""),
             f"Node {names[0]}",

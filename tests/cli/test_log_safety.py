@@ -24,10 +24,11 @@ FORMATS = {
     "schedule": TABLES,
     "pools": TABLES,
     "capacity": TABLES,
+    "diff": (*TABLES, "markdown"),
     "validate": TABLES,
     "explain": ("text", "markdown", "json", "yaml", "jsonpath={..name}{..message}"),
 }
-MORE = {"schedule": ["--trace"], "capacity": ["--limit", "2"]}
+MORE = {"schedule": ["--trace"], "capacity": ["--limit", "2"], "diff": ["fixtures/quickstart", "--to-quirks", "fixed"]}
 """Options that go with a command in the sweep."""
 REPORTED = ("allocate", "explain", "schedule", "validate")
 RUNS = [(command, form) for command, forms in FORMATS.items() for form in forms]
@@ -94,7 +95,7 @@ def test_reports(command: str, taken: list[dict[str, object]], tmp_path: Path) -
 @pytest.mark.parametrize("command", FORMATS)
 def test_on_a_narrow_terminal(command: str, taken: list[dict[str, object]]) -> None:
     with patch.object(printing, "screen", lambda _stream: Screen(width=40, colour=False)):
-        ran = in_process(command, "-", stdin=json.dumps(taken))
+        ran = in_process(command, *MORE.get(command, []), "-", stdin=json.dumps(taken))
     assert "BROKEN" in ran.out + ran.err
     assert hostile.faults(ran.out + ran.err, wrapped=True)[:3] == []
 
@@ -130,7 +131,7 @@ def test_defects_of_our_own(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("part", range(24))
 def test_every_field(command: str, form: str, part: int) -> None:
     objects = OBJECTS[part::24]
-    asked = [command, "-o", form, *(MORE[command] if command == "capacity" else ())]
+    asked = [command, "-o", form, *(MORE[command] if command in ("capacity", "diff") else ())]
     safe(asked, objects, statuses=(0, 1, 2))
     safe(asked, hostile.unrefused(objects), statuses=(0, 1, 2))
 

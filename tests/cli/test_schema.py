@@ -20,6 +20,7 @@ NAMES = in_process("schema").out.split()
 PRINTED = {
     "AllocationPlan": ["allocate", *given("cluster", "fits", "too-many"), "--explain"],
     "CapacityPlan": ["capacity", "fixtures/quickstart", "--add-nodes", "1=gpu-a"],
+    "ClusterDiff": ["diff", "fixtures/quickstart", "--without", "node/gpu-a", "--to-kubernetes-version", "1.37"],
     "Explanation": ["explain", *given("cluster", "fits", "too-many")],
     "PoolList": ["pools", *given("cluster")],
     "RuleList": ["rule", "DRA101"],

@@ -37,23 +37,28 @@ class Judged(NamedTuple):
 def judge(seed: int) -> Judged:
     """Runs the input of a seed."""
     run = run_of(seed)
-    started = time.process_time()
+    started, before = time.process_time(), _peak()
     with ended_after(2 * SECONDS), patch("typer.main.get_command", COMMAND):
         ran = in_process(*run.arguments, stdin=run.text)
     seconds = time.process_time() - started
-    return Judged(seed, ran.status, seconds, _fault(ran.status, seconds, ran.out, ran.err, run.arguments))
+    grown = _peak() - before  # what the process needed earlier was not for this input
+    return Judged(seed, ran.status, seconds, _fault(ran.status, seconds, grown, ran.out, ran.err, run.arguments))
 
 
-def _fault(status: int, seconds: float, out: str, err: str, arguments: list[str]) -> str:
+def _peak() -> int:
+    """Bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def _fault(status: int, seconds: float, grown: int, out: str, err: str, arguments: list[str]) -> str:
     if status not in STATUSES:
         return f"exit status {status}: {' | '.join(err.splitlines()[-12:])}"
     if "Traceback" in err:
         return "a traceback"
     if seconds > SECONDS:
         return f"{seconds:.1f} s of processor time"
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    if peak > BYTES:
-        return f"{peak >> 20} MiB"
+    if grown > BYTES:
+        return f"{grown >> 20} MiB more"
     if status == 2 and not err:
         return "exit status 2 and not a word"
     acting = hostile.faults(out, wrapped=True) + hostile.faults(err, wrapped=True)

@@ -11,6 +11,7 @@ Schema = dict[str, Any]
 _DOCUMENTS = {
     "AllocationPlan": "allocation.AllocationDocument",
     "CapacityPlan": "capacity.CapacityDocument",
+    "ClusterDiff": "diff.DiffDocument",
     "Explanation": "explanation.ExplanationDocument",
     "PoolList": "pools.PoolsDocument",
     "RuleList": "rules.RulesDocument",

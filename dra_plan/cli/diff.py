@@ -1,0 +1,107 @@
+"""`dra-plan diff`: what two states, or two releases, answer differently."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dra_plan.cli import options, whatif
+from dra_plan.cli.arguments import tell_apart
+from dra_plan.cli.exits import Exit, of_document
+
+if TYPE_CHECKING:
+    from dra_plan.cluster import Cluster
+
+
+def diff(
+    context: typer.Context,
+    paths: Annotated[list[str] | None, typer.Argument(metavar="BEFORE [AFTER]", hidden=True)] = None,
+    recursive: options.Recursive = False,
+    namespace: options.Namespace = None,
+    all_namespaces: options.AllNamespaces = False,
+    selector: options.Selector = None,
+    together: Annotated[
+        bool, typer.Option("--together", help="Compare all pending claims as one set, and no pods.")
+    ] = False,
+    devices_only: options.DevicesOnly = False,
+    infer_nodes: options.InferNodes = False,
+    cordon: whatif.Cordon = None,
+    drain: whatif.Drain = None,
+    without: whatif.WithoutObject = None,
+    add_nodes: whatif.AddNodes = None,
+    kubernetes_version: options.KubernetesVersion = None,
+    feature_gates: options.FeatureGates = None,
+    quirks: options.Quirks = "upstream",
+    to_kubernetes_version: Annotated[
+        str | None, typer.Option("--to-kubernetes-version", metavar="VERSION", help="The release of the state after.")
+    ] = None,
+    to_feature_gates: Annotated[
+        list[str] | None,
+        typer.Option("--to-feature-gates", metavar="A,B=false", help="The gates of the state after."),
+    ] = None,
+    to_quirks: Annotated[
+        str | None, typer.Option("--to-quirks", metavar="upstream|fixed", help="The quirks of the state after.")
+    ] = None,
+    max_steps: options.MaxSteps = None,
+    fail_on: options.FailOn = "error",
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output", "-o", metavar="FORMAT", help="table, wide, markdown, json, yaml, name or jsonpath=TEMPLATE."
+        ),
+    ] = "table",
+) -> Exit:
+    """Say what changes, and for whom.
+
+    BEFORE and AFTER are files or directories with two states of a cluster. Without AFTER, the state after is the first
+    one, changed by what-if options, or under another release (--to-...). Compared are claim sets, pods as
+    kube-scheduler takes them, pools, and what selectors match. Exit status 1 if anything is lost.
+    """
+    from dra_plan.api.label_text import parse_selector
+    from dra_plan.cli.loading import load_cluster
+    from dra_plan.cli.printing import print_document
+    from dra_plan.errors import UsageError
+    from dra_plan.output.diff import parse
+
+    form = parse(output)
+    gate = options.gate(fail_on=fail_on)
+    wanted = parse_selector(selector)
+    namespace = options.one_namespace(namespace, all_namespaces=all_namespaces)
+    told_apart = tell_apart(paths, None, command="diff")
+    if len(told_apart.paths) > 2:
+        raise UsageError(f"two states are compared, BEFORE and AFTER: here are {len(told_apart.paths)} paths")
+    states = [
+        load_cluster(
+            [path],
+            None,
+            recursive=recursive,
+            kubernetes_version=kubernetes_version,
+            feature_gates=options.parse_gates(feature_gates),
+            quirks=quirks,
+        )
+        for path in told_apart.paths
+    ]
+    before, after = states[0], states[-1]
+    after = _under(after, to_kubernetes_version, to_feature_gates, to_quirks)
+    after = whatif.changed(context, after, cordon=cordon, drain=drain, without=without, add_nodes=add_nodes)
+    if after is before:
+        raise UsageError("nothing to compare: name a second state, or say what changes (--drain, --to-..., see --help)")
+    document = before.diff(
+        after,
+        *told_apart.owners,
+        namespace=namespace,
+        selector=wanted,
+        together=together,
+        devices_only=devices_only,
+        infer_nodes=infer_nodes,
+        max_steps=max_steps,
+    ).document
+    print_document(document, form)
+    return of_document(document, gate)
+
+
+def _under(cluster: Cluster, version: str | None, gates: list[str] | None, quirks: str | None) -> Cluster:
+    if version is None and gates is None and quirks is None:
+        return cluster
+    return cluster.at(version, options.parse_gates(gates) if gates is not None else None, quirks=quirks)

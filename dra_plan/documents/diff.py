@@ -1,0 +1,163 @@
+"""`ClusterDiff`, the document of `diff`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from dra_plan.allocator import Outcome
+
+from .allocation import ClaimSetName
+from .base import (
+    Amount,
+    AnswerTarget,
+    AppliedEdit,
+    DocumentPart,
+    ObjectName,
+    PrintedDocument,
+    PrintedWarning,
+    Text,
+    one_of,
+)
+from .schedule import PodOutcome
+
+SetChange = Literal[
+    "Lost",
+    "Gained",
+    "FewerNodes",
+    "MoreNodes",
+    "OtherNodes",
+    "OtherDevices",
+    "OtherAllocation",
+    "OtherMessage",
+    "New",
+    "Gone",
+]
+"""Lost: fitted somewhere before, nowhere after. OtherNodes: as many, but others. OtherDevices: on a node where it fits
+before and after. OtherAllocation: the same devices, with another configuration, capacity or node selector. New, Gone:
+only one of the states has it."""
+
+PodChange = Literal["Lost", "Gained", "OtherNode", "OtherDevices", "OtherMessage", "New", "Gone"]
+"""Lost: bound before, not after. OtherMessage: bound in neither state, for another reason."""
+
+
+class DiffReason(DocumentPart, frozen=True, kw_only=True):
+    """Why an answer is another one."""
+
+    code: Annotated[
+        str,
+        one_of("defect-ended", "defect-began", "attribute-gone", "selector-matches-fewer", "selector-matches-more"),
+        Meta(
+            description="defect-ended: the release before has this defect, and it changed the answer. attribute-gone: "
+            "the selector reads an attribute that no device of the driver has any more."
+        ),
+    ]
+    defect: Annotated[str, Meta(description="Its number in docs/quirks.md.")] = ""
+    title: Annotated[str, Meta(description="What the defect is.")] = ""
+    expression: str = ""
+    device_class: Annotated[str, Meta(description="The class that has the selector; empty for one of a request.")] = ""
+    attribute: Annotated[str, Meta(description="DOMAIN/NAME.")] = ""
+    before: Annotated[Amount, Meta(description="Devices that the selector matches.")] = 0
+    after: Amount = 0
+
+
+class ComparedState(DocumentPart, frozen=True, kw_only=True):
+    """One of the two sides: what it was asked for, and how it was changed."""
+
+    target: AnswerTarget
+    what_if: Annotated[list[AppliedEdit], Meta(description="Changes, beyond what the input has.")] = []
+
+
+class ComparedSet(DocumentPart, frozen=True, kw_only=True):
+    """A claim set in one of the states."""
+
+    outcome: Outcome
+    fitting_nodes: list[str]
+    messages: Annotated[list[str], Meta(description="What is said of nodes where it does not fit, each once.")]
+
+
+class ChangedNode(DocumentPart, frozen=True, kw_only=True):
+    """A node whose answer for a claim set is another one, or that only one state has (the other side is null)."""
+
+    name: Text
+    before: Annotated[str | None, Meta(description="The devices, or the message.")]
+    after: str | None
+
+
+class ChangedClaimSet(ClaimSetName, frozen=True, kw_only=True):
+    """A claim set whose answer is another one."""
+
+    change: SetChange
+    before: ComparedSet | None
+    after: ComparedSet | None
+    nodes: list[ChangedNode]
+    reasons: Annotated[list[DiffReason], Meta(description="Why, as far as it is known.")]
+
+
+class ComparedPod(DocumentPart, frozen=True, kw_only=True):
+    """A pod in one of the states."""
+
+    outcome: PodOutcome
+    node_name: str | None
+    devices: Annotated[list[str], Meta(description="DRIVER/POOL/DEVICE of its claims.")]
+    message: str | None
+
+
+class ChangedPod(DocumentPart, frozen=True, kw_only=True):
+    """A pod that the scheduler treats in another way."""
+
+    namespace: str
+    name: Text
+    change: PodChange
+    before: ComparedPod | None
+    after: ComparedPod | None
+    fits_alone: Annotated[
+        bool,
+        Meta(description="Lost, and yet bound if no other pod waits: another one took its place or its devices."),
+    ] = False
+
+
+class ChangedValue(DocumentPart, frozen=True, kw_only=True):
+    """An attribute, a capacity or another field that devices of a pool have with another value, or only on one side."""
+
+    field: Text
+    devices: Annotated[Amount, Meta(description="How many devices it changed for.")]
+    before: Annotated[str | None, Meta(description="The value of the first of them; null if it had none.")]
+    after: str | None
+
+
+class ChangedPool(DocumentPart, frozen=True, kw_only=True):
+    """A pool that drivers publish in another way."""
+
+    driver: Text
+    pool: Text
+    change: Literal["New", "Gone", "Changed"]
+    devices_gone: list[str] = []
+    devices_new: list[str] = []
+    values: list[ChangedValue] = []
+
+
+class ChangedSelector(DocumentPart, frozen=True, kw_only=True):
+    """A selector that matches another number of devices."""
+
+    expression: Text
+    used_by: list[ObjectName]
+    reads_gone: Annotated[
+        list[str], Meta(description="Attributes, DOMAIN/NAME, that it reads and that no device has any more.")
+    ] = []
+    before: Annotated[Amount, Meta(description="Devices that it matches.")]
+    after: Amount
+
+
+class DiffDocument(PrintedDocument, frozen=True, kw_only=True):
+    """What two states of a cluster, or two releases, answer differently. `target` is that of the state after."""
+
+    kind: Literal["ClusterDiff"] = "ClusterDiff"
+    before: ComparedState
+    after: ComparedState
+    claim_sets: list[ChangedClaimSet]
+    pods: list[ChangedPod]
+    pools: list[ChangedPool]
+    selectors: list[ChangedSelector]
+    warnings: list[PrintedWarning]

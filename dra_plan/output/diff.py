@@ -1,0 +1,194 @@
+"""`diff -o table`, `-o wide` and `-o markdown`: a table for each kind of thing that differs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from dra_plan import shown
+from dra_plan.documents.diff import ChangedPod, ChangedPool, ComparedPod, ComparedSet, DiffDocument, DiffReason
+
+from . import text, whatif
+from .columns import Paragraph, Screen, Table
+from .explain_markdown import escaped
+from .explain_words import counted, listed
+from .formats import Format, Formats, choose, of_tables
+
+Part = Table | Paragraph | str
+
+_WORDS = {
+    "FewerNodes": "Fewer nodes",
+    "MoreNodes": "More nodes",
+    "OtherNodes": "Other nodes",
+    "OtherNode": "Other node",
+    "OtherDevices": "Other devices",
+    "OtherAllocation": "Other allocation",
+    "OtherMessage": "Other message",
+}
+"""Changes in words; the others are words as they are."""
+
+MOST_VALUES = 4
+"""Changed values of a pool that are told."""
+
+
+def table(document: DiffDocument, screen: Screen | None) -> list[Part]:
+    """What differs; pods and pools that differ in the same way are told once, with their number."""
+    parts: list[Part] = [*_tables(document, screen), *_reasons(document)]
+    return [*parts, *_ends(document)] if parts else ["No difference.", *_ends(document)]
+
+
+def wide(document: DiffDocument, screen: Screen | None) -> list[Part]:
+    """The same, with every node of every claim set."""
+    made = Table(("CLAIM SET", "NODE", "BEFORE", "AFTER"), grouped=1, flexible=(2, 3))
+    for one in document.claim_sets:
+        for node in one.nodes:
+            made.add(text.claim_set_name(one), node.name, node.before or "", node.after or "")
+    nodes = [made] if made.rows else []
+    parts: list[Part] = [*_tables(document, screen), *nodes, *_reasons(document)]
+    return [*parts, *_ends(document)] if parts else ["No difference.", *_ends(document)]
+
+
+def _tables(document: DiffDocument, screen: Screen | None) -> Iterator[Table]:
+    for made in (_claim_sets(document, screen), _pods(document), _pools(document), _selectors(document)):
+        if made.rows:
+            yield made
+
+
+def _claim_sets(document: DiffDocument, screen: Screen | None) -> Table:
+    made = Table(("CLAIM SET", "CHANGE", "BEFORE", "AFTER"), flexible=(0, 2, 3))
+    for one in document.claim_sets:
+        states = (_set_state(state, screen) for state in (one.before, one.after))
+        made.add(text.claim_set_name(one), _change(one.change), *states)
+    return made
+
+
+def _set_state(state: ComparedSet | None, screen: Screen | None) -> str:
+    if state is None:
+        return "not there"
+    if state.fitting_nodes:
+        return f"fits on {counted(len(state.fitting_nodes), 'node')}: {text.node_list(state.fitting_nodes, screen)}"
+    return f"fits nowhere: {listed(state.messages)}" if state.messages else "fits nowhere"
+
+
+def _pods(document: DiffDocument) -> Table:
+    made = Table(("POD", "CHANGE", "BEFORE", "AFTER"), flexible=(0, 2, 3))
+    alike: dict[tuple[str, str, str, str], list[ChangedPod]] = {}
+    for pod in document.pods:
+        cells = (_change(pod.change), _pod_state(pod.before), _pod_state(pod.after), str(pod.fits_alone))
+        alike.setdefault(cells, []).append(pod)
+    for cells, pods in alike.items():
+        named = listed([f"{pod.namespace}/{pod.name}" for pod in pods])
+        alone = " (has room if no other pod waits)" if pods[0].fits_alone else ""
+        made.add(named, cells[0], cells[1], f"{cells[2]}{alone}")
+    return made
+
+
+def _pod_state(state: ComparedPod | None) -> str:
+    if state is None:
+        return "not there"
+    if state.node_name:
+        return f"{state.node_name}{': ' if state.devices else ''}{listed(state.devices) if state.devices else ''}"
+    return f"{state.outcome}: {state.message}" if state.message else state.outcome
+
+
+def _pools(document: DiffDocument) -> Table:
+    made = Table(("DRIVER", "POOL", "CHANGE", "WHAT"), grouped=1, flexible=(1, 3))
+    alike: dict[tuple[str, str, str], list[str]] = {}
+    for pool in document.pools:
+        alike.setdefault((pool.driver, pool.change, "; ".join(_what(pool))), []).append(pool.pool)
+    for (driver, change, what), names in alike.items():
+        made.add(driver, listed(names), change, what)
+    return made
+
+
+def _what(pool: ChangedPool) -> Iterator[str]:
+    for word, names in (("gone", pool.devices_gone), ("new", pool.devices_new)):
+        if names:
+            yield f"{counted(len(names), 'device')} {word}: {listed(names)}"
+    for value in pool.values[:MOST_VALUES]:
+        before, after = ("none" if each is None else each for each in (value.before, value.after))
+        yield f"{value.field} of {counted(value.devices, 'device')}: {before} -> {after}"
+    if len(pool.values) > MOST_VALUES:
+        yield f"{counted(len(pool.values) - MOST_VALUES, 'other value')}"
+
+
+def _selectors(document: DiffDocument) -> Table:
+    made = Table(("SELECTOR", "OF", "MATCHED", "MATCHES"), flexible=(0, 1))
+    for one in document.selectors:
+        users = listed([f"{user.kind.lower()}/{user.name}" for user in one.used_by])
+        made.add(one.expression, users, str(one.before), str(one.after))
+    return made
+
+
+def _change(word: str) -> str:
+    return _WORDS.get(word, word)
+
+
+# Below the tables
+
+
+def _reasons(document: DiffDocument) -> Iterator[str]:
+    """Why, each reason once, with the claim sets that it is told of."""
+    owners: dict[str, list[str]] = {}
+    for one in document.claim_sets:
+        for reason in one.reasons:
+            owners.setdefault(_reason(reason, document), []).append(text.claim_set_name(one))
+    for said, names in owners.items():
+        yield f"{listed(names)}: {said}."
+
+
+def _reason(reason: DiffReason, document: DiffDocument) -> str:
+    whose = f"the selector of class {reason.device_class}" if reason.device_class else "a selector of a request"
+    match reason.code:
+        case "defect-ended":
+            return f"{document.after.target.release} no longer has {reason.defect} ({reason.title})"
+        case "defect-began":
+            return f"{document.after.target.release} has {reason.defect} ({reason.title})"
+        case "attribute-gone":
+            return f"{whose} reads {reason.attribute}, which no device has any more"
+    return f"{whose} matches {counted(reason.after, 'device')}, {reason.before} before"
+
+
+def _ends(document: DiffDocument) -> Iterator[str]:
+    counts = Counter(one.change for one in document.claim_sets)
+    pods = Counter(pod.change for pod in document.pods)
+    for noun, found in (("claim set", counts), ("pod", pods)):
+        if found:
+            yield f"{noun.capitalize()}s: {', '.join(f'{number} {_change(word)}' for word, number in found.items())}."
+    before, after = document.before, document.after
+    releases = [text.release(each.target) for each in (before, after)]
+    yield f"{releases[0]}." if releases[0] == releases[1] else f"Before: {releases[0]}. After: {releases[1]}."
+    changed = whatif.sentence(after.what_if)
+    if changed:
+        yield changed
+
+
+# Markdown
+
+
+def markdown(document: DiffDocument, screen: Screen | None) -> str:
+    """The same as tables of Markdown, for a merge request."""
+    parts = table(document, screen)
+    return (
+        "\n\n".join(_markdown_table(part) if isinstance(part, Table) else escaped(str(part)) for part in parts) + "\n"
+    )
+
+
+def _markdown_table(made: Table) -> str:
+    rows = [made.headers, ["---"] * len(made.headers), *([escaped(cell) for cell in row] for row in made.rows)]
+    return "\n".join(shown.line(f"| {' | '.join(row)} |") for row in rows)
+
+
+def names(document: DiffDocument) -> str:
+    """`KIND/NAMESPACE/NAME CHANGE` for claim sets and pods."""
+    sets = [f"{text.claim_set_name(one)} {one.change}" for one in document.claim_sets]
+    pods = [f"pod/{pod.namespace}/{pod.name} {pod.change}" for pod in document.pods]
+    return "".join(f"{shown.line(line)}\n" for line in (*sets, *pods))
+
+
+FORMATS = Formats(table=table, wide=wide, name=names)
+
+
+def parse(option: str) -> Format[DiffDocument]:
+    """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
+    return choose(option, {**of_tables(FORMATS), "markdown": markdown})

@@ -1,0 +1,140 @@
+"""`diff`: what two states of a cluster, or two releases, answer differently."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from msgspec import structs
+
+from dra_plan.allocator import View
+from dra_plan.api.core import Pod
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.notice import Notice
+from dra_plan.claimsets.sets import ClaimSet
+from dra_plan.documents.base import AppliedEdit, answer_target, warnings
+from dra_plan.documents.diff import (
+    ChangedClaimSet,
+    ChangedPod,
+    ChangedPool,
+    ChangedSelector,
+    ComparedState,
+    DiffDocument,
+    DiffReason,
+)
+from dra_plan.planner import notices
+from dra_plan.planner.allocation import plan_claim_sets
+from dra_plan.planner.answer import PrintedAnswer, counted
+from dra_plan.planner.differences.claim_sets import changed_claim_sets
+from dra_plan.planner.differences.pods import changed_pods
+from dra_plan.planner.differences.pools import changed_pools
+from dra_plan.planner.differences.selectors import changed_selectors
+from dra_plan.planner.differences.why import reasons
+from dra_plan.planner.question import Question
+from dra_plan.planner.scheduling import schedule_pods
+from dra_plan.scheduler.simulation import Simulation
+
+MOST_ASKED_ALONE = 50
+"""So many lost pods are asked about once more, each alone."""
+
+
+class State(NamedTuple):
+    """One side: objects, seen as one target sees them, and the changes that led to them."""
+
+    inventory: Inventory
+    view: View
+    what_if: tuple[AppliedEdit, ...] = ()
+
+
+@dataclass(frozen=True, repr=False)
+class ClusterDiff(PrintedAnswer[DiffDocument]):
+    """The answer of `diff`: what differs, which `for` goes through: claim sets, then pods, pools and selectors."""
+
+    before: State
+    after: State
+    claim_sets: tuple[ChangedClaimSet, ...]
+    pods: tuple[ChangedPod, ...]
+    pools: tuple[ChangedPool, ...]
+    selectors: tuple[ChangedSelector, ...]
+    notices: tuple[Notice, ...]
+
+    def __iter__(self) -> Iterator[ChangedClaimSet | ChangedPod | ChangedPool | ChangedSelector]:
+        yield from self.claim_sets
+        yield from self.pods
+        yield from self.pools
+        yield from self.selectors
+
+    def __len__(self) -> int:
+        return sum(map(len, (self.claim_sets, self.pods, self.pools, self.selectors)))
+
+    def __repr__(self) -> str:
+        return f"<ClusterDiff: {counted(len(self), 'difference')}>"
+
+    def _document(self) -> DiffDocument:
+        return DiffDocument(
+            target=answer_target(self.after.view.target),
+            before=_compared(self.before),
+            after=_compared(self.after),
+            claim_sets=list(self.claim_sets),
+            pods=list(self.pods),
+            pools=list(self.pools),
+            selectors=list(self.selectors),
+            warnings=warnings(self.notices),
+        )
+
+
+def _compared(state: State) -> ComparedState:
+    return ComparedState(target=answer_target(state.view.target), what_if=list(state.what_if))
+
+
+def compare(before: State, after: State, question: Question) -> ClusterDiff:
+    """Asks both states the same question, and tells what differs. Raises what `allocate` and `schedule` raise.
+
+    With `together` only the claims are asked about, not the pods.
+    """
+    old, new = (plan_claim_sets(state.inventory, state.view, question) for state in (before, after))
+    selectors = tuple(changed_selectors((before.inventory, before.view), (after.inventory, after.view)))
+
+    def why(claim_set: ClaimSet) -> list[DiffReason]:
+        return reasons(claim_set, old, new, before.view, selectors)
+
+    plans = [] if question.together else [schedule_pods(s.inventory, s.view.target, question) for s in (before, after)]
+    pods = changed_pods(*(plan.document for plan in plans)) if plans else iter(())
+    told = [[*plan.notices] for plan in (old, new)]
+    for notices_of_side, plan in zip(told, plans, strict=False):
+        notices_of_side += plan.outcome.notices
+    return ClusterDiff(
+        before,
+        after,
+        tuple(changed_claim_sets(old, new, why)),
+        tuple(_asked_alone(pods, after, question)),
+        tuple(changed_pools(before.view, after.view)),
+        selectors,
+        _told(told[0], told[1], same=before.view.target.release == after.view.target.release),
+    )
+
+
+def _told(before: Iterable[Notice], after: Iterable[Notice], *, same: bool) -> tuple[Notice, ...]:
+    """The notices of both sides, each once. That kubelets are of another release is what an upgrade is about."""
+    kept = (each for each in after if same or each.code != notices.OTHER_KUBELETS)
+    return tuple(dict.fromkeys((*before, *kept)))
+
+
+def _asked_alone(changed: Iterable[ChangedPod], after: State, question: Question) -> Iterator[ChangedPod]:
+    """The changed pods; of lost ones it is known whether they would be bound if no other pod waited."""
+    left = MOST_ASKED_ALONE
+    for pod in changed:
+        if pod.change == "Lost" and left > 0:
+            left -= 1
+            pod = structs.replace(pod, fits_alone=_fits_alone((pod.namespace, pod.name), after, question))
+        yield pod
+
+
+def _fits_alone(name: tuple[str, str], state: State, question: Question) -> bool:
+    def chosen(pod: Pod) -> bool:
+        return (pod.metadata.namespace, pod.metadata.name) == name
+
+    simulation = Simulation(state.inventory, target=state.view.target, max_steps=question.max_steps, chosen=chosen)
+    simulation.start()
+    return any(bool(record.node) and chosen(record.pod) for record in simulation.scheduler.records.by_uid.values())

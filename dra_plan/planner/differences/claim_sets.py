@@ -1,0 +1,129 @@
+"""Claim sets whose answers differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+import msgspec
+from msgspec import structs
+
+from dra_plan.allocator import Outcome
+from dra_plan.claimsets.sets import ClaimSet
+from dra_plan.documents.allocation import PlannedClaimSet, PlannedNode
+from dra_plan.documents.diff import ChangedClaimSet, ChangedNode, ComparedSet, DiffReason, SetChange
+from dra_plan.planner.allocation import AllocationPlan
+
+Key = tuple[object, ...]
+
+
+def changed_claim_sets(
+    before: AllocationPlan, after: AllocationPlan, why: Callable[[ClaimSet], list[DiffReason]]
+) -> Iterator[ChangedClaimSet]:
+    """The sets that differ, in the order of the state before, then those that are new; `why` tells their reasons."""
+    old, new = _by_key(before), _by_key(after)
+    for key in dict.fromkeys((*old, *new)):
+        was, now = (found[1] if found is not None else None for found in (old.get(key), new.get(key)))
+        change = _change(was, now)
+        if change is not None:
+            claim_set = (new.get(key) or old[key])[0]
+            yield structs.replace(_told(change, was, now), reasons=why(claim_set) if was and now else [])
+
+
+def _by_key(plan: AllocationPlan) -> Mapping[Key, tuple[ClaimSet, PlannedClaimSet]]:
+    """Claim sets and their answers, by owner and part; those that nobody owns by their claims."""
+    answers = zip(plan.claim_sets, plan.document.claim_sets, strict=True)
+    return {_key(answer): (asked.claim_set, answer) for asked, answer in answers}
+
+
+def _key(one: PlannedClaimSet) -> Key:
+    if one.owner is not None:
+        return one.owner.kind, one.owner.namespace, one.owner.name, one.part
+    return tuple((claim.namespace, claim.name) for claim in one.claims)
+
+
+def _change(before: PlannedClaimSet | None, after: PlannedClaimSet | None) -> SetChange | None:
+    if before is None or after is None:
+        return "New" if before is None else "Gone"
+    if before.outcome is not after.outcome and Outcome.FITS in (before.outcome, after.outcome):
+        return "Lost" if before.outcome is Outcome.FITS else "Gained"
+    old, new = set(before.fitting_nodes), set(after.fitting_nodes)
+    if old != new:
+        if len(old) == len(new):
+            return "OtherNodes"
+        return "FewerNodes" if len(old) > len(new) else "MoreNodes"
+    return _of_nodes(before, after)
+
+
+def _of_nodes(before: PlannedClaimSet, after: PlannedClaimSet) -> SetChange | None:
+    """What is other about a set that fits on the same nodes."""
+    others = {node.name: node for node in after.nodes}
+    pairs = [(node, others[node.name]) for node in before.nodes if node.name in others]
+    if any(_devices(old) != _devices(new) for old, new in pairs):
+        return "OtherDevices"
+    if any(_allocation(old) != _allocation(new) for old, new in pairs):
+        return "OtherAllocation"
+    said = [(old.outcome, old.message) != (new.outcome, new.message) for old, new in pairs]
+    return "OtherMessage" if any(said) or before.outcome is not after.outcome else None
+
+
+def _devices(node: PlannedNode) -> list[tuple[str, str, str, str]]:
+    return [
+        (result.request, result.driver, result.pool, result.device)
+        for claim in node.claims
+        for result in claim.allocation.devices.results
+    ]
+
+
+def _allocation(node: PlannedNode) -> object:
+    """All that the claims are given; share IDs are made anew each time."""
+    plain = msgspec.to_builtins(node.claims)
+    for claim in plain:
+        for result in claim["allocation"]["devices"].get("results", ()):
+            result.pop("shareID", None)
+    return plain
+
+
+def _told(change: SetChange, before: PlannedClaimSet | None, after: PlannedClaimSet | None) -> ChangedClaimSet:
+    one = after if after is not None else before
+    assert one is not None
+    return ChangedClaimSet(
+        owner=one.owner,
+        claims=one.claims,
+        part=one.part,
+        change=change,
+        before=_state(before),
+        after=_state(after),
+        nodes=list(_nodes(before, after)),
+        reasons=[],
+    )
+
+
+def _state(one: PlannedClaimSet | None) -> ComparedSet | None:
+    if one is None:
+        return None
+    messages = list(dict.fromkeys(node.message for node in one.nodes if node.message))
+    return ComparedSet(outcome=one.outcome, fitting_nodes=one.fitting_nodes, messages=messages)
+
+
+def _nodes(before: PlannedClaimSet | None, after: PlannedClaimSet | None) -> Iterator[ChangedNode]:
+    old, new = _nodes_of(before), _nodes_of(after)
+    for name in dict.fromkeys((*old, *new)):
+        was, now = old.get(name), new.get(name)
+        if was is None or now is None or _answer(was) != _answer(now):
+            yield ChangedNode(name=name, before=_said(was), after=_said(now))
+
+
+def _nodes_of(one: PlannedClaimSet | None) -> Mapping[str, PlannedNode]:
+    return {} if one is None else {node.name: node for node in one.nodes}
+
+
+def _answer(node: PlannedNode) -> object:
+    return node.outcome, node.message, _allocation(node)
+
+
+def _said(node: PlannedNode | None) -> str | None:
+    if node is None:
+        return None
+    if node.outcome is not Outcome.FITS:
+        return node.message
+    return ", ".join("/".join(names[1:]) for names in _devices(node))

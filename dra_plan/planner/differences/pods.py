@@ -1,0 +1,58 @@
+"""Pods that the scheduler treats in another way."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+from dra_plan.documents.diff import ChangedPod, ComparedPod, PodChange
+from dra_plan.documents.schedule import ScheduleDocument, ScheduledPod
+
+
+def changed_pods(before: ScheduleDocument, after: ScheduleDocument) -> Iterator[ChangedPod]:
+    """The pods that differ, in the order of the state before, then those that are new."""
+    old, new = _states(before), _states(after)
+    for key in dict.fromkeys((*old, *new)):
+        change = _change(old.get(key), new.get(key))
+        if change is not None:
+            namespace, name = key
+            yield ChangedPod(namespace=namespace, name=name, change=change, before=old.get(key), after=new.get(key))
+
+
+def _states(document: ScheduleDocument) -> Mapping[tuple[str, str], ComparedPod]:
+    devices = _devices(document)
+    return {(pod.namespace, pod.name): _state(pod, devices) for pod in document.pods}
+
+
+def _devices(document: ScheduleDocument) -> Mapping[tuple[str, str], list[str]]:
+    """DRIVER/POOL/DEVICE by namespace and name of the pods for which they are reserved."""
+    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for claim in document.claims:
+        if claim.allocation is None:
+            continue
+        names = [f"{each.driver}/{each.pool}/{each.device}" for each in claim.allocation.devices.results]
+        for user in claim.reserved_for:
+            found[claim.namespace, user.name] += names
+    return found
+
+
+def _state(pod: ScheduledPod, devices: Mapping[tuple[str, str], list[str]]) -> ComparedPod:
+    return ComparedPod(
+        outcome=pod.outcome,
+        node_name=pod.node_name,
+        devices=devices.get((pod.namespace, pod.name), []),
+        message=pod.message or pod.waiting or None,
+    )
+
+
+def _change(before: ComparedPod | None, after: ComparedPod | None) -> PodChange | None:
+    if before is None or after is None:
+        return "New" if before is None else "Gone"
+    was, now = before.outcome == "Bound", after.outcome == "Bound"
+    if was is not now:
+        return "Lost" if was else "Gained"
+    if before.node_name != after.node_name:
+        return "OtherNode"
+    if before.devices != after.devices:
+        return "OtherDevices"
+    return "OtherMessage" if (before.outcome, before.message) != (after.outcome, after.message) else None

@@ -1,0 +1,225 @@
+"""What two states answer differently: as recorded between releases, and the laws that differences keep."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dra_plan import Cluster
+from tests.cli.running import in_process
+from tests.conformance.recorded import cases, gates, version
+from tests.scheduler.build import GPU, claim, gpus, node, pod, request, slices, template
+from tests.whatif.clusters import mid_life, owned, running
+
+QUICKSTART = "fixtures/quickstart"
+Plain = dict[str, Any]
+
+# Releases, as recorded
+
+
+def recorded(release: str) -> dict[str, Plain]:
+    names = ("cases", "quirks") if release == "1.36.2" else (f"cases-{release}",)
+    return {case["id"]: case for name in names for case in cases(name)}
+
+
+def answers(case: Plain) -> list[Plain]:
+    """What was recorded for each node; which of several allocations upstream takes is left out."""
+    kept = ("node", "fits", "error", "allocations", "anyAllocation")
+    return [{key: value for key, value in one.items() if key in kept} for one in case["expected"]["nodes"]]
+
+
+def pairs(before: str, after: str) -> list[tuple[Plain, Plain]]:
+    """Cases that were recorded for both, with certain answers."""
+    old, new = recorded(before), recorded(after)
+    both = [(old[name], new[name]) for name in old if name in new and old[name]["objects"] == new[name]["objects"]]
+    return [pair for pair in both if "anyAllocation" not in json.dumps([answers(case) for case in pair])]
+
+
+def is_told(before: Plain, after: Plain) -> bool:
+    cluster = Cluster.of(before["objects"], kubernetes_version=version(before), feature_gates=gates(before))
+    return len(cluster.diff(cluster.at(version(after), gates(after)), together=True)) > 0
+
+
+STEPS = [("1.36.2", "1.36.3"), ("1.36.3", "1.37"), ("1.35", "1.36.2"), ("1.34", "1.35")]
+UNCERTAIN = {"all-0033", "first-0015", "taint-0000", "binding-0016"}
+"""Recorded for 1.34 with one of several possible orders of pools, which the recording does not tell."""
+
+
+@pytest.mark.parametrize(("before", "after"), STEPS)
+def test_what_changed_between_releases_is_what_was_recorded(before: str, after: str) -> None:
+    differing = [pair for pair in pairs(before, after) if answers(pair[0]) != answers(pair[1])]
+    assert differing
+    for old, new in differing[:25]:
+        assert old["id"] in UNCERTAIN or is_told(old, new), old["id"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("before", "after"), STEPS)
+def test_exactly_the_recorded_cases_differ(before: str, after: str) -> None:
+    for old, new in pairs(before, after):
+        if old["id"] not in UNCERTAIN:
+            assert is_told(old, new) is (answers(old) != answers(new)), old["id"]
+
+
+def test_a_defect_that_ended_is_the_reason() -> None:
+    [case] = [old for old, new in pairs("1.36.2", "1.36.3") if answers(old) != answers(new)][:1]
+    cluster = Cluster.of(case["objects"], kubernetes_version="1.36.2", feature_gates=gates(case))
+    [changed] = cluster.diff(cluster.at("1.36.3"), together=True).claim_sets
+    assert [reason.code for reason in changed.reasons] == ["defect-ended"]
+    back = cluster.at("1.36.3").diff(cluster, together=True).claim_sets[0]
+    assert [reason.code for reason in back.reasons] == ["defect-began"]
+
+
+# Claim sets and pods
+
+
+def changes(before: Cluster, after: Cluster) -> dict[str, str]:
+    found = before.diff(after)
+    sets = {one.owner.name if one.owner else one.claims[0].name: one.change for one in found.claim_sets}
+    return sets | {f"pod {one.name}": one.change for one in found.pods}
+
+
+WANTS = pod("wants", templates={"gpu": "one"})
+BASE = [*gpus("a", "b"), template("one"), WANTS]
+
+
+def test_each_kind_of_change() -> None:
+    cluster = Cluster.of(BASE)
+    assert changes(cluster, cluster.cordon("a")) == {"wants": "FewerNodes", "pod wants": "OtherNode"}
+    assert changes(cluster, cluster.cordon("a", "b")) == {"wants": "Lost", "pod wants": "Lost"}
+    assert changes(cluster.cordon("a", "b"), cluster) == {"wants": "Gained", "pod wants": "Gained"}
+    assert changes(cluster, cluster.add_nodes(1, like="a")) == {"wants": "MoreNodes"}
+    assert changes(cluster, cluster.without("pod/wants")) == {"wants": "Gone", "pod wants": "Gone"}
+    moved = cluster.cordon("a").add_nodes(1, like="b")
+    assert changes(cluster, moved)["wants"] == "OtherNodes"
+    taken = Cluster.of([*BASE, claim("own", status={"allocation": {"devices": {"results": [_result("a", "gpu-0")]}}})])
+    assert changes(cluster, taken) == {"wants": "OtherDevices", "pod wants": "OtherDevices"}
+
+
+def _result(pool: str, device: str) -> Plain:
+    return {"request": "r", "driver": GPU, "pool": pool, "device": device}
+
+
+def test_a_pod_that_lost_its_place_to_another_is_said_to_fit_alone() -> None:
+    first = pod("a-first", templates={"gpu": "two"})
+    both = [*gpus("a"), template("one"), template("two", request(count=2)), WANTS]
+    before, after = Cluster.of(both), Cluster.of([*both[:-1], first, WANTS])
+    [lost] = [one for one in before.diff(after).pods if one.change == "Lost"]
+    assert (lost.name, lost.fits_alone) == ("wants", True)
+    [gone] = [one for one in before.diff(before.cordon("a")).pods if one.change == "Lost"]
+    assert not gone.fits_alone
+
+
+# Pools and selectors
+
+
+def upgraded(**attributes: Plain) -> list[Plain]:
+    new = copy.deepcopy(BASE)
+    for piece in new:
+        if piece["kind"] == "ResourceSlice":
+            for device in piece["spec"]["devices"]:
+                device["attributes"] = attributes
+    return new
+
+
+def test_values_that_drivers_publish_otherwise_are_told() -> None:
+    before = Cluster.of(upgraded(model={"string": "A"}, old={"int": 1}))
+    after = Cluster.of(upgraded(model={"string": "B"}, new={"bool": True}))
+    pools = before.diff(after).to_dict()["pools"]
+    assert [(pool["pool"], pool["change"]) for pool in pools] == [("a", "Changed"), ("b", "Changed")]
+    assert pools[0]["values"] == [
+        {"field": "attributes.model", "devices": 2, "before": "A", "after": "B"},
+        {"field": "attributes.old", "devices": 2, "before": "1", "after": None},
+        {"field": "attributes.new", "devices": 2, "before": None, "after": "true"},
+    ]
+
+
+def test_devices_and_pools_that_come_and_go_are_told() -> None:
+    before = Cluster.of([*BASE, slices("c", "x", driver="net.example.com"), node("c")])
+    after = Cluster.of([*gpus("a", "b", each=3), template("one"), WANTS, slices("d", "x"), node("d")])
+    pools = {(pool["driver"], pool["pool"]): pool for pool in before.diff(after).to_dict()["pools"]}
+    assert pools["net.example.com", "c"]["change"] == "Gone"
+    assert pools[GPU, "d"]["change"] == "New"
+    assert pools[GPU, "a"]["devicesNew"] == ["gpu-2"]
+
+
+def test_an_attribute_that_a_selector_reads_and_a_driver_dropped_is_the_reason() -> None:
+    expression = f'device.attributes["{GPU}"].model == "A"'
+    chosen = template("one", request(selectors=[{"cel": {"expression": expression}}]))
+    old = [chosen if obj["kind"] == "ResourceClaimTemplate" else obj for obj in upgraded(model={"string": "A"})]
+    new = [chosen if obj["kind"] == "ResourceClaimTemplate" else obj for obj in upgraded(name={"string": "A"})]
+    found = Cluster.of(old).diff(Cluster.of(new))
+    [changed] = found.claim_sets
+    assert [(reason.code, reason.attribute) for reason in changed.reasons] == [("attribute-gone", f"{GPU}/model")]
+    [selector] = found.selectors
+    assert (selector.before, selector.after, selector.reads_gone) == (4, 0, [f"{GPU}/model"])
+    told = str(found)
+    assert f"reads {GPU}/model, which no device has any more." in told
+
+
+# Laws
+
+STATES = [
+    Cluster.of(BASE),
+    Cluster.of(mid_life()),
+    Cluster.of(mid_life()).drain("a").add_nodes(1, like="c"),
+    Cluster.of([*mid_life(), running("more", "c", metadata=owned("Job", "j"))]).cordon("b"),
+    Cluster.load(QUICKSTART),
+    Cluster.load(QUICKSTART).at("1.34"),
+]
+SWAPPED = {"Lost": "Gained", "FewerNodes": "MoreNodes", "New": "Gone"}
+SWAPPED |= {value: key for key, value in SWAPPED.items()}
+
+
+@pytest.mark.parametrize("cluster", STATES, ids=range(len(STATES)))
+def test_a_state_does_not_differ_from_itself(cluster: Cluster) -> None:
+    assert list(cluster.diff(cluster)) == []
+
+
+@pytest.mark.parametrize("one", range(len(STATES)))
+@pytest.mark.parametrize("other", range(len(STATES)))
+def test_sides_that_are_swapped_swap_what_is_lost_and_gained(one: int, other: int) -> None:
+    there, back = changes(STATES[one], STATES[other]), changes(STATES[other], STATES[one])
+    assert {name: SWAPPED.get(change, change) for name, change in there.items()} == back
+
+
+def test_neither_state_is_changed() -> None:
+    cluster = Cluster.of(mid_life())
+    before = copy.deepcopy(cluster.inventory)
+    cluster.diff(cluster.drain("a"))
+    assert cluster.inventory == before
+
+
+# The command
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        ((QUICKSTART, QUICKSTART), 0),
+        ((QUICKSTART, "--drain", "gpu-a"), 1),
+        ((QUICKSTART, "--add-nodes", "1=gpu-a"), 0),
+        ((QUICKSTART, "--to-kubernetes-version", "1.37"), 0),
+        ((QUICKSTART, "--to-feature-gates", "DRAConsumableCapacity=false"), 0),
+        ((QUICKSTART, "serve", "--cordon", "cpu-a"), 0),
+        ((QUICKSTART, "train", "--drain", "gpu-a"), 1),
+        ((QUICKSTART,), 2),
+        ((QUICKSTART, QUICKSTART, QUICKSTART), 2),
+        ((QUICKSTART, "--to-quirks", "some"), 2),
+        ((QUICKSTART, "nowhere.yaml"), 2),
+        ((), 2),
+    ],
+)
+def test_exit_status(arguments: tuple[str, ...], status: int) -> None:
+    ran = in_process("diff", *arguments)
+    assert ran.status == status, ran.err
+
+
+@pytest.mark.parametrize("form", ["table", "wide", "markdown", "name", "json"])
+def test_what_it_prints(form: str, golden: Any) -> None:
+    ran = in_process("diff", QUICKSTART, "--without", "node/gpu-a", "--add-nodes", "2=gpu-b", "-o", form)
+    golden(Path(__file__).parent / "golden" / f"diff.{form}", ran.out)
