@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dra_plan.cli import options
+from dra_plan.cli import completing, options
 from dra_plan.cli.exits import Exit
 
 
@@ -21,7 +21,10 @@ def cel(
     device: Annotated[
         str | None,
         typer.Option(
-            "--device", metavar="DRIVER/POOL/DEVICE", help="This device only, with the value of every sub-expression."
+            "--device",
+            autocompletion=completing.devices,
+            metavar="DRIVER/POOL/DEVICE",
+            help="This device only, with the value of every sub-expression.",
         ),
     ] = None,
     kubernetes_version: options.KubernetesVersion = None,

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from dra_plan.cli import options, whatif
+from dra_plan.cli import completing, options, whatif
 from dra_plan.cli.arguments import tell_apart
 from dra_plan.cli.exits import Exit, of_document
 from dra_plan.cli.reporting import Reporting, of_claim_sets
@@ -26,7 +26,12 @@ def explain(
     nodes: options.Nodes = None,
     devices: Annotated[
         list[str] | None,
-        typer.Option("--device", metavar="DRIVER/POOL/DEVICE", help="Tell the whole story of this device; repeatable."),
+        typer.Option(
+            "--device",
+            autocompletion=completing.devices,
+            metavar="DRIVER/POOL/DEVICE",
+            help="Tell the whole story of this device; repeatable.",
+        ),
     ] = None,
     together: Annotated[
         bool,
@@ -51,7 +56,13 @@ def explain(
     ] = False,
     output: Annotated[
         str,
-        typer.Option("--output", "-o", metavar="FORMAT", help="text, markdown, json, yaml or jsonpath=TEMPLATE."),
+        typer.Option(
+            "--output",
+            "-o",
+            autocompletion=completing.explanations,
+            metavar="FORMAT",
+            help="text, markdown, json, yaml or jsonpath=TEMPLATE.",
+        ),
     ] = "text",
     report: options.Reports = None,
     progress: options.Progress = True,

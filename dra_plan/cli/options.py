@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dra_plan.cli import completing
+
 if TYPE_CHECKING:
     from dra_plan.output.gate import Gate
 
@@ -17,7 +19,7 @@ def _split_names(given: list[str] | None) -> list[str] | None:
 
 Paths = Annotated[
     list[str] | None,
-    typer.Argument(metavar="PATH", hidden=True),
+    typer.Argument(metavar="PATH", hidden=True, autocompletion=completing.owners),
 ]
 Filenames = Annotated[
     list[str] | None,
@@ -26,11 +28,23 @@ Filenames = Annotated[
 Recursive = Annotated[bool, typer.Option("--recursive", "-R", help="Read directories with their subdirectories.")]
 Nodes = Annotated[
     list[str] | None,
-    typer.Option("--node", metavar="NAME,...", help="Look at these nodes only; repeatable.", callback=_split_names),
+    typer.Option(
+        "--node",
+        autocompletion=completing.nodes,
+        metavar="NAME,...",
+        help="Look at these nodes only; repeatable.",
+        callback=_split_names,
+    ),
 ]
 Namespace = Annotated[
     str | None,
-    typer.Option("--namespace", "-n", metavar="NAME", help="Plan only what is in this namespace."),
+    typer.Option(
+        "--namespace",
+        "-n",
+        autocompletion=completing.namespaces,
+        metavar="NAME",
+        help="Plan only what is in this namespace.",
+    ),
 ]
 AllNamespaces = Annotated[
     bool,
@@ -47,7 +61,10 @@ Selector = Annotated[
 KubernetesVersion = Annotated[
     str | None,
     typer.Option(
-        "--kubernetes-version", metavar="VERSION", help="Answer as this release does (default: the input's, or 1.36)."
+        "--kubernetes-version",
+        autocompletion=completing.versions,
+        metavar="VERSION",
+        help="Answer as this release does (default: the input's, or 1.36).",
     ),
 ]
 StrictVersion = Annotated[
@@ -56,12 +73,18 @@ StrictVersion = Annotated[
 ]
 FeatureGates = Annotated[
     list[str] | None,
-    typer.Option("--feature-gates", metavar="A,B=false", help="Gates that differ from the release's defaults."),
+    typer.Option(
+        "--feature-gates",
+        autocompletion=completing.gates,
+        metavar="A,B=false",
+        help="Gates that differ from the release's defaults.",
+    ),
 ]
 Quirks = Annotated[
     str,
     typer.Option(
         "--quirks",
+        autocompletion=completing.of("upstream", "fixed"),
         metavar="upstream|fixed",
         help="upstream: with the release's known defects; fixed: as the API promises.",
     ),
@@ -76,7 +99,13 @@ DevicesOnly = Annotated[
 ]
 Output = Annotated[
     str,
-    typer.Option("--output", "-o", metavar="FORMAT", help="table, wide, json, yaml, name or jsonpath=TEMPLATE."),
+    typer.Option(
+        "--output",
+        "-o",
+        autocompletion=completing.outputs,
+        metavar="FORMAT",
+        help="table, wide, json, yaml, name or jsonpath=TEMPLATE.",
+    ),
 ]
 MaxSteps = Annotated[
     int | None,
@@ -94,6 +123,7 @@ Reports = Annotated[
     list[str] | None,
     typer.Option(
         "--report",
+        autocompletion=completing.reports,
         metavar="FORM",
         help="Also report for CI: junit=FILE, sarif=FILE, github or gitlab=FILE; repeatable.",
     ),
@@ -108,7 +138,12 @@ MinNodes = Annotated[
 ]
 FailOn = Annotated[
     str,
-    typer.Option("--fail-on", metavar="error|warning", help="warning: exit with 1 if there is any warning, too."),
+    typer.Option(
+        "--fail-on",
+        autocompletion=completing.of("error", "warning"),
+        metavar="error|warning",
+        help="warning: exit with 1 if there is any warning, too.",
+    ),
 ]
 Progress = Annotated[
     bool,

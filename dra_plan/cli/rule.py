@@ -6,16 +6,28 @@ from typing import Annotated
 
 import typer
 
+from dra_plan.cli import completing
 from dra_plan.cli.exits import Exit
 
 
 def rule(
     codes: Annotated[
         list[str] | None,
-        typer.Argument(metavar="CODE", help="Codes, or how they begin; without any, all rules are listed."),
+        typer.Argument(
+            autocompletion=completing.rules,
+            metavar="CODE",
+            help="Codes, or how they begin; without any, all rules are listed.",
+        ),
     ] = None,
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FORMAT", help="text, json, yaml, name or jsonpath=TEMPLATE.")
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            autocompletion=completing.of("text", *completing.DATA, "name"),
+            metavar="FORMAT",
+            help="text, json, yaml, name or jsonpath=TEMPLATE.",
+        ),
     ] = "text",
 ) -> Exit:
     """Explain rules of validate, with examples.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dra_plan.cli import options, whatif
+from dra_plan.cli import completing, options, whatif
 from dra_plan.cli.arguments import tell_apart
 from dra_plan.cli.exits import Exit, of_document
 from dra_plan.cli.reporting import Reporting, of_pods
@@ -38,6 +38,7 @@ def schedule(
         str | None,
         typer.Option(
             "--api-server",
+            autocompletion=completing.of("recorded", "real"),
             metavar="recorded|real",
             help="real: as in a cluster; recorded: finished pods count, and no write is refused as outdated.",
             hidden=True,
@@ -47,6 +48,7 @@ def schedule(
         str,
         typer.Option(
             "--order",
+            autocompletion=completing.of("arrival", "name"),
             metavar="arrival|name",
             help="arrival: pods as they were created; name: as a restarted scheduler lists them.",
         ),

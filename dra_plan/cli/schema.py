@@ -6,13 +6,18 @@ from typing import Annotated
 
 import typer
 
+from dra_plan.cli import completing
 from dra_plan.cli.exits import Exit
 
 
 def schema(
     kind: Annotated[
         str | None,
-        typer.Argument(metavar="KIND", help="The document's kind, or APIVERSION/KIND; without it, all are listed."),
+        typer.Argument(
+            autocompletion=completing.documents,
+            metavar="KIND",
+            help="The document's kind, or APIVERSION/KIND; without it, all are listed.",
+        ),
     ] = None,
 ) -> Exit:
     """Print the JSON Schema of a document, or list them.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dra_plan.cli import options
+from dra_plan.cli import completing, options
 from dra_plan.cli.exits import Exit
 from dra_plan.cli.reporting import Reporting
 
@@ -24,10 +24,21 @@ def validate(
     recursive: options.Recursive = False,
     select: Annotated[
         Codes,
-        typer.Option("--select", metavar="CODES", help="Only these rules: codes or how they begin (DRA1,DRA220)."),
+        typer.Option(
+            "--select",
+            autocompletion=completing.rules,
+            metavar="CODES",
+            help="Only these rules: codes or how they begin (DRA1,DRA220).",
+        ),
     ] = None,
     ignore: Annotated[
-        Codes, typer.Option("--ignore", metavar="CODES", help="Not these rules; of two options the longer code wins.")
+        Codes,
+        typer.Option(
+            "--ignore",
+            autocompletion=completing.rules,
+            metavar="CODES",
+            help="Not these rules; of two options the longer code wins.",
+        ),
     ] = None,
     ignore_unknown: Annotated[
         bool | None,
@@ -37,6 +48,7 @@ def validate(
         str | None,
         typer.Option(
             "--fail-on",
+            autocompletion=completing.of("error", "warning", "info"),
             metavar="error|warning|info",
             help="The least severity that makes exit status 1 (default: error).",
         ),
@@ -64,6 +76,7 @@ def validate(
         typer.Option(
             "--output",
             "-o",
+            autocompletion=completing.of("text", "short", "table", "wide", *completing.DATA, "name"),
             metavar="FORMAT",
             help="text, short (a line a finding), table, wide, json, yaml, name or jsonpath=TEMPLATE.",
         ),

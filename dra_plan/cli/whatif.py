@@ -7,25 +7,42 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from dra_plan.cli import completing
+
 if TYPE_CHECKING:
     from dra_plan.api.inventory import Inventory
     from dra_plan.cluster import Cluster
     from dra_plan.whatif import Edit
 
 Cordon = Annotated[
-    list[str] | None, typer.Option("--cordon", metavar="NODE", help="Mark the node unschedulable; repeatable.")
+    list[str] | None,
+    typer.Option(
+        "--cordon", autocompletion=completing.nodes, metavar="NODE", help="Mark the node unschedulable; repeatable."
+    ),
 ]
 Drain = Annotated[
     list[str] | None,
-    typer.Option("--drain", metavar="NODE", help="Cordon the node, and let its pods leave; repeatable."),
+    typer.Option(
+        "--drain",
+        autocompletion=completing.nodes,
+        metavar="NODE",
+        help="Cordon the node, and let its pods leave; repeatable.",
+    ),
 ]
 WithoutObject = Annotated[
     list[str] | None,
-    typer.Option("--without", metavar="KIND/NAME", help="Leave this object out; repeatable."),
+    typer.Option(
+        "--without", autocompletion=completing.objects, metavar="KIND/NAME", help="Leave this object out; repeatable."
+    ),
 ]
 AddNodes = Annotated[
     list[str] | None,
-    typer.Option("--add-nodes", metavar="N=NODE", help="Add N nodes like this one, or like that of a file."),
+    typer.Option(
+        "--add-nodes",
+        autocompletion=completing.added_nodes,
+        metavar="N=NODE",
+        help="Add N nodes like this one, or like that of a file.",
+    ),
 ]
 
 NAMES = ("cordon", "drain", "without", "add_nodes")

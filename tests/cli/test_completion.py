@@ -1,14 +1,18 @@
 """Completion scripts, and what they complete."""
 
+import os
 import shutil
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
+from dra_plan.cli import completing
 from dra_plan.cli.completion import Shell
 
 from .completion_files import FILES, content
-from .running import in_process
+from .running import ROOT, environment, in_process
 
 
 @pytest.mark.parametrize("shell", Shell)
@@ -24,17 +28,95 @@ def test_no_other_scripts_lie_about() -> None:
     assert sorted(folder.iterdir()) == sorted(FILES.values())
 
 
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        ("dra-plan all", ["allocate"]),
-        ("dra-plan allocate --tog", ["--together"]),
-        ("dra-plan completion f", ["fish"]),
-    ],
-)
-def test_candidates(words: str, expected: list[str]) -> None:
-    ran = in_process(_DRA_PLAN_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=str(len(words.split()) - 1))
+QUICKSTART = "fixtures/quickstart"
+CANDIDATES = [
+    ("dra-plan all", ["allocate"]),
+    ("dra-plan allocate --tog", ["--together"]),
+    ("dra-plan completion f", ["fish"]),
+    ("dra-plan allocate -o w", ["wide"]),
+    ("dra-plan explain -o m", ["markdown"]),
+    ("dra-plan validate --output sh", ["short"]),
+    ("dra-plan pools --kubernetes-version 1.34", ["1.34", "1.34.9"]),
+    ("dra-plan pools --feature-gates DRAConsumableC", ["DRAConsumableCapacity=false"]),
+    ("dra-plan pools --quirks f", ["fixed"]),
+    ("dra-plan allocate --report s", ["sarif=report.sarif"]),
+    ("dra-plan schema Alloc", ["AllocationPlan"]),
+    ("dra-plan validate --select DRA152", ["DRA152"]),
+    (f"dra-plan allocate {QUICKSTART} --node gpu", ["gpu-a", "gpu-b"]),
+    (f"dra-plan allocate {QUICKSTART} --node gpu-a,c", ["gpu-a,cpu-a"]),
+    (f"dra-plan allocate -f {QUICKSTART} --drain c", ["cpu-a"]),
+    (f"dra-plan explain {QUICKSTART} tr", ["train"]),
+    (f"dra-plan explain {QUICKSTART} pod/", ["pod/train"]),
+    (f"dra-plan schedule {QUICKSTART} deployment/s", ["deployment/serve"]),
+    (
+        f"dra-plan explain {QUICKSTART} --device gpu.example.com/gpu-a/",
+        [f"gpu.example.com/gpu-a/gpu-{n}" for n in "01"],
+    ),
+    (f"dra-plan allocate {QUICKSTART} -n d", ["default"]),
+    (f"dra-plan allocate {QUICKSTART} --without node/g", ["node/gpu-a", "node/gpu-b"]),
+    ("dra-plan allocate no-such-file --node g", []),
+    ("dra-plan allocate fixtures/qui", []),
+]
+"""Lines, and what their last word may become; nothing where the shell completes paths itself."""
+
+
+@pytest.mark.parametrize(("words", "expected"), CANDIDATES)
+def test_candidates(words: str, expected: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    line = "\n".join(words.split())
+    ran = in_process(_DRA_PLAN_COMPLETE="complete_bash", COMP_WORDS=line, COMP_CWORD=str(len(words.split()) - 1))
     assert ran.out.split() == expected
+    assert ran.err == ""
+
+
+def test_large_input_is_not_read_for_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(completing, "MOST_BYTES", 100)
+    test_candidates(f"dra-plan allocate {ROOT / QUICKSTART} --node gpu", [], monkeypatch)
+
+
+BASH = """
+source completions/dra-plan.bash
+COMP_WORDS=({line}) COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))
+_dra_plan_completion dra-plan
+printf '%s\\n' "${{COMPREPLY[@]}}"
+"""
+ZSH = """
+autoload -Uz compinit && compinit -u -d {home}/dump
+compdef() {{ : }}
+_arguments() {{ printf '%s\\n' "$@"; }}
+_describe() {{ print -l ${{(P)${{@[-1]}}}}; }}
+source completions/_dra-plan
+words=({line}) CURRENT=${{#words}}
+_dra_plan_completion
+"""
+FISH = """
+source completions/dra-plan.fish
+complete --do-complete='{line}'
+"""
+IN_SHELLS = [CANDIDATES[index] for index in (3, 7, 12, 15)]
+
+
+def completed(shell: str, program: str, line: str, home: Path) -> str:
+    """What a real shell offers for the line, with a `dra-plan` on its PATH that is this one."""
+    command = home / "dra-plan"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m dra_plan "$@"\n')
+    command.chmod(0o755)
+    env = environment(HOME=str(home), PATH=f"{home}:{os.environ['PATH']}", LC_ALL="C.UTF-8")
+    text = program.format(line=line, home=home)
+    done = subprocess.run([shell, "-c", text], capture_output=True, text=True, cwd=ROOT, env=env, check=False)
+    assert done.returncode in (0, 1), done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("line", [words for words, _ in IN_SHELLS])
+@pytest.mark.parametrize(("shell", "program"), [("bash", BASH), ("zsh", ZSH), ("fish", FISH)])
+def test_real_shells_offer_the_same(shell: str, program: str, line: str, tmp_path: Path) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"needs {shell}, which is not installed here")
+    expected = next(candidates for words, candidates in IN_SHELLS if words == line)
+    offered = completed(shell, program, line, tmp_path)
+    for candidate in expected:
+        assert candidate.replace(":", "\\:") in offered.replace('"', "")
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="no bash here")

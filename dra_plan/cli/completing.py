@@ -1,0 +1,156 @@
+"""What a shell may complete: values that are known by themselves, and names of the manifests that stand on the line.
+
+Nothing is printed, and what can't be read has no names. The scripts of the shells are `completion`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from dra_plan.api.inventory import Inventory
+
+MOST_BYTES = 32 << 20
+"""Larger manifests are not read while somebody waits for a name: some 300 nodes a second."""
+
+Complete = Callable[[str], list[str]]
+
+DATA = ("json", "yaml", "jsonpath=")
+
+
+def of(*values: str) -> Complete:
+    """Completes one of these values."""
+
+    def complete(incomplete: str) -> list[str]:
+        return _beginning(incomplete, values)
+
+    return complete
+
+
+outputs = of("table", "wide", *DATA, "name")
+explanations = of("text", "markdown", *DATA)
+reports = of("junit=report.xml", "sarif=report.sarif", "github", "gitlab=report.json")
+
+
+def versions(incomplete: str) -> list[str]:
+    """Kubernetes versions: minor ones, and the patches that were recorded."""
+    from dra_plan.releases import MINORS, RECORDED
+
+    return _beginning(incomplete, (*MINORS, *RECORDED))
+
+
+def gates(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Feature gates of the release on the line, with the value that they do not have by default."""
+    from dra_plan.releases import NEWEST, find_release, gate_defaults
+
+    release = find_release(ctx.params.get("kubernetes_version") or NEWEST)
+    values = (f"{name}={str(not on).lower()}" for name, on in gate_defaults(release.minor).items())
+    return _last_of_list(incomplete, values)
+
+
+def documents(incomplete: str) -> list[str]:
+    """Kinds of documents that have a schema."""
+    from dra_plan.output import schemas
+    from dra_plan.output.schemas import accepted
+
+    return _beginning(incomplete, (*schemas.kinds(), *accepted.kinds()))
+
+
+def rules(incomplete: str) -> list[str]:
+    """Codes of validate's rules."""
+    from dra_plan.validation.registry import RULES
+
+    return _last_of_list(incomplete, RULES)
+
+
+def nodes(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Names of nodes."""
+    return _last_of_list(incomplete, (node.metadata.name for node in _inventory(ctx).nodes))
+
+
+def added_nodes(ctx: typer.Context, incomplete: str) -> list[str]:
+    """A number, and the name of a node."""
+    number, equals, _ = incomplete.partition("=")
+    names = (node.metadata.name for node in _inventory(ctx).nodes)
+    return _beginning(incomplete, (f"{number if equals else 1}={name}" for name in names))
+
+
+def devices(ctx: typer.Context, incomplete: str) -> list[str]:
+    """DRIVER/POOL/DEVICE of every slice."""
+    slices = (slice_.spec for slice_ in _inventory(ctx).slices)
+    names = (f"{spec.driver}/{spec.pool.name}/{device.name}" for spec in slices for device in spec.devices)
+    return _beginning(incomplete, dict.fromkeys(names))
+
+
+def namespaces(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Namespaces of pods, workloads and claims."""
+    return _beginning(incomplete, dict.fromkeys(namespace for _, namespace, _ in _keys(_inventory(ctx))))
+
+
+def owners(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Pods, workloads and claims, after a path; none, so that the shell completes a path, where a file begins so."""
+    if incomplete.startswith((".", "/", "~", "-")) or (incomplete and any(Path().glob(f"{_plain(incomplete)}*"))):
+        return []
+    return _named(ctx, incomplete)
+
+
+def objects(ctx: typer.Context, incomplete: str) -> list[str]:
+    """KIND/NAME of what can be left out."""
+    found = (f"node/{node.metadata.name}" for node in _inventory(ctx).nodes)
+    return [*_beginning(incomplete, found), *_named(ctx, incomplete)]
+
+
+def _named(ctx: typer.Context, incomplete: str) -> list[str]:
+    wanted = ctx.params.get("namespace")
+    keys = [key for key in _keys(_inventory(ctx)) if wanted in (None, key[1])]
+    forms = [f"{kind.lower()}/{name}" for kind, _, name in keys]
+    names = [name for _, _, name in keys] if incomplete else []
+    return _beginning(incomplete, dict.fromkeys([*forms, *names]))
+
+
+def _plain(text: str) -> str:
+    """The text as a pattern that stands for itself."""
+    return "".join(f"[{char}]" if char in "*?[" else char for char in text)
+
+
+def _keys(inventory: Inventory) -> Iterator[tuple[str, str, str]]:
+    for found in (*inventory.pods, *inventory.workloads, *inventory.claims):
+        yield found.kind, found.metadata.namespace, found.metadata.name
+
+
+def _inventory(ctx: typer.Context) -> Inventory:
+    """What the paths on the line hold; nothing of it if any can't be read, or if it is much."""
+    from dra_plan.api.inventory import Inventory
+    from dra_plan.errors import DraPlanError
+    from dra_plan.manifests.load import load
+    from dra_plan.manifests.sources import is_there
+
+    # typer leaves arguments in `args` where the option to be completed still lacks its value
+    given = [*(ctx.params.get("paths") or ()), *(ctx.params.get("filenames") or ()), *ctx.args]
+    paths = [path for path in given if is_there(path)]
+    try:
+        if not paths or sum(map(_size, paths)) > MOST_BYTES:
+            return Inventory()
+        return load(paths, recursive=bool(ctx.params.get("recursive")))
+    except (DraPlanError, OSError):
+        return Inventory()
+
+
+def _size(path: str) -> int:
+    top = Path(path)
+    files = [file for file in top.rglob("*") if file.is_file()] if top.is_dir() else [top]
+    return sum(file.stat().st_size for file in files)
+
+
+def _last_of_list(incomplete: str, values: Iterable[str]) -> list[str]:
+    """Completes the last of several values with commas between them."""
+    before, comma, last = incomplete.rpartition(",")
+    return [f"{before}{comma}{value}" for value in _beginning(last, values)]
+
+
+def _beginning(incomplete: str, values: Iterable[str]) -> list[str]:
+    return [value for value in values if value.startswith(incomplete)]
