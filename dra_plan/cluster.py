@@ -304,6 +304,7 @@ class Cluster:
     ) -> Explanation:
         """Why the claim sets fit or do not, and what would make them fit; `devices` are DRIVER/POOL/DEVICE.
 
+        podgroup/NAME among the owners asks why a pod group starts or does not (`pod_groups` of the answer).
         The other arguments, and what is raised, are those of `allocate`; UsageError also for an unknown device.
         """
         from dra_plan.planner.explanation import explain_claim_sets

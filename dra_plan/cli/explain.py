@@ -71,7 +71,8 @@ def explain(
 
     The reasons go down to the device; of what fits, why a device was chosen and not an earlier one. PATH... are as for
     allocate. Arguments that are no files name pods, workloads and claims as kubectl does: pod/train, deploy/serve,
-    po train, train; those that run already or have no claims are told, too.
+    po train, train; those that run already or have no claims are told, too. podgroup/train says why a pod group starts
+    or does not.
     """
     from dra_plan.api.label_text import parse_selector
     from dra_plan.cli.loading import keep_until_exit, load_cluster

@@ -23,6 +23,7 @@ from .base import (
 from .clauses import FoundValue
 from .devices import DETAILS, ClaimHolder, DeviceCheck, PassedOver, RemovedDevices
 from .owners import UnplannedOwner
+from .podgroups import ExplainedPodGroup
 from .reasons import AttemptFault, NotTogether, OwedToDefects, SeenCounterSet, UnusablePool
 from .suggestions import SHAPES, TriedChanges
 
@@ -183,6 +184,9 @@ class ExplanationDocument(PrintedDocument, frozen=True, kw_only=True):
     claim_sets: list[ExplainedClaimSet]
     unplanned: Annotated[
         list[UnplannedOwner] | UnsetType, Meta(description="Owners that were named and have nothing to plan.")
+    ] = UNSET
+    pod_groups: Annotated[
+        list[ExplainedPodGroup] | UnsetType, Meta(description="Pod groups that were named, and why they start or not.")
     ] = UNSET
     devices: Annotated[list[DeviceStory], Meta(description="One for each --device.")]
     warnings: list[PrintedWarning]

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from dra_plan import shown
 from dra_plan.allocator import Outcome
 from dra_plan.documents.explanation import ExplainedClaimSet, ExplanationDocument, NodeStory, StoryRequest
-from dra_plan.documents.owners import UnplannedOwner
 
 from . import exclusions, explain_changes, explain_collisions, explain_faults, explain_removed, explain_text, text
 from . import explain_words as words
@@ -18,12 +17,14 @@ from .explain_device import device_lines
 from .explain_funnel import alike, devices_spread, failing, finding_lines, left_spread, removed_spread
 from .explain_layout import Verbatim
 from .explain_owners import unplanned_lines
+from .explain_podgroup import group_lines
 
 
 def render(document: ExplanationDocument, _screen: Screen | None) -> str:
     """The whole explanation."""
     blocks = [_block(_set_lines(claim_set)) for claim_set in document.claim_sets]
-    blocks += [_block(_owner_lines(owner)) for owner in document.unplanned or ()]
+    blocks += [_block(_headed(unplanned_lines(owner))) for owner in document.unplanned or ()]
+    blocks += [_block(_headed(group_lines(group))) for group in document.pod_groups or ()]
     blocks += [_block(["```", *device_lines(story), "```"]) for story in document.devices]
     if not blocks:
         blocks = [explain_text.NOTHING]
@@ -56,8 +57,8 @@ def _set_lines(of: ExplainedClaimSet) -> Iterator[str]:
     yield from _suggestion_lines(of)
 
 
-def _owner_lines(of: UnplannedOwner) -> Iterator[str]:
-    headline, *others = unplanned_lines(of)
+def _headed(lines: Iterable[str]) -> Iterator[str]:
+    headline, *others = lines
     yield f"### {escaped(headline)}"
     yield ""
     yield from _items(line.strip() for line in others)

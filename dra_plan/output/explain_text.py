@@ -16,6 +16,7 @@ from .explain_device import device_lines
 from .explain_funnel import request_lines
 from .explain_layout import Lines, indented
 from .explain_owners import unplanned_lines
+from .explain_podgroup import group_lines
 from .explain_words import counted, listed
 
 MOST_STORIES = 12
@@ -29,6 +30,7 @@ def render(document: ExplanationDocument, screen: Screen | None) -> str:
     """The whole explanation; on a terminal wrapped, with headings in bold."""
     blocks = [list(set_lines(claim_set)) for claim_set in document.claim_sets]
     blocks += [list(unplanned_lines(owner)) for owner in document.unplanned or ()]
+    blocks += [list(group_lines(group)) for group in document.pod_groups or ()]
     blocks += [list(device_lines(story)) for story in document.devices]
     if not blocks:
         blocks = [[NOTHING]]

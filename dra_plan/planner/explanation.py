@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from msgspec import UNSET
 
@@ -14,11 +14,13 @@ from dra_plan.claimsets.sets import ClaimSet
 from dra_plan.documents.allocation import NodeExclusion
 from dra_plan.documents.base import answer_target, warnings
 from dra_plan.documents.explanation import DeviceStory, ExcludedNodes, ExplainedClaimSet, ExplanationDocument
+from dra_plan.documents.podgroups import ExplainedPodGroup
 from dra_plan.errors import UsageError
 from dra_plan.planner.allocation import AllocationPlan, plan_claim_sets
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.claim_set_plan import ClaimSetPlan, set_summary
 from dra_plan.planner.nodes import choose_nodes, with_nodes
+from dra_plan.planner.podgroups import explain_groups, tell_groups_apart
 from dra_plan.planner.question import Question
 
 
@@ -28,6 +30,7 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
 
     plan: AllocationPlan
     devices: tuple[DeviceStory, ...] = ()
+    pod_groups: tuple[ExplainedPodGroup, ...] = ()
 
     def __iter__(self) -> Iterator[ClaimSetPlan]:
         return iter(self.plan)
@@ -49,6 +52,7 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
                 if plan.explanation is not None
             ],
             unplanned=list(self.plan.unplanned) or UNSET,
+            pod_groups=list(self.pod_groups) or UNSET,
             devices=list(self.devices),
             warnings=warnings(self.plan.notices),
         )
@@ -69,11 +73,14 @@ def explain_claim_sets(
 
     `devices` are DRIVER/POOL/DEVICE. Raises UsageError if no slice has such a device, otherwise as `plan_claim_sets`.
     """
+    groups, owners = tell_groups_apart(inventory, question.owners, question.namespace)
+    question = replace(question, owners=owners, names_groups=bool(groups))
     plan = plan_claim_sets(inventory, view, question, explain=True, suggest=True)
+    explained = explain_groups(inventory, view.target, groups, question)
     inventory, _ = with_nodes(inventory, infer=question.infer_nodes)
     nodes = choose_nodes(inventory.nodes, question.nodes)
     sets = [planned.claim_set for planned in plan]
-    return Explanation(plan, tuple(_device(view, nodes, sets, text) for text in devices))
+    return Explanation(plan, tuple(_device(view, nodes, sets, text) for text in devices), tuple(explained))
 
 
 def _device(view: View, nodes: Sequence[Node], sets: Sequence[ClaimSet], text: str) -> DeviceStory:

@@ -38,6 +38,8 @@ def choose_sets(inventory: Inventory, target: Target, question: Question) -> Cho
     A named pod or workload is planned whoever controls it; a named claim with those who use it. With `together` all of
     it is one set. Raises UsageError for names that nothing has.
     """
+    if not question.owners and question.names_groups:
+        return ChosenSets(Expansion([], []))
     if not question.owners:
         namespace, selector = question.namespace, question.selector
         return ChosenSets(

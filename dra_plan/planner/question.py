@@ -22,6 +22,8 @@ class Question:
 
     owners: Sequence[str] = ()
     """Whose claim sets or pods: of pods, workloads or claims, named as kubectl does (`ownernames`)."""
+    names_groups: bool = False
+    """Whether pod groups are named, so that without other owners no claim set is asked about."""
     nodes: Sequence[str] = ()
     """The names of the nodes to look at; all of them without a name."""
     namespace: str | None = None

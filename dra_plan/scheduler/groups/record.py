@@ -10,6 +10,15 @@ from dra_plan.scheduler.keys import GroupKey
 SCHEDULED = "PodGroupScheduled"
 
 
+@dataclass(frozen=True, slots=True)
+class MemberAnswer:
+    """A pod of a cycle: the node that it found there, or the scheduler's words."""
+
+    pod: str
+    node: str = ""
+    message: str = ""
+
+
 @dataclass
 class PodGroupRecord:
     """A group, and the conditions that the scheduler would have written by now."""
@@ -17,6 +26,8 @@ class PodGroupRecord:
     group: PodGroup
     conditions: dict[str, PodGroupCondition] = field(default_factory=dict)
     attempts: int = 0
+    last: tuple[MemberAnswer, ...] = ()
+    """What the pods of the last cycle came to, in the order in which they were tried."""
 
     def scheduled(self) -> None:
         """Enough pods have found a node."""

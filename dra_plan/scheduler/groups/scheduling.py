@@ -21,7 +21,7 @@ from dra_plan.scheduler.status import Code
 from . import words
 from .cycle import GroupCycle, GroupVerdict, MemberAttempt
 from .preemption import GroupPreemption
-from .record import PodGroupRecords
+from .record import MemberAnswer, PodGroupRecords
 from .search import GroupAnswer, GroupSearch, GroupTask
 
 
@@ -80,6 +80,11 @@ class GroupScheduling:
         framework, percentage = self._frameworks[profiles[0]], self._percentages.get(profiles[0], 0)
         task = GroupTask(key, group, items, framework, percentage)
         answer = self._search.run(task)
+        if group is not None:
+            tried = answer.outcome.attempts
+            self.records.of(group).last = tuple(
+                MemberAnswer(each.item.pod.key, each.node, each.result.message) for each in tried
+            )
         if answer.outcome.verdict is GroupVerdict.ERROR:
             self._tell_error(task, answer)
         elif answer.outcome.verdict is GroupVerdict.SCHEDULED:

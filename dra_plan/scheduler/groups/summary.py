@@ -10,7 +10,7 @@ from dra_plan.documents.schedule import PodGroupOutcome
 from dra_plan.scheduler.cluster import SimulatedCluster
 from dra_plan.scheduler.queuedpod import QueuedPod
 
-from .record import SCHEDULED, PodGroupRecord, PodGroupRecords
+from .record import SCHEDULED, MemberAnswer, PodGroupRecord, PodGroupRecords
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,8 @@ class GroupSummary:
     bound: int
     conditions: tuple[PodGroupCondition, ...]
     attempts: int
+    last: tuple[MemberAnswer, ...] = ()
+    """What the pods of the last cycle came to, in the order in which they were tried."""
     waiting: str = ""
     """What keeps its first gated pod out of the queue, if nothing was tried."""
 
@@ -61,5 +63,6 @@ def _summary(cluster: SimulatedCluster, record: PodGroupRecord, gated: Mapping[s
         bound=len(cluster.groups.on_nodes(key)),
         conditions=tuple(record.conditions.values()),
         attempts=record.attempts,
+        last=record.last,
         waiting=refused[0] if refused and not record.attempts else "",
     )

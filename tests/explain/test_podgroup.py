@@ -1,0 +1,100 @@
+"""`explain podgroup/NAME`: why a group starts or does not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dra_plan import Cluster
+from dra_plan.errors import UsageError
+from tests.scheduler.build import claim, device_class, node, placed, request, slices
+from tests.scheduler.groups.build import GANGS, group, member
+
+
+def asked(objects: list[dict[str, Any]], gates: dict[str, bool]) -> Cluster:
+    return Cluster.of(objects, kubernetes_version="1.36", feature_gates=gates)
+
+
+def told(objects: list[dict[str, Any]], gates: dict[str, bool] = GANGS) -> list[str]:
+    """What is told of the group g."""
+    lines = str(asked(objects, gates).explain("podgroup/g")).splitlines()
+    return lines[: lines.index("")] if "" in lines else lines
+
+
+def test_a_gang_that_finds_too_few_nodes() -> None:
+    objects = [node("n", cpu="5"), group(least=3), *(member(name, cpu="2") for name in "abc")]
+    headline, *details = told(objects)
+    assert headline == "podgroup/default/g: does not start: 2 pods of it find a node at the same time, and it needs 3."
+    assert details[0] == "  The scheduler says: pod group is unschedulable"
+    assert details[1] == "  c and a find n."
+    assert details[2].startswith("  b: 0/1 nodes are available: 1 Insufficient cpu.")
+    assert details[3] == "  They are tried in this order and in no other."
+
+
+def test_pods_that_run_already_count() -> None:
+    bound = placed("z", "n", cpu="2", schedulingGroup={"podGroupName": "g"})
+    assert told([node("n", cpu="2"), group(), bound, member("a", cpu="2")])[0] == (
+        "podgroup/default/g: does not start: 0 pods of it find a node at the same time, 1 has one already, "
+        "and it needs 2."
+    )
+
+
+def test_a_gang_that_is_not_whole() -> None:
+    gated = member("b", schedulingGates=[{"name": "later"}])
+    objects = [node("n"), group(least=3), member("a"), gated]
+    headline, *details = told(objects)
+    assert headline == "podgroup/default/g: is not tried: 2 pods of it are there, and it needs 3."
+    assert details == [
+        "  The scheduler says: waiting for minCount pods from a gang to appear in scheduling queue",
+        "  b: waiting for scheduling gates: [later]",
+    ]
+
+
+def test_an_error_of_one_pod() -> None:
+    broken = request(selectors=[{"cel": {"expression": 'device.attributes["x.example"].y == 1'}}])
+    objects = [node("n"), slices("n", "gpu-0"), device_class(), claim("c", broken), group()]
+    headline, *details = told([*objects, member("a", claims={"x": "c"}), member("b")])
+    assert headline == "podgroup/default/g: does not start: an error ends the attempt for all of its pods."
+    assert "failed to schedule other pod from a pod group: " in details[0]
+
+
+@pytest.mark.parametrize(
+    ("objects", "headline"),
+    [
+        ([group(), member("a"), member("b")], "starts: 2 of its 2 pods have a node."),
+        ([group()], "has no pods."),
+    ],
+)
+def test_what_starts_and_what_is_empty(objects: list[dict[str, Any]], headline: str) -> None:
+    assert told([node("n"), *objects]) == [f"podgroup/default/g: {headline}"]
+
+
+def test_pods_beyond_min_count_are_told() -> None:
+    objects = [node("n", cpu="2"), group(least=1), *(member(name, cpu="2") for name in "ab")]
+    headline, detail = told(objects)
+    assert headline == "podgroup/default/g: starts: 1 of its 2 pods has a node."
+    assert detail.startswith("  b: 0/1 nodes are available: 1 Insufficient cpu.")
+
+
+def test_without_the_gate_a_group_counts_for_nothing() -> None:
+    assert told([node("n"), group(), member("a")], {})[0] == "podgroup/default/g: counts for nothing."
+
+
+def test_names() -> None:
+    cluster = asked([node("n"), group(), member("a"), group("other")], GANGS)
+    document = cluster.explain("podgroup/default/g", "podgroups/other", "pod/a").to_dict()
+    assert [each["name"] for each in document["podGroups"]] == ["g", "other"]
+    assert [each["owner"]["name"] for each in document["unplanned"]] == ["a"]
+    with pytest.raises(UsageError, match=r"no podgroup is named 'othr' .did you mean 'podgroup/other'"):
+        cluster.explain("podgroup/othr")
+
+
+def test_markdown_says_the_same() -> None:
+    from dra_plan.output.explain_formats import parse
+
+    objects = [node("n"), group(), member("a")]
+    text = parse("markdown")(asked(objects, GANGS).explain("podgroup/g").document, None)
+    headline, *details = told(objects)
+    assert f"### {headline}" in text
+    assert all(f"- {line.strip()}" in text for line in details)
