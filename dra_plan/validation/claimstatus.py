@@ -42,6 +42,8 @@ FORMAT = refused(
 )
 RULES = (STATUS, FORMAT)
 
+_MAPPED_BITS = 96
+"""Bits in front of an IPv4 address that is written as IPv6."""
 _SOURCES = ("FromClass", "FromClaim")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
 _PATH: FieldPath = ("status",)
@@ -151,6 +153,11 @@ def _network(path: FieldPath, network: dict[str, Any]) -> Iterator[Problem]:
 def _address(text: str) -> str:
     """An address with the length of its prefix in the shortest form; empty if the text is none."""
     try:
-        return ipaddress.ip_interface(text).with_prefixlen if "/" in text else ""
+        found = ipaddress.ip_interface(text)
     except ValueError:
         return ""
+    if "/" not in text:
+        return ""
+    mapped = found.ip.ipv4_mapped if isinstance(found, ipaddress.IPv6Interface) else None
+    length = found.network.prefixlen
+    return found.with_prefixlen if mapped is None else f"{mapped}/{max(length - _MAPPED_BITS, 0)}"

@@ -11,6 +11,7 @@ from msgspec.structs import fields, replace
 
 from dra_plan.api.base import Object
 from dra_plan.api.resource import (
+    AllocatedDeviceStatus,
     AllocationResult,
     Device,
     DeviceAllocationResult,
@@ -92,7 +93,10 @@ _GATED: Mapping[type, Mapping[str, str]] = {
         "binding_conditions": "DRADeviceBindingConditions",
         "binding_failure_conditions": "DRADeviceBindingConditions",
         "skip_node_operations": "DRAOptionalNodeOperations",
+        "share_id": "DRAConsumableCapacity",
+        "consumed_capacity": "DRAConsumableCapacity",
     },
+    AllocatedDeviceStatus: {"share_id": "DRAConsumableCapacity"},
 }
 """Fields by type, and the gates without which they are dropped."""
 
@@ -107,7 +111,7 @@ _PARTS: Mapping[type, tuple[str, ...]] = {
     DeviceClaim: ("requests", "constraints"),
     DeviceRequest: ("exactly", "first_available"),
     DeviceClass: ("spec",),
-    ResourceClaimStatus: ("allocation",),
+    ResourceClaimStatus: ("allocation", "devices"),
     AllocationResult: ("devices",),
     DeviceAllocationResult: ("results",),
 }

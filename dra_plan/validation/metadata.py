@@ -9,7 +9,7 @@ from dra_plan.api.meta import ObjectMeta, OwnerReference
 from dra_plan.manifests.paths import FieldPath, render
 
 from . import formats, names
-from .limits import ANNOTATIONS_BYTES, at_most_bytes
+from .limits import ANNOTATIONS_BYTES, MANAGER_BYTES, SUBRESOURCE_BYTES, at_most_bytes
 from .rule import Problem, refused
 from .schema import MISSING_FIELD
 from .words import shown
@@ -25,6 +25,7 @@ RULES = (METADATA,)
 
 _STANDARD_FINALIZERS = ("foregroundDeletion", "kubernetes", "orphan")
 _EXCLUSIVE_FINALIZERS = ("foregroundDeletion", "orphan")
+_OPERATIONS = ("Apply", "Update")
 _LONGEST_START = 58
 """How much of `generateName` is kept; five letters follow."""
 _COPIED = ("labels", "annotations")
@@ -90,6 +91,37 @@ def check_name(path: FieldPath, metadata: ObjectMeta, *, generated: bool) -> Ite
     made = f"{start[:_LONGEST_START]}abcde"
     if start and not metadata.name and ((generated and wrong) or not formats.is_subdomain(made)):
         yield names.BAD_NAME.at((*path, "name"), f"missing, and no name can be made of {shown(start)}")
+
+
+def check_written(path: FieldPath, written: Any, *, counted: bool) -> Iterator[Problem]:
+    """What planning does not read of the metadata as it stands in the manifest: what controllers and servers write.
+
+    `counted` if the API server counts generations of the kind itself, whatever is given.
+    """
+    if not isinstance(written, dict):
+        return
+    generation = written.get("generation")
+    if not counted and isinstance(generation, int) and generation < 0:
+        yield METADATA.at((*path, "generation"), f"{generation} is less than 0")
+    entries = written.get("managedFields")
+    for index, entry in enumerate(entries if isinstance(entries, list) else ()):
+        if isinstance(entry, dict):
+            yield from _managed((*path, "managedFields", index), entry)
+
+
+def _managed(path: FieldPath, entry: dict[str, Any]) -> Iterator[Problem]:
+    operation, form = entry.get("operation") or "", entry.get("fieldsType") or ""
+    if operation not in _OPERATIONS:
+        yield METADATA.at((*path, "operation"), f"{shown(str(operation))} is neither {' nor '.join(_OPERATIONS)}")
+    if form not in ("", "FieldsV1"):
+        yield METADATA.at((*path, "fieldsType"), f"{shown(str(form))} is not FieldsV1")
+    for name, most in (("manager", MANAGER_BYTES), ("subresource", SUBRESOURCE_BYTES)):
+        text = entry.get(name)
+        if isinstance(text, str):
+            yield from at_most_bytes((*path, name), text, most, "text")
+    manager = entry.get("manager")
+    if isinstance(manager, str) and not manager.isprintable():
+        yield METADATA.at((*path, "manager"), "not all characters are printable")
 
 
 def check_copied(path: FieldPath, metadata: ObjectMeta, written: Any) -> Iterator[Problem]:

@@ -100,6 +100,9 @@ def _metadata(subject: Subject, given: ObjectMeta) -> Iterator[Problem]:
     if kind is not None and kind.namespaced and given.namespace:
         yield from names.dns_label(("metadata", "namespace"), given.namespace, "namespace")
     yield from metadata.check(given)
+    if kind is not None and (kind.group == _DRA or kind.name == "Pod"):
+        counted = kind.name not in ("ResourceClaim", "ResourceClaimTemplate")
+        yield from metadata.check_written(("metadata",), subject.value.get("metadata"), counted=counted)
 
 
 def _own(subject: Subject, given: Object, target: Target) -> Iterator[Problem]:

@@ -44,6 +44,19 @@ def named(obj: Data, **metadata: Any) -> Data:
         ({"name": "a-"}, ["DRA101 metadata.name"]),
         ({"generateName": "a-"}, []),
         ({"generateName": "A_"}, ["DRA101 metadata.generateName"]),
+        ({"generation": 3}, []),
+        ({"generation": -3}, ["DRA157 metadata.generation"]),
+        ({"managedFields": [{"manager": "kubectl", "operation": "Apply", "fieldsType": "FieldsV1"}]}, []),
+        (
+            {"managedFields": [{"operation": "Apply", "fieldsType": "X"}]},
+            ["DRA157 metadata.managedFields[0].fieldsType"],
+        ),
+        ({"managedFields": [{"operation": "apply"}]}, ["DRA157 metadata.managedFields[0].operation"]),
+        (
+            {"managedFields": [{"operation": "Update", "manager": "x" * 129}]},
+            ["DRA111 metadata.managedFields[0].manager"],
+        ),
+        ({"managedFields": [{"operation": "Update", "manager": "a\n"}]}, ["DRA157 metadata.managedFields[0].manager"]),
         ({"generateName": "a."}, ["DRA101 metadata.generateName"]),
         ({"generateName": "aA-"}, []),
         ({"namespace": "A.b"}, ["DRA101 metadata.namespace"]),
@@ -55,6 +68,10 @@ def named(obj: Data, **metadata: Any) -> Data:
 )
 def test_metadata(metadata: Data, told: list[str]) -> None:
     assert found(named(claim(), **metadata)) == told
+
+
+def test_generations_that_the_server_counts() -> None:
+    assert found(named(device_class(), generation=-1)) == []
 
 
 def test_names_that_are_made() -> None:

@@ -80,6 +80,7 @@ def opaque(**fields: Any) -> Data:
         ),
         (reported(data={"a": "x" * 10240}), ["DRA111 status.devices[0].data"]),
         (reported(networkData={"ips": ["10.9.8.7/24", "2001:db8::1/64"]}), []),
+        (reported(networkData={"ips": ["::ffff:102:304/120"]}), ["DRA159 status.devices[0].networkData.ips[0]"]),
         (reported(networkData={"ips": ["10.9.8.7"]}), ["DRA159 status.devices[0].networkData.ips[0]"]),
         (reported(networkData={"ips": ["2001:DB8::1/64"]}), ["DRA159 status.devices[0].networkData.ips[0]"]),
         (reported(networkData={"ips": ["10.9.8.7/24"] * 2}), ["DRA104 status.devices[0].networkData.ips[1]"]),
@@ -87,6 +88,7 @@ def opaque(**fields: Any) -> Data:
             reported(networkData={"ips": [f"10.0.0.{n}/24" for n in range(17)]}),
             ["DRA110 status.devices[0].networkData.ips"],
         ),
+        (reported(data=[]), ["DRA001 status.devices[0].data"]),
         (reported(networkData={"interfaceName": "x" * 257}), ["DRA111 status.devices[0].networkData.interfaceName"]),
         (
             reported(networkData={"hardwareAddress": "x" * 129}),
@@ -106,3 +108,12 @@ def test_status(obj: Data, fields: list[str]) -> None:
 def test_binding_conditions_are_dropped_with_their_gate() -> None:
     obj = status({"bindingConditions": ["a"] * 5})
     assert told(obj, feature_gates={"DRADeviceBindingConditions": False}) == [f"DRA152 {RESULTS}.bindingConditions"]
+
+
+def test_shares_without_their_gate_are_dropped() -> None:
+    off = {"DRAConsumableCapacity": False}
+    assert told(status({"shareID": "x"}), feature_gates=off) == [f"DRA152 {RESULTS}.shareID"]
+    shared = status({"shareID": SHARE}, devices=[{**DEVICE, "shareID": SHARE}])
+    assert told(shared, feature_gates=off) == [f"DRA152 {RESULTS}.shareID"]
+    twice = status({"shareID": SHARE}, devices=[DEVICE, {**DEVICE, "shareID": SHARE}])
+    assert "DRA104 status.devices[1]" in told(twice, feature_gates=off)
