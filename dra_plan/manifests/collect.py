@@ -70,12 +70,15 @@ class Collector:
 
     def add_json(self, data: bytes, begin: int, end: int, place: Place) -> None:
         """Takes one document that is a well-formed JSON value in `data`, decoding it straight into objects."""
-        for found in JsonObjects(data, begin, end, place):
+        objects = JsonObjects(data, begin, end, place)
+        for found in objects:
             typed = found.typed()
             if typed is not None and _is_sound(typed.value, typed.kind):
                 self._keep(typed.value, typed.kind, typed.version, found.origin_place)
             else:
                 self._add_plain(found)
+        if objects.list_kind is not None:
+            self.report.list_read(objects.list_kind, goes_on=False, origin=place.origin)
 
     def _add_plain(self, found: JsonObject) -> None:
         try:

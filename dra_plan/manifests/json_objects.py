@@ -20,9 +20,14 @@ from .places import NO_HEADER, Header, Place
 from .unwrap import header_of_items, is_list
 
 
+class _ListMeta(msgspec.Struct):
+    continue_: str | None = msgspec.field(default=None, name="continue")
+
+
 class _Envelope(msgspec.Struct, rename="camel"):
     api_version: str | None = None
     kind: str | None = None
+    metadata: _ListMeta | None = None
     items: list[msgspec.Raw] | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -131,6 +136,8 @@ class JsonObjects:
         self._begin = begin
         self._text = memoryview(data)[begin:end]
         self._place = place
+        self.list_kind: str | None = None
+        """The kind of the list that the document is, once its objects were gone through, unless it goes on."""
 
     def __iter__(self) -> Iterator[JsonObject]:
         steps: FieldPath = ()
@@ -145,7 +152,11 @@ class JsonObjects:
                 if isinstance(envelope.items, msgspec.UnsetType) or no_list:
                     yield self._whole()
                     return
+                if envelope.metadata is not None and envelope.metadata.continue_:
+                    yield self._whole()
+                    return
                 items, steps, inherited = envelope.items, ("items",), header_of_items(header)
+                self.list_kind = envelope.kind
         except NOT_DECODED:
             yield self._whole()
             return

@@ -22,6 +22,8 @@ class Report:
         self._deprecated: dict[tuple[str, str], Origin] = {}
         self._lifted: list[tuple[str, Origin]] = []
         self._not_planned: list[Notice] = []
+        self._whole_lists: set[str] = set()
+        self._pages: dict[str, tuple[int, Origin]] = {}
         self._unknown: dict[tuple[str, str, tuple[str, ...]], list[tuple[str, Origin]]] = {}
 
     def fault(
@@ -53,8 +55,28 @@ class Report:
         message = f"{render(path)} looks like a pod template, but is none that can be planned: {why}"
         self._not_planned.append(Notice("workload-not-planned", message, label, str(origin)))
 
+    def list_read(self, kind: object, *, goes_on: bool, origin: Origin) -> None:
+        """A list, or a page of one, was read; `goes_on` if it says itself that there is more."""
+        if not goes_on:
+            self._whole_lists.add(str(kind))
+        else:
+            number, first = self._pages.get(str(kind), (0, origin))
+            self._pages[str(kind)] = (number + 1, first)
+
+    def _incomplete_lists(self) -> Iterator[Notice]:
+        """Lists of which only the beginning was read: of those in pages, the last one goes on nowhere."""
+        for kind, (number, origin) in self._pages.items():
+            if kind not in self._whole_lists:
+                pages = "1 page was" if number == 1 else f"{number} pages were"
+                message = (
+                    f"{pages} read of a {kind} that goes on (metadata.continue): add the other pages, or ask with"
+                    " kubectl, which reads them all"
+                )
+                yield Notice("list-incomplete", message, "", str(origin))
+
     def notices(self) -> Iterator[Notice]:
         """All notices; the same one for many objects is made once, for the first."""
+        yield from self._incomplete_lists()
         yield from self._not_planned
         for (old, new), origin in self._deprecated.items():
             yield Notice("deprecated-api", f"{old} is deprecated; converted to {new}", "", str(origin))

@@ -37,6 +37,7 @@ def unwrap(value: object, place: Place, report: Report, inherited: Header = NO_H
                 yield Item(value, header, place)
                 continue
             items, steps = _items(value, header, place, report), ("items",)
+            report.list_read(header.kind, goes_on=_goes_on(value), origin=place.origin)
             header = header_of_items(header)
         else:
             report.fault(place, f"expected a Kubernetes object, got {describe(value)}", line=_line_of_item(place))
@@ -69,6 +70,11 @@ def _items(value: dict[str, Any], header: Header, place: Place, report: Report) 
         report.fault(place, f"expected a list, got {describe(items)}", label=label, path=("items",))
         return []
     return items
+
+
+def _goes_on(value: dict[str, Any]) -> bool:
+    metadata = value.get("metadata")
+    return isinstance(metadata, dict) and bool(metadata.get("continue"))
 
 
 def _line_of_item(place: Place) -> int:

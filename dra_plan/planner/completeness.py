@@ -28,13 +28,13 @@ def of_devices(inventory: Inventory) -> list[Notice]:
 def of_preemption(inventory: Inventory, *, evicts: bool) -> list[Notice]:
     """PriorityClasses that pods name and that are not in the input, and disruption budgets where pods are evicted."""
     found = []
-    unknown = sorted(_unknown_priorities(inventory))
+    unknown = sorted(_unknown_priorities(inventory, all_pods=evicts))
     if unknown:
         found.append(
             Notice(
                 "priority-classes-missing",
-                f"{_listed(unknown)}: no such PriorityClass is in the input, so pods that name it have priority 0; add"
-                " the output of `kubectl get priorityclasses -o yaml`",
+                f"{_listed(unknown)}: no such PriorityClass is in the input, so pods that name it and say no priority"
+                " themselves have 0: add the output of `kubectl get priorityclasses -o yaml`",
             )
         )
     if evicts and not inventory.disruption_budgets:
@@ -143,13 +143,13 @@ def _class_names(spec: ResourceClaimSpec) -> Iterator[str]:
                 yield wanted.device_class_name
 
 
-def _unknown_priorities(inventory: Inventory) -> set[str]:
-    """The names of PriorityClasses that decide the priority of pods, and are not known."""
+def _unknown_priorities(inventory: Inventory, *, all_pods: bool) -> set[str]:
+    """The PriorityClasses that are named and not known, by pods that say no priority themselves or by all."""
     known = {each.metadata.name for each in inventory.priority_classes} | SYSTEM_PRIORITIES.keys()
     specs = [pod.spec for pod in inventory.pods if not ended(pod)]
     specs += [pod_template(workload).spec for workload in inventory.workloads]
-    named = {spec.priority_class_name for spec in specs if spec.priority is None and spec.priority_class_name}
-    return named - known
+    named = {spec.priority_class_name for spec in specs if all_pods or spec.priority is None}
+    return named - known - {""}
 
 
 def _listed(names: Iterable[str], most: int = 3) -> str:

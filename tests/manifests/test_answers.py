@@ -67,3 +67,23 @@ def test_the_lists_kind_tells_what_its_items_are(end, tmp_path):
         "Job",
     ]
     assert not found.skipped
+
+
+def page(number: int, *, goes_on: bool) -> str:
+    """A page of a NodeList with one node."""
+    metadata = {"resourceVersion": "9", **({"continue": f"token-{number}"} if goes_on else {"continue": ""})}
+    items = [{"metadata": {"name": f"n{number}"}}]
+    return json.dumps({"kind": "NodeList", "apiVersion": "v1", "metadata": metadata, "items": items})
+
+
+@pytest.mark.parametrize("comment", ["", "# \n"], ids=["json", "yaml"])
+def test_pages_without_the_last_one_are_said_to_be_incomplete(comment, tmp_path):
+    for number in range(3):
+        Path(tmp_path, f"{number}.yaml").write_text(comment + page(number, goes_on=number < 2))
+    assert [len(load([tmp_path]).nodes), load([tmp_path]).notices] == [3, []]
+    Path(tmp_path, "2.yaml").unlink()
+    found = load([tmp_path])
+    assert len(found.nodes) == 2
+    [notice] = found.notices
+    assert notice.code == "list-incomplete"
+    assert notice.message.startswith("2 pages were read of a NodeList that goes on (metadata.continue): ")

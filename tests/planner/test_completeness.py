@@ -105,6 +105,13 @@ def test_priorities_that_only_their_classes_know():
     assert lacks(answers(known)[2]) == {}
 
 
+def test_priorities_where_pods_are_evicted():
+    """As with a dump of pods alone: whoever comes for those that go is made by its workload, and names the class."""
+    lacking = clusters.schedule(clusters.objects("4-mid-pending", without=("PriorityClass", "PodDisruptionBudget")))
+    assert list(lacks(lacking)) == ["priority-classes-missing", "disruption-budgets-missing"]
+    assert "kubectl get priorityclasses -o yaml" in lacks(lacking)["priority-classes-missing"]
+
+
 def test_warnings_about_others_do_not_stand_in_the_explanation_of_one():
     cluster = Cluster.of(clusters.objects("4-mid-pending", without=("ResourceSlice",)))
     assert any(each["object"] == "Pod team-a/no-template" for each in cluster.explain().to_dict()["warnings"])
