@@ -2,63 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
-from dra_plan.api.resource import ResourceClaimSpec, ResourceSlice
+from dra_plan.api.resource import DeviceRequest, ResourceClaimSpec, ResourceSlice
 from dra_plan.releases import FIELDS, Target, unused
 
 
 def of_new_fields(inventory: Inventory, target: Target) -> list[Notice]:
     """A notice for each field that the release drops, or whose rules are not known, at the first object that has it."""
+    users: dict[str, list[str]] = {}
+    for name, user in _uses(inventory):
+        users.setdefault(name, []).append(user)
     found = []
     for field in FIELDS:
         code, told = unused(field, target.version, target.gates)
-        objects = list(_USERS[field.name](inventory)) if code else []
-        if objects:
-            others = f" (and in {len(objects) - 1} more)" if len(objects) > 1 else ""
-            found.append(Notice(code, f"{field.name}{others}: {told}", objects[0]))
+        if code and field.name in users:
+            first, *others = users[field.name]
+            more = f" (and in {len(others)} more)" if others else ""
+            found.append(Notice(code, f"{field.name}{more}: {told}", first))
     return found
 
 
-def _slices(has: Callable[[ResourceSlice], object]) -> Callable[[Inventory], Iterator[str]]:
-    """The slices for which something is true."""
-    return lambda inventory: (f"ResourceSlice {slice_.metadata.name}" for slice_ in inventory.slices if has(slice_))
-
-
-def _devices(name: str) -> Callable[[Inventory], Iterator[str]]:
-    """The slices with a device that has the field."""
-    return _slices(lambda slice_: any(getattr(device, name) for device in slice_.spec.devices))
-
-
-def _groups(slice_: ResourceSlice) -> bool:
-    return any(taken.compatibility_groups for device in slice_.spec.devices for taken in device.consumes_counters)
-
-
-def _derived(inventory: Inventory) -> Iterator[str]:
+def _uses(inventory: Inventory) -> Iterator[tuple[str, str]]:
+    """The fields of `FIELDS` that the input has, each with the objects that have it."""
+    for slice_ in inventory.slices:
+        for name in _of_slice(slice_):
+            yield name, f"ResourceSlice {slice_.metadata.name}"
     for claim in inventory.claims:
         if _derives(claim.spec):
-            yield f"ResourceClaim {claim.key}"
+            yield "derivedAttributes", f"ResourceClaim {claim.key}"
     for template in inventory.templates:
         if _derives(template.spec.spec):
-            yield f"ResourceClaimTemplate {template.metadata.namespace}/{template.metadata.name}"
+            owner = f"{template.metadata.namespace}/{template.metadata.name}"
+            yield "derivedAttributes", f"ResourceClaimTemplate {owner}"
+
+
+def _of_slice(slice_: ResourceSlice) -> set[str]:
+    found = set()
+    if slice_.spec.skip_node_operations:
+        found.add("skipNodeOperations")
+    if slice_.spec.partition_type_attribute:
+        found.add("partitionTypeAttribute")
+    for device in slice_.spec.devices:
+        if device.node_allocatable_resource_mappings:
+            found.add("nodeAllocatableResourceMappings")
+        if device.node_allocatable_resources:
+            found.add("nodeAllocatableResources")
+        if device.consumes_counters and any(taken.compatibility_groups for taken in device.consumes_counters):
+            found.add("compatibilityGroups")
+    return found
 
 
 def _derives(spec: ResourceClaimSpec) -> bool:
-    asked: Iterable[Any] = (
-        part for request in spec.devices.requests for part in (request.exactly, *request.first_available)
-    )
-    return any(part is not None and part.derived_attributes for part in asked)
+    return any(_asks_derived(request) for request in spec.devices.requests)
 
 
-_USERS: Mapping[str, Callable[[Inventory], Iterator[str]]] = {
-    "nodeAllocatableResourceMappings": _devices("node_allocatable_resource_mappings"),
-    "nodeAllocatableResources": _devices("node_allocatable_resources"),
-    "skipNodeOperations": _slices(lambda slice_: slice_.spec.skip_node_operations),
-    "partitionTypeAttribute": _slices(lambda slice_: slice_.spec.partition_type_attribute),
-    "compatibilityGroups": _slices(_groups),
-    "derivedAttributes": _derived,
-}
-"""The objects that use each field."""
+def _asks_derived(request: DeviceRequest) -> bool:
+    exact = request.exactly is not None and bool(request.exactly.derived_attributes)
+    return exact or any(alternative.derived_attributes for alternative in request.first_available)

@@ -82,13 +82,13 @@ DEFECTS = (
 )  # fmt: skip
 
 NOT_APPLICABLE = {
-    "Q3": "only in the experimental variant with list attributes, which no gate of 1.36 selects (see P11)",
+    "Q3": "only in the experimental variant with list attributes, which no gate of 1.36 selects (see P11); repaired in 1.37.0",
     "Q13": "no defect: the API says that an error in a selector ends the allocation",
     "Q20": "releases before 1.34 can't be selected; the part that 1.35 still has is switchable",
     "Q24": "of two classes that claim one extended resource name the newer wins: documented behaviour, not a defect",
     "Q25": "manifests can't tell what a device consumed that is no longer published",
     "Q26": "the stable variant is a choice by gates, not a defect; the plan names the variant",
-    "Q27": "a crash of earlier patch releases; those recorded have the repair",
+    "Q27": "All and a device that consumes counters crash 1.35 before 1.35.6 and 1.36.0, 1.36.1; the recorded ones do not",
 }
 """Defects without a switch, and why."""
 
