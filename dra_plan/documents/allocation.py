@@ -20,6 +20,7 @@ from .base import (
     any_of,
     one_of,
 )
+from .leading import LeadingReason
 from .reasons import REASONS, AnyReason
 
 SetOutcome = Annotated[Outcome, one_of("Fits", "DoesNotFit", "Error", "Undecided")]
@@ -100,6 +101,13 @@ class ClaimSetSummary(ClaimSetName, frozen=True, kw_only=True):
 class PlannedClaimSet(ClaimSetSummary, frozen=True, kw_only=True):
     """Claims that must be satisfied on one node together, on every node."""
 
+    leading: Annotated[
+        list[LeadingReason],
+        Meta(
+            description="Of a set that fits on no node: what is in the way, the commonest first, on those of its nodes "
+            "that were looked at for that (up to 50, with devices if any have them)."
+        ),
+    ] = []
     nodes: list[Annotated[PlannedNode, Meta(extra_json_schema=_MESSAGE_UNLESS_FITS)]]
 
 

@@ -22,6 +22,7 @@ from .base import (
 )
 from .clauses import FoundValue
 from .devices import DETAILS, ClaimHolder, DeviceCheck, PassedOver, RemovedDevices
+from .leading import LeadingReason
 from .owners import UnplannedOwner
 from .podgroups import ExplainedPodGroup
 from .reasons import AttemptFault, NotTogether, OwedToDefects, SeenCounterSet, UnusablePool
@@ -134,6 +135,9 @@ class ExplainedClaimSet(ClaimSetSummary, frozen=True, kw_only=True):
     absent: Annotated[
         list[AbsentName],
         Meta(description="Why no node is of use, whatever is free: values that no device of the cluster has."),
+    ]
+    leading: Annotated[
+        list[LeadingReason], Meta(description="What is in the way on the nodes that refuse, the commonest first.")
     ]
     stories: Annotated[
         list[NodeStory],

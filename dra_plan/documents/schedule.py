@@ -11,6 +11,7 @@ from dra_plan.api.resource import ResourceClaimConsumerReference
 
 from .base import ClaimAllocation, DocumentPart, PrintedDocument, PrintedWarning, Text, one_of
 from .explanation import AbsentName, NodeStory
+from .leading import LeadingReason
 
 PodOutcome = Literal["Bound", "Waiting", "Unschedulable", "Error", "Gated", "Skipped", "Undecided"]
 """Bound: has its node. Waiting: on its way. Gated: not in the queue. Skipped: left alone. Undecided: cut short."""
@@ -182,6 +183,7 @@ class ExplainedAttempt(DocumentPart, frozen=True, kw_only=True):
     attempt: Annotated[int, Meta(ge=1)]
     message: Annotated[str, Meta(description="The text of FailedScheduling, verbatim.")]
     absent: Annotated[list[AbsentName], Meta(description="Values that no device of the cluster has.")]
+    leading: Annotated[list[LeadingReason], Meta(description="What is in the way on the nodes, the commonest first.")]
     stories: Annotated[
         list[NodeStory], Meta(description="Nodes that were refused for devices; those with the same story together.")
     ]

@@ -22,6 +22,7 @@ from .elements import CounterElement
 from .explainer import SetExplanation
 from .funnel import Funnel, NodeOffer
 from .groups import NodeGroup
+from .leading import leading_reasons
 from .names import claim_name, device_name, request_name
 from .placement import Placement
 from .reason_parts import defect, fault, pool
@@ -34,6 +35,7 @@ def set_parts(told: SetExplanation) -> dict[str, Any]:
     return {
         "fault": fault(told.error) if told.error is not None else None,
         "absent": absent(told),
+        "leading": leading_reasons(told.groups),
         "stories": stories(told),
         "suggestions": [suggestion(found) for found in told.suggestions],
         "tried": told.tried,

@@ -2,34 +2,47 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from dra_plan.allocator import Outcome
+from dra_plan.claimsets.sets import CANNOT_ALLOCATE
 from dra_plan.documents.allocation import AllocationDocument, PlannedNode
 
-from . import exclusions, names, text
+from . import exclusions, leading_words, names, text
 from .allocation_footer import footer
 from .columns import Part, Screen, Table
 from .formats import Formats
 
 
-def table(document: AllocationDocument, screen: Screen | None) -> list[Part]:
+def table(document: AllocationDocument, _screen: Screen | None) -> list[Part]:
     """What a person wants first: does it fit and where, one example of who gets what, and the nodes that refuse."""
     parts: list[Part] = []
     if document.claim_sets:
-        parts.append(_summary(document, screen))
-    tables = (_examples(document), _others(document, screen), _excluded(document, screen))
+        parts += [_summary(document), _totals(document)]
+    tables = (_examples(document), _others(document), _excluded(document))
     parts += [part for part in tables if part.rows]
     return [*parts, *footer(document), text.target(document)]
 
 
-def _summary(document: AllocationDocument, screen: Screen | None) -> Table:
-    made = Table(("CLAIM SET", "OUTCOME", "NODES", "FITS ON"), flexible=(0, 3))
+def _summary(document: AllocationDocument) -> Table:
+    """One row per claim set: where it fits, or what is in the way."""
+    refused = any(claim_set.leading for claim_set in document.claim_sets)
+    headers = ("CLAIM SET", "OUTCOME", "NODES", "FITS ON", *(["REASON"] if refused else []))
+    made = Table(headers, flexible=(0, 3, 4) if refused else (0, 3))
     for claim_set in document.claim_sets:
         fitting = claim_set.fitting_nodes
         count = f"{len(fitting)}/{len(claim_set.nodes)}"
-        made.add(text.claim_set_name(claim_set), claim_set.outcome.value, count, text.node_list(fitting, screen))
+        cells = (text.claim_set_name(claim_set), claim_set.outcome.value, count, text.node_list(fitting))
+        reason = leading_words.cell(claim_set.leading[0]) if claim_set.leading else ""
+        made.add(*cells, *([reason] if refused else []))
     return made
+
+
+def _totals(document: AllocationDocument) -> str:
+    """How many claim sets came to what: `3 Fits, 1 DoesNotFit.`."""
+    counts = Counter(claim_set.outcome for claim_set in document.claim_sets)
+    return f"{', '.join(f'{counts[outcome]} {outcome.value}' for outcome in Outcome if counts[outcome])}."
 
 
 def _examples(document: AllocationDocument) -> Table:
@@ -56,17 +69,17 @@ def _devices(node: PlannedNode) -> Iterator[tuple[str, str, str, str]]:
             yield claim.name, result.request, text.device_name(result), text.consumed(result)
 
 
-def _others(document: AllocationDocument, screen: Screen | None) -> Table:
-    """Nodes that do not fit, those with the same message and the same kinds of reasons in one row."""
+def _others(document: AllocationDocument) -> Table:
+    """Nodes of which more is known than that nothing was found; those with the same message and reasons in one row."""
     rows = []
     for claim_set in document.claim_sets:
         groups: dict[tuple[str, str, str], list[str]] = {}
         for node in claim_set.nodes:
-            if node.outcome is not Outcome.FITS and not node.excluded_by:
+            if node.outcome is not Outcome.FITS and not node.excluded_by and _says_more(node):
                 groups.setdefault((node.outcome.value, node.message, _codes(node)), []).append(node.name)
         for (outcome, message, codes), nodes in groups.items():
             count = f"{len(nodes)}/{len(claim_set.nodes)}"
-            rows.append((text.claim_set_name(claim_set), count, outcome, message, codes, text.node_list(nodes, screen)))
+            rows.append((text.claim_set_name(claim_set), count, outcome, message, codes, text.node_list(nodes)))
     headers = ("CLAIM SET", "NODES", "OUTCOME", "MESSAGE", "REASONS", "ON")
     shown = [column for column in range(6) if column != 4 or any(row[4] for row in rows)]
     made = Table([headers[column] for column in shown], grouped=1, flexible=range(3, len(shown)))
@@ -75,13 +88,18 @@ def _others(document: AllocationDocument, screen: Screen | None) -> Table:
     return made
 
 
-def _excluded(document: AllocationDocument, screen: Screen | None) -> Table:
+def _says_more(node: PlannedNode) -> bool:
+    """Whether there is more to say of a node than that nothing was found on it."""
+    return node.outcome is not Outcome.DOES_NOT_FIT or node.message != CANNOT_ALLOCATE or bool(node.reasons)
+
+
+def _excluded(document: AllocationDocument) -> Table:
     """Nodes that the scheduler's rules keep the pods off, whatever devices they have."""
     made = Table(("CLAIM SET", "NODES", "EXCLUDED BY", "MESSAGE", "ON"), grouped=1, flexible=(3, 4))
     for claim_set in document.claim_sets:
         for nodes, found in exclusions.excluded_nodes(claim_set):
             count = f"{len(nodes)}/{len(claim_set.nodes)}"
-            cells = (exclusions.plugins(found), exclusions.messages(found), text.node_list(nodes, screen))
+            cells = (exclusions.plugins(found), exclusions.messages(found), text.node_list(nodes))
             made.add(text.claim_set_name(claim_set), count, *cells)
     return made
 

@@ -9,7 +9,16 @@ from dra_plan import shown
 from dra_plan.allocator import Outcome
 from dra_plan.documents.explanation import ExplainedClaimSet, ExplanationDocument, NodeStory, StoryRequest
 
-from . import exclusions, explain_changes, explain_collisions, explain_faults, explain_removed, explain_text, text
+from . import (
+    exclusions,
+    explain_changes,
+    explain_collisions,
+    explain_faults,
+    explain_removed,
+    explain_text,
+    leading_words,
+    text,
+)
 from . import explain_words as words
 from .columns import Screen
 from .explain_choices import choice_lines
@@ -44,6 +53,9 @@ def _set_lines(of: ExplainedClaimSet) -> Iterator[str]:
     if of.absent:
         yield ""
         yield from _items(map(words.absent, of.absent))
+    if explain_text.is_long(of.leading, of.stories):
+        yield ""
+        yield from _items([leading_words.summary(of.leading)])
     told, rest = explain_text.shown(of.stories)
     for story in told:
         yield ""

@@ -6,9 +6,19 @@ from collections.abc import Iterator
 
 from dra_plan.allocator import Outcome
 from dra_plan.documents.explanation import AbsentName, ExplainedClaimSet, ExplanationDocument, NodeStory
+from dra_plan.documents.leading import LeadingReason
 from dra_plan.documents.reasons import BlockingRequest
 
-from . import exclusions, explain_changes, explain_collisions, explain_faults, explain_layout, explain_removed, text
+from . import (
+    exclusions,
+    explain_changes,
+    explain_collisions,
+    explain_faults,
+    explain_layout,
+    explain_removed,
+    leading_words,
+    text,
+)
 from . import explain_words as words
 from .columns import Screen
 from .explain_choices import choice_lines
@@ -22,6 +32,9 @@ from .explain_words import counted, listed
 MOST_STORIES = 12
 """Stories of one claim set that are told; the rest is counted."""
 
+
+SUMMED = 4
+"""Stories that are summed up first."""
 
 NOTHING = "Nothing to explain: the input has no pending claim, and no pod or workload that uses one."
 
@@ -42,16 +55,18 @@ def set_lines(of: ExplainedClaimSet) -> Lines:
     yield headline(of)
     if of.fault is not None:
         yield from indented(explain_faults.fault(of.fault))
-    yield from told_lines(of.absent, of.stories)
+    yield from told_lines(of.absent, of.leading, of.stories)
     if of.excluded:
         yield ""
         yield from exclusions.lines(of)
     yield from _suggestion_lines(of)
 
 
-def told_lines(absent: list[AbsentName], stories: list[NodeStory]) -> Lines:
-    """What no device has, then the stories, each after an empty line."""
+def told_lines(absent: list[AbsentName], leading: list[LeadingReason], stories: list[NodeStory]) -> Lines:
+    """What no device has, a summary where there is much to tell, then the stories, each after an empty line."""
     yield from (f"  {words.absent(found)}" for found in absent)
+    if is_long(leading, stories):
+        yield f"  {leading_words.summary(leading)}"
     told, rest = shown(stories)
     for story in told:
         yield ""
@@ -60,6 +75,11 @@ def told_lines(absent: list[AbsentName], stories: list[NodeStory]) -> Lines:
     if rest:
         yield ""
         yield rest
+
+
+def is_long(leading: list[LeadingReason], stories: list[NodeStory]) -> bool:
+    """Whether a summary helps: of several reasons on many nodes."""
+    return len(leading) > 1 and (len(stories) >= SUMMED or sum(len(story.nodes) for story in stories) > MOST_STORIES)
 
 
 def shown(stories: list[NodeStory]) -> tuple[list[NodeStory], str]:

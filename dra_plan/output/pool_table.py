@@ -10,19 +10,19 @@ from .columns import Part, Screen, Table
 from .formats import Formats
 
 
-def table(document: PoolsDocument, screen: Screen | None) -> list[Part]:
+def table(document: PoolsDocument, _screen: Screen | None) -> list[Part]:
     """One row per pool; below, what is wrong with pools, and what is left of counters and of devices in shares."""
-    parts = [_pools(document, screen), _invalid(document), _counter_sets(document), _shared(document)]
+    parts = [_pools(document, every=False), _invalid(document), _counter_sets(document), _shared(document)]
     return [*(part for part in parts if part.rows), text.target(document)]
 
 
-def wide(document: PoolsDocument, screen: Screen | None) -> list[Part]:
+def wide(document: PoolsDocument, _screen: Screen | None) -> list[Part]:
     """One row per pool; below, every counter and every device."""
-    parts = [_pools(document, screen), _invalid(document), _counters(document), _devices(document)]
+    parts = [_pools(document, every=True), _invalid(document), _counters(document), _devices(document)]
     return [*(part for part in parts if part.rows), text.target(document)]
 
 
-def _pools(document: PoolsDocument, screen: Screen | None) -> Table:
+def _pools(document: PoolsDocument, *, every: bool) -> Table:
     headers = ("DRIVER", "POOL", "STATE", "SLICES", "DEVICES", "AVAIL", "ALLOC", "TAINTED", "NODES")
     made = Table(headers, grouped=1, flexible=(1, 8))
     for pool in document.pools:
@@ -32,7 +32,7 @@ def _pools(document: PoolsDocument, screen: Screen | None) -> Table:
             pool.state.value,
             f"{pool.observed_resource_slice_count}/{pool.resource_slice_count}",
             *map(str, (pool.total_devices, pool.available_devices, pool.allocated_devices, pool.tainted_devices)),
-            text.node_list(pool.nodes, screen),
+            text.node_list(pool.nodes, every=every),
         )
     return made
 

@@ -24,4 +24,4 @@ def _lines(of: ExplainedAttempt) -> Lines:
     again = f", attempt {of.attempt}" if of.attempt > 1 else ""
     yield f"{first.namespace}/{first.name}{alike}{again}:"
     yield f"  The scheduler says: {of.message}"
-    yield from indented(explain_text.told_lines(of.absent, of.stories))
+    yield from indented(explain_text.told_lines(of.absent, of.leading, of.stories))

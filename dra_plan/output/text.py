@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from dra_plan.releases import gate_defaults
 
 from . import whatif
-from .columns import Screen
 
 if TYPE_CHECKING:
     from dra_plan.api.notice import Notice
@@ -17,15 +16,15 @@ if TYPE_CHECKING:
     from dra_plan.documents.base import AnswerTarget, PrintedDocument
     from dra_plan.documents.selectors import DeviceMatch
 
-NAMES_ON_SCREEN = 4
-"""Nodes that a cell names on a screen; elsewhere it names them all."""
+NAMES = 4
+"""Nodes that a cell names before it counts the rest."""
 
 
-def node_list(names: Sequence[str], screen: Screen | None) -> str:
-    """Node names in one cell: all of them off a screen, the first few and a count on one."""
-    if screen is None or len(names) <= NAMES_ON_SCREEN + 1:
+def node_list(names: Sequence[str], *, every: bool = False) -> str:
+    """Node names in one cell: the first few and a count, or every one of them."""
+    if every or len(names) <= NAMES + 1:
         return ", ".join(names)
-    return f"{', '.join(names[:NAMES_ON_SCREEN])} and {len(names) - NAMES_ON_SCREEN} more"
+    return f"{', '.join(names[:NAMES])} and {len(names) - NAMES} more"
 
 
 def claim_set_name(claim_set: ClaimSetName) -> str:

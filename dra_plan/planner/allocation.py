@@ -17,6 +17,7 @@ from dra_plan.errors import UsageError
 from dra_plan.planner import completeness, notices, ownerstates
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.claim_set_plan import ClaimSetPlan, planned_set
+from dra_plan.planner.leading import Leading
 from dra_plan.planner.newfields import of_new_fields
 from dra_plan.planner.nodes import choose_nodes, with_nodes
 from dra_plan.planner.owners import choose_sets
@@ -92,6 +93,8 @@ def plan_claim_sets(
     if not question.devices_only:
         rules = NodeRules(nodes, view.target)
         plans = tuple(replace(plan, excluded=rules.exclusions(plan.claim_set.pods)) for plan in plans)
+    leading = Leading(view, nodes)
+    plans = tuple(replace(plan, leading=leading.of(plan)) for plan in plans)
     if explain:
         plans = tuple(planner.explained(plan, inventory, suggest=suggest) for plan in plans)
     told = (

@@ -57,6 +57,7 @@ def _used(attempt: FailedAttempt) -> frozenset[Any]:
 
 def _explained(alike: Sequence[FailedAttempt], inventory: Inventory, max_steps: int | None) -> ExplainedAttempt:
     from dra_plan.explanation import document, explainer
+    from dra_plan.explanation.leading import leading_reasons
 
     first = alike[0]
     metadata = first.pod.metadata
@@ -79,6 +80,7 @@ def _explained(alike: Sequence[FailedAttempt], inventory: Inventory, max_steps: 
         attempt=first.number,
         message=first.message,
         absent=document.absent(found),
+        leading=leading_reasons(found.groups),
         stories=document.stories(found),
     )
 

@@ -12,6 +12,7 @@ from dra_plan.claimsets.notices import not_judged
 from dra_plan.claimsets.sets import CANNOT_ALLOCATE, ClaimSet
 from dra_plan.documents.allocation import NodeExclusion, PlannedClaim, PlannedClaimSet, PlannedNode
 from dra_plan.documents.base import ClaimName, ObjectName, claim_allocation
+from dra_plan.documents.leading import LeadingReason
 
 if TYPE_CHECKING:
     from dra_plan.documents.reasons import Reason
@@ -40,6 +41,8 @@ class ClaimSetPlan:
     nodes: tuple[NodeOutcome, ...]
     explanation: SetExplanation | None = None
     excluded: Mapping[str, list[NodeExclusion]] = field(default_factory=dict)
+    leading: tuple[LeadingReason, ...] = ()
+    """What is in the way of a set that fits nowhere, on the nodes that were looked at for that."""
 
     def __iter__(self) -> Iterator[NodeOutcome]:
         return iter(self.nodes)
@@ -112,7 +115,7 @@ def planned_set(plan: ClaimSetPlan) -> PlannedClaimSet:
     """The plan as documents have it."""
     reasons = _reasons(plan)
     nodes = [_planned_node(node, plan, reasons.get(node.node, [])) for node in plan.nodes]
-    return PlannedClaimSet(**set_summary(plan), nodes=nodes)
+    return PlannedClaimSet(**set_summary(plan), leading=list(plan.leading), nodes=nodes)
 
 
 def _reasons(plan: ClaimSetPlan) -> dict[str, list[Reason]]:

@@ -1,0 +1,112 @@
+"""The reason that leads: in the first table of `allocate`, and as a summary before many stories."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dra_plan import allocate
+from dra_plan.planner import leading
+from tests.explain.asking import explain
+from tests.explain.build import (
+    a_class,
+    a_slice,
+    allocated,
+    claim,
+    consumes,
+    counters,
+    device,
+    match,
+    node,
+    request,
+    taint,
+)
+from tests.explain.situations import cel, gpus
+
+Object = dict[str, Any]
+
+TAINTED = a_slice("a", [device("gpu-0", taints=[taint("hot")])])
+SHARED = a_slice("a", [device("gpu-0", capacity={"memory": "10Gi"}, allowMultipleAllocations=True)])
+PARTS = [device("gpu-0", consumesCounters=consumes("card", memory="2Gi"))]
+NUMAS = a_slice("a", [device("gpu-0", numa=0), device("gpu-1", numa=1)])
+
+CASES: dict[str, tuple[list[Object], Object, str]] = {
+    "in-use": ([gpus("a", "A100"), allocated("old", "a/gpu-0")], request("gpu"), "too few free (0 of 1 for gpu)"),
+    "selector-false": (
+        [gpus("a", "A100")],
+        request("gpu", cel(' .model == "B200"')),
+        "selector on model (0 of 1 for gpu)",
+    ),
+    "too-few-devices": (
+        [gpus("a", "A100"), a_slice("a-nics", [device("n")], driver="nic.example.com", nodeName="a")],
+        request("gpu", count=3),
+        "too few devices (1 of 3 for gpu)",
+    ),
+    "not-tolerated": ([TAINTED], request("gpu"), "taint hot (0 of 1 for gpu)"),
+    "capacity-short": (
+        [SHARED],
+        request("gpu", capacity={"requests": {"memory": "20Gi"}}),
+        "capacity memory (0 of 1 for gpu)",
+    ),
+    "counter-short": (
+        [a_slice("a", PARTS, of=2), counters("a", {"card": {"memory": "1Gi"}})],
+        request("gpu"),
+        "counter memory (0 of 1 for gpu)",
+    ),
+    "no-devices": ([], request("gpu"), "no devices"),
+}
+
+
+@pytest.mark.parametrize("code", CASES)
+def test_the_first_table_says_what_is_in_the_way(code: str) -> None:
+    slices, wanted, said = CASES[code]
+    plan = allocate([node("a"), node("b"), a_class(), *slices, claim("train", wanted)])
+    [claim_set] = plan.to_dict()["claimSets"]
+    assert claim_set["leading"][0]["code"] == code
+    assert claim_set["leading"][0]["nodes"] == (2 if code == "no-devices" else 1)
+    lines = str(plan).splitlines()
+    assert lines[0].split() == ["CLAIM", "SET", "OUTCOME", "NODES", "FITS", "ON", "REASON"]
+    assert lines[1].endswith(said)
+    assert lines[3] == "1 DoesNotFit."
+    assert "cannot allocate all claims" not in str(plan)
+
+
+def test_a_class_that_no_device_is_of_is_named() -> None:
+    nics = a_slice("a", [device("nic-0")], driver="nic.example.com")
+    plan = allocate([node("a"), a_class(), nics, claim("train")])
+    assert "not of class gpu.example.com (0 of 1 for gpu)" in str(plan)
+
+
+def test_the_constraint_that_collides_is_named() -> None:
+    wanted = claim("train", request("gpu", count=2), constraints=[match("gpu.example.com/numa")])
+    assert "constraint on numa" in str(allocate([node("a"), a_class(), NUMAS, wanted]))
+
+
+def test_a_set_that_fits_has_no_leading_reason() -> None:
+    plan = allocate([node("a"), node("b"), a_class(), gpus("a", "A100"), claim("train")])
+    assert "leading" not in plan.to_dict()["claimSets"][0]
+    assert "REASON" not in str(plan)
+
+
+def test_the_work_is_bounded_and_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+    nodes = [node(f"n{number}") for number in range(20)]
+    slices = [gpus(f"n{number}", "A100") for number in range(20)]
+    claims = [claim(f"c{number}", request("gpu", count=2 + number % 2)) for number in range(6)]
+    monkeypatch.setattr(leading, "MOST_NODES", 5)
+    monkeypatch.setattr(leading, "MOST_LOOKS", 5)
+    told = allocate([*nodes, a_class(), *slices, *claims]).to_dict()["claimSets"]
+    assert [bool(each.get("leading")) for each in told] == [True, False] * 3
+    assert told[0]["leading"][0]["nodes"] == 5
+
+
+def test_many_nodes_are_summed_up_first() -> None:
+    slices = []
+    for number in range(15):
+        name, kind = f"n{number:02}", number % 3
+        taints = {"taints": [taint("hot")]} if kind == 1 else {}
+        slices.append(a_slice(name, [device("gpu-0", model="A100" if kind else "L4", **taints)]))
+    objects = [*(node(f"n{number:02}") for number in range(16)), a_class(), *slices]
+    objects += [allocated(f"old-{number}", f"n{number:02}/gpu-0") for number in range(15) if number % 3 == 2]
+    told = explain([*objects, claim("train", request("gpu", cel(' .model == "A100"')))])
+    assert "  16 nodes: 5 too few free, 5 taint hot, 5 selector on model, 1 no devices." in str(told).splitlines()
