@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import ObjectMeta
+from dra_plan.api.podgroups import PodGroup
 from dra_plan.api.resource import ResourceClaim, ResourceClaimStatus
 
 from .admission import Admission
@@ -39,7 +40,7 @@ def _index(objects: Iterable[_Object]) -> dict[tuple[str, str], _Object]:
 
 
 def advance(simulation: Simulation, before: Inventory, after: Inventory) -> None:
-    """Apply the differences, in the order nodes, devices, volumes, claims, pods."""
+    """Apply the differences, in the order nodes, devices, volumes, claims, pod groups, pods."""
     later = _LaterState(simulation, before, after)
     later.pass_time()
     later.nodes()
@@ -158,6 +159,7 @@ class _LaterState:
         for claim in generated:
             if self._cluster.claims.get(claim.metadata.namespace, claim.metadata.name) is None:
                 self._cluster.put_claim(claim)
+        self._groups(admission.groups)
         new = {pod_uid(pod): pod for pod in given}
         old = {pod_uid(pod): pod for pod in Admission(self._before, order, features).pods()}
         for uid in old:
@@ -168,6 +170,18 @@ class _LaterState:
                 self._arrived(pod)
             elif uid in self._cluster.pods:
                 self._changed(old[uid], pod, self._cluster.pods[uid])
+
+    def _groups(self, given: Iterable[PodGroup]) -> None:
+        """Pod groups that come, change or go; what a group's status says stays as simulated."""
+        groups = {(group.metadata.namespace, group.metadata.name): group for group in given}
+        for known in list(self._cluster.groups.all()):
+            key = (known.metadata.namespace, known.metadata.name)
+            if key not in groups:
+                self._cluster.groups.remove(key)
+        for key, group in groups.items():
+            old = self._cluster.groups.get(key)
+            if old is None or old.spec != group.spec:
+                self._cluster.add_group(group)
 
     def _arrived(self, pod: Pod) -> None:
         self._cluster.add_pod(pod)

@@ -56,4 +56,5 @@ class PodGroupRecords:
         if found is None:
             given = {condition.type: condition for condition in group.status.conditions}
             found = self.by_key[key] = PodGroupRecord(group, given)
+        found.group = group
         return found
