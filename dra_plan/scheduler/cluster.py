@@ -5,8 +5,7 @@ Every change goes through a method here, which keeps the aggregates true and tel
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 
 from msgspec.structs import replace
 
@@ -33,6 +32,7 @@ from .keys import pod_uid
 from .nodeinfo import NodeInfo, PodInfo
 from .nodetree import scheduling_order
 from .podgroups import PodGroups
+from .poolreach import pool_reach
 from .volumestore import VolumeStore
 
 _NO_LABELS: Mapping[str, str] = {}
@@ -115,37 +115,16 @@ class SimulatedCluster:
         for name, gone in old.items():
             if gone.pods:
                 self._on_unknown_nodes[name] = dict(gone.pods)
-        self._see(self.nodes)
+        self.see(self.nodes)
         self._pool_nodes = None
 
-    def _see(self, nodes: dict[str, NodeInfo]) -> None:
+    def see(self, nodes: dict[str, NodeInfo]) -> None:
+        """Make these, in scheduling order, all nodes that there are; no remembered answer is valid then."""
         self.nodes = nodes
         self.node_revision += 1
         for position, info in enumerate(nodes.values()):
             info.position = position
         self.positions = {name: info.position for name, info in nodes.items()}
-
-    @contextmanager
-    def only(self, names: Collection[str]) -> Iterator[None]:
-        """Within, the cluster has no other nodes than these; what is changed within must be undone within."""
-        everything = self.nodes
-        self._see({name: info for name, info in everything.items() if name in names})
-        try:
-            yield
-        finally:
-            self._see(everything)
-
-    @contextmanager
-    def trial(self) -> Iterator[None]:
-        """Pods that are taken off their nodes within and put back are in the same order afterwards."""
-        before = {name: list(info.pods) for name, info in self.nodes.items()}
-        try:
-            yield
-        finally:
-            for name, uids in before.items():
-                pods = self.nodes[name].pods
-                if list(pods) != uids:
-                    self.nodes[name].pods = {uid: pods[uid] for uid in uids}
 
     def namespace_labels(self, name: str) -> Mapping[str, str]:
         """The labels of a namespace; unknown namespaces have only the name label that every namespace carries."""
@@ -312,23 +291,12 @@ class SimulatedCluster:
     def touch_pool(self, pool: str) -> None:
         """As `_touch`, for one pool. Pools are taken by name alone: upstream keeps counters by pool name."""
         if self._pool_nodes is None:
-            self._pool_nodes = self._reach()
+            self._pool_nodes = pool_reach(self.view.slices)
         names = self._pool_nodes.get(pool, ())
         for name in self.nodes if names is None else names:
             info = self.nodes.get(name)
             if info is not None:
                 info.touch()
-
-    def _reach(self) -> dict[str, dict[str, None] | None]:
-        """Pool name to the nodes that reach it; None for all."""
-        reach: dict[str, dict[str, None] | None] = {}
-        for slice_ in self.view.slices:
-            spec = slice_.spec
-            if not spec.node_name:
-                reach[spec.pool.name] = None
-            elif (known := reach.setdefault(spec.pool.name, {})) is not None:
-                known[spec.node_name] = None
-        return reach
 
     def set_devices(self, inventory: Inventory) -> None:
         """Make the input's slices, classes and taint rules those of the cluster; no remembered answer is valid then."""

@@ -6,7 +6,6 @@ early, as kube-scheduler does since 1.33; pods that failed with an error wait th
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections.abc import Callable, Iterable, Mapping
 
@@ -14,6 +13,7 @@ from .clock import Clock
 from .events import Event, Interest, Wake, concerns
 from .framework import EnqueueExtensions, Plugin
 from .nodeinfo import PodInfo
+from .podheap import PodHeap
 from .queuedpod import QueuedPod
 from .runtime import Framework
 
@@ -22,49 +22,6 @@ MOST_BACKOFF = 10.0
 _MOST_DOUBLINGS = 4
 _MOST_FRUITLESS = 5
 """So often failed bindings alone make a pod try again; upstream goes on for ever."""
-
-
-class _Heap:
-    """Pods by uid, the one with the smallest key first. Keys are fixed when a pod is put in."""
-
-    def __init__(self) -> None:
-        self._items: dict[str, tuple[tuple[float, ...], QueuedPod]] = {}
-        self._heap: list[tuple[tuple[float, ...], str]] = []
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-    def __contains__(self, uid: str) -> bool:
-        return uid in self._items
-
-    def values(self) -> list[QueuedPod]:
-        """The pods, by key."""
-        return [item for _, item in sorted(self._items.values(), key=lambda entry: entry[0])]
-
-    def get(self, uid: str) -> QueuedPod | None:
-        """The pod with this uid, or None."""
-        entry = self._items.get(uid)
-        return entry[1] if entry is not None else None
-
-    def put(self, item: QueuedPod, key: tuple[float, ...]) -> None:
-        """Add a pod."""
-        self._items[item.uid] = (key, item)
-        heapq.heappush(self._heap, (key, item.uid))
-
-    def remove(self, uid: str) -> QueuedPod | None:
-        """Take a pod out, wherever it is; its place in the heap is found empty later."""
-        entry = self._items.pop(uid, None)
-        return entry[1] if entry is not None else None
-
-    def first(self) -> QueuedPod | None:
-        """The pod with the smallest key, which stays; None if there is none."""
-        while self._heap:
-            key, uid = self._heap[0]
-            entry = self._items.get(uid)
-            if entry is not None and entry[0] == key:
-                return entry[1]
-            heapq.heappop(self._heap)
-        return None
 
 
 class SchedulingQueue:
@@ -80,10 +37,10 @@ class SchedulingQueue:
         self._frameworks = frameworks
         self._on_wake = on_wake
         self._arrivals = 0
-        self._active = _Heap()
-        self._backoff = _Heap()
-        self._error_backoff = _Heap()
-        self._idle = _Heap()
+        self._active = PodHeap()
+        self._backoff = PodHeap()
+        self._error_backoff = PodHeap()
+        self._idle = PodHeap()
         """Pods of groups that are backing off, and for which nothing has changed since their last attempt."""
         self._passes = 0
         self._unschedulable: dict[str, QueuedPod] = {}
@@ -101,7 +58,7 @@ class SchedulingQueue:
         return self._unschedulable.get(uid) or self._in_flight.get(uid)
 
     @property
-    def _places(self) -> tuple[_Heap, ...]:
+    def _places(self) -> tuple[PodHeap, ...]:
         return self._active, self._backoff, self._error_backoff, self._idle
 
     @property
@@ -119,7 +76,7 @@ class SchedulingQueue:
         """The pods whose last attempt ended in an error, by the end of their backoff."""
         return self._error_backoff.values()
 
-    def _key(self, item: QueuedPod, place: _Heap) -> tuple[float, ...]:
+    def _key(self, item: QueuedPod, place: PodHeap) -> tuple[float, ...]:
         """Active pods by the sort plugin, then time; those backing off by the second in which they may go first."""
         key = (*self._frameworks[item.profile].sort_key(item), item.timestamp, item.order)
         return key if place is self._active else (item.backoff_until, *key)
@@ -185,7 +142,7 @@ class SchedulingQueue:
         self._in_flight.pop(uid, None)
         self._unschedulable.pop(uid, None)
 
-    def _enter(self, item: QueuedPod, place: _Heap) -> bool:
+    def _enter(self, item: QueuedPod, place: PodHeap) -> bool:
         """Move to a place unless PreEnqueue refuses."""
         refusal = self._frameworks[item.profile].run_pre_enqueue(item.pod, item.gated_by)
         if refusal is not None:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 
-import msgspec
 from msgspec.structs import replace
 
 from dra_plan.api.core import Pod
 from dra_plan.api.resource import AllocationResult, ResourceClaim, ResourceClaimStatus
-from dra_plan.claimsets.groupclaims import reservers
 from dra_plan.claimsets.podclaims import PodClaimError, entry_claim
 from dra_plan.scheduler import pluginnames
 from dra_plan.scheduler.cyclestate import CycleState, StateNotFoundError
@@ -32,11 +30,11 @@ from dra_plan.scheduler.nodeinfo import NodeInfo
 from dra_plan.scheduler.scoring import normalize
 from dra_plan.scheduler.status import SKIP, Status, error, unresolvable, unschedulable
 
-from . import conditions, hints
+from . import hints, sharing
+from .answerkey import answer_key
 from .binding import Binder
 from .claimcheck import check_claim
 from .extended import (
-    container_shape,
     new_special_claim,
     served_names,
     special_requests,
@@ -141,45 +139,11 @@ class DynamicResources(
                 return None, status
         kept.claims, kept.special, kept.names = claims, special, listed
         if of_cycle:
-            kept.shared = self._shared(claims)
+            kept.shared = sharing.in_flight(claims, cluster.claims)
         if self._target.features.group_claims:
-            self._reserve_for_group(kept, pod, entries)
-        kept.key = self._key(kept, pod)
+            sharing.reserve_for_group(kept, pod, entries, self._handle)
+        kept.key = answer_key(kept, pod, cluster.view)
         return None, None
-
-    def _shared(self, claims: Sequence[ResourceClaim]) -> dict[str, AllocationResult]:
-        """By uid, what other pods of the group have put in flight for these claims in this cycle."""
-        found = {}
-        for claim in claims:
-            flying = self._handle.cluster.claims.pending_allocation(claim.metadata.uid)
-            if claim.allocation is None and flying is not None and flying.allocation is not None:
-                found[claim.metadata.uid] = flying.allocation
-        return found
-
-    def _reserve_for_group(self, kept: PodState, pod: Pod, entries: Sequence[ResourceClaim | None]) -> None:
-        kept.group = self._handle.cluster.groups.of(pod)
-        needed = [claim is not None for claim in entries]
-        shifted = self._target.quirks.group_reservations_shifted
-        flags = reservers(pod, kept.group, needed, shifted=shifted)
-        kept.for_group = frozenset(c.metadata.uid for c, of_group in zip(kept.claims, flags, strict=True) if of_group)
-
-    def _key(self, kept: PodState, pod: Pod) -> Hashable:
-        """What the answer for a node depends on beside the node; None if that can't be said in a key."""
-        if self._handle.cluster.view.shared_counter_names or self._target.features.node_allocatable:
-            return None  # the node that is asked first decides for all; what the pod asks of the node decides too
-        if any(conditions.conditional_results(claim) for claim in kept.allocated):
-            return None
-        specs = tuple(msgspec.json.encode(claim.spec) for claim in kept.pending)
-        allocations = [claim.allocation for claim in kept.allocated if claim.allocation is not None]
-        where = tuple(msgspec.json.encode(allocation.node_selector) for allocation in allocations)
-        ranks: tuple[int | bytes, ...] = tuple(rank(claim, claim.allocation) for claim in kept.allocated)
-        if kept.shared:
-            found = (kept.shared.get(claim.metadata.uid) for claim in kept.waiting)
-            ranks = (*ranks, *(-1 if each is None else msgspec.json.encode(each) for each in found))
-        if kept.special is None:
-            return specs, where, ranks, None
-        special = (msgspec.json.encode(kept.special.spec), kept.special_pending, tuple(kept.names))
-        return specs, where, ranks, (*special, container_shape(pod))
 
     # Filter
 

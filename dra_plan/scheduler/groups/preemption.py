@@ -17,6 +17,7 @@ from dra_plan.scheduler.victims import split_by_budget
 from . import words
 from .cycle import GroupVerdict
 from .search import GroupAnswer, GroupSearch, GroupTask
+from .trial import same_order
 
 NO_VICTIMS = "No preemption victims found for incoming preemptor"
 _CONSTRAINED = "workload aware preemption is not supported for pod groups with scheduling constraints"
@@ -57,7 +58,7 @@ class GroupPreemption:
             if not candidates:
                 refusal = NO_VICTIMS
         if not refusal:
-            with self._handle.cluster.trial():
+            with same_order(self._handle.cluster):
                 victims = self._victims(task, candidates)
             if isinstance(victims, str):
                 refusal = victims

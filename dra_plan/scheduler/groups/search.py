@@ -15,6 +15,7 @@ from dra_plan.scheduler.runtime import Framework
 from . import words
 from .cycle import GroupCycle, GroupOutcome, GroupVerdict
 from .placement import GroupPlacement, PlacementError, best, fullness, placements
+from .trial import only
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ class GroupSearch:
 
     def _try(self, task: GroupTask, placement: GroupPlacement, *, makes_room: bool) -> GroupOutcome:
         cluster = self._handle.cluster
-        with cluster.only(placement.nodes) if placement.nodes is not None else nullcontext():
+        with only(cluster, placement.nodes) if placement.nodes is not None else nullcontext():
             return self._cycle.run(
                 task.framework,
                 task.group,
