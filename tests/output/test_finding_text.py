@@ -27,6 +27,7 @@ def finding(text: str, begin: int, end: int, *, column: int = 1, line: int = 7) 
         end_column=column + end,
         excerpt=SourceExcerpt(text=text, column=column),
         suggestion="",
+        fix=None,
     )
 
 
