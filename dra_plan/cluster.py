@@ -459,8 +459,17 @@ class Cluster:
         before, after = (State(each._inventory, each._view, each._edits) for each in (self, other))
         return compare(before, after, asked)
 
-    def validate(self, *, select: Names = None, ignore: Names = None, ignore_unknown: bool = False) -> ValidationReport:
+    def validate(
+        self,
+        *,
+        select: Names = None,
+        ignore: Names = None,
+        ignore_unknown: bool = False,
+        against: Cluster | None = None,
+    ) -> ValidationReport:
         """What is wrong with the objects, one by one and together; `select` and `ignore` are codes of rules.
+
+        Objects that the cluster `against` has too are judged as updates of these.
 
         Judged is what manifests say, so files are read, and dicts looked at, when this is asked first. Raises
         UsageError for an unknown code, InputError for files that can't be read any more.
@@ -469,4 +478,8 @@ class Cluster:
         from dra_plan.validation.selection import ALL, RuleSelection
 
         selection = RuleSelection(names(select, "select") or (ALL,), names(ignore, "ignore"))
-        return report(self._read(), self.target, selection, ignore_unknown=truth(ignore_unknown, "ignore_unknown"))
+        passed_over = truth(ignore_unknown, "ignore_unknown")
+        if against is not None:
+            required(against, Cluster, "against", "a Cluster")
+        old = against._read().subjects if against is not None else ()
+        return report(self._read(), self.target, selection, ignore_unknown=passed_over, against=old)

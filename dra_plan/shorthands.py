@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from dra_plan.planner.scheduling import SchedulePlan
     from dra_plan.planner.validation import ValidationReport
     from dra_plan.scheduler.registry import Registry
+    from dra_plan.validation.reading import Reading
 
 FileOrObject = str | os.PathLike[str] | Mapping[str, Any]
 """A path, or an object as a plain dict."""
@@ -137,25 +138,35 @@ def validate(
     ignore: Names = None,
     ignore_unknown: bool = False,
     recursive: bool = False,
+    against: FileOrObject | Iterable[FileOrObject] | None = None,
 ) -> ValidationReport:
     """What is wrong with objects (plain dicts) or with the manifests of paths, or both: see `Cluster.validate`.
+
+    Objects that `against`, which is given in the same way, has too are judged as updates of these.
 
     Raises InputError (`ManifestErrors`, with every fault) for what can't be read as documents, UsageError for an
     unknown version, gate, quirks or code. What a document says is never an error: it becomes findings.
     """
     from dra_plan.planner.validation import report
-    from dra_plan.validation.reading import Reading, of_objects, read
     from dra_plan.validation.selection import ALL, RuleSelection
 
-    single = isinstance(objects, str | os.PathLike | Mapping)
-    given: list[Any] = [objects] if single else list_of(objects, "objects", "paths and objects")
-    for one in given:
-        required(one, (str, os.PathLike, Mapping), "objects", "paths and objects")
-    paths = [one for one in given if isinstance(one, str | os.PathLike)]
-    reading = Reading()
-    if paths:
-        reading = read(paths, recursive=recursive)
-    reading.subjects += of_objects([one for one in given if isinstance(one, Mapping)])
+    reading = _reading(objects, "objects", recursive=recursive)
+    old = () if against is None else _reading(against, "against", recursive=recursive).subjects
     target = target_of(kubernetes_version, feature_gates, quirks)
     selection = RuleSelection(names(select, "select") or (ALL,), names(ignore, "ignore"))
-    return report(reading, target, selection, ignore_unknown=truth(ignore_unknown, "ignore_unknown"))
+    passed_over = truth(ignore_unknown, "ignore_unknown")
+    return report(reading, target, selection, ignore_unknown=passed_over, against=old)
+
+
+def _reading(given: FileOrObject | Iterable[FileOrObject], argument: str, *, recursive: bool) -> Reading:
+    """What paths and objects say. UsageError, naming the argument, for anything else."""
+    from dra_plan.validation.reading import Reading, of_objects, read
+
+    single = isinstance(given, str | os.PathLike | Mapping)
+    each: list[Any] = [given] if single else list_of(given, argument, "paths and objects")
+    for one in each:
+        required(one, (str, os.PathLike, Mapping), argument, "paths and objects")
+    paths = [one for one in each if isinstance(one, str | os.PathLike)]
+    reading = read(paths, recursive=recursive) if paths else Reading()
+    reading.subjects += of_objects([one for one in each if isinstance(one, Mapping)])
+    return reading

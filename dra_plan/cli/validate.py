@@ -61,6 +61,10 @@ def validate(
             help="Take settings from this file, not from the nearest .dra-plan.toml or pyproject.toml.",
         ),
     ] = None,
+    against: Annotated[
+        list[str] | None,
+        typer.Option("--against", metavar="OLD", help="Judge objects as updates of those in OLD, which is as PATH."),
+    ] = None,
     fix: Annotated[
         bool, typer.Option("--fix", help="Write corrections that are certain into the files, and tell what is left.")
     ] = False,
@@ -110,19 +114,22 @@ def validate(
         threshold = found.fail_on or Severity.ERROR
         if fail_on is not None:
             threshold = settings.severity(fail_on, "--fail-on")
+        if STDIN in given and STDIN in (against or ()):
+            raise UsageError("standard input can't be both old and new")
         if fix and not diff and STDIN in given:
             raise UsageError("--fix can't write to standard input: --diff shows what it would change")
         reading = read(given, recursive=recursive)
         target = releases.target(kubernetes_version or releases.NEWEST, gates, quirks)
         selection = _selection(found, select, ignore)
         passed_over = bool(found.ignore_unknown) if ignore_unknown is None else ignore_unknown
+        old = read(against, recursive=recursive).subjects if against else ()
         if fix or diff:
-            done = validation.fix(reading, target, selection, ignore_unknown=passed_over)
+            done = validation.fix(reading, target, selection, ignore_unknown=passed_over, against=old)
             if diff:
                 return fixing.show(done)
             judged = fixing.write(done)
         else:
-            judged = validation.report(reading, target, selection, ignore_unknown=passed_over)
+            judged = validation.report(reading, target, selection, ignore_unknown=passed_over, against=old)
         document = judged.document
         reports.tell(lambda: content(document, fail_on=str(threshold), anchor=reports.anchor))
         print_document(document, form)

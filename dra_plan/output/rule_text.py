@@ -51,6 +51,8 @@ def _guide(rule: RuleGuide, screen: Screen | None) -> Iterator[str]:
         yield ""
         yield from (f"  {line}".rstrip() for line in block(finding, rule.fix, _narrower(screen)))
     yield from _manifest("Good", rule.example.good, screen)
+    if rule.example.old:
+        yield from _manifest("Both --against", rule.example.old, screen)
     if rule.example.around:
         yield from _manifest("Both with", rule.example.around, screen)
     if rule.example.feature_gates:

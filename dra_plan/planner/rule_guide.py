@@ -53,7 +53,8 @@ def judged_example(code: str, *, good: bool = False) -> tuple[Finding, ...]:
     gates = {**example.gates, **(example.good_gates if good else {})}
     text = example.whole(example.good if good else example.bad)
     target = releases.target(example.kubernetes_version, gates, "upstream")
-    return judge(of_text(text, "good.yaml" if good else BAD), target, RuleSelection()).findings
+    old = of_text(example.old, "old.yaml").subjects if example.old else ()
+    return judge(of_text(text, "good.yaml" if good else BAD), target, RuleSelection(), against=old).findings
 
 
 def _guide(rule: Rule, *, with_example: bool) -> RuleGuide:
@@ -74,6 +75,7 @@ def _shown(rule: Rule) -> ShownExample:
         bad=example.bad,
         good=example.good,
         around=example.around,
+        old=example.old,
         feature_gates={**example.gates, **example.good_gates},
         findings=[found.entry() for found in judged_example(rule.code) if found.code == rule.code],
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from msgspec import structs
@@ -20,6 +20,7 @@ from dra_plan.validation.reading import Reading
 from dra_plan.validation.rule import Severity
 from dra_plan.validation.run import Judgement, judge
 from dra_plan.validation.selection import RuleSelection
+from dra_plan.validation.subject import Subject
 
 
 @dataclass(frozen=True, repr=False)
@@ -82,10 +83,16 @@ def _of_coverage(target: Target) -> list[Notice]:
 
 
 def report(
-    reading: Reading, target: Target, selection: RuleSelection, *, ignore_unknown: bool = False
+    reading: Reading,
+    target: Target,
+    selection: RuleSelection,
+    *,
+    ignore_unknown: bool = False,
+    against: Sequence[Subject] = (),
 ) -> ValidationReport:
-    """The judgement of what was read."""
-    return ValidationReport(target, judge(reading, target, selection, ignore_unknown=ignore_unknown))
+    """The judgement of what was read; objects that `against` has too are updates of these."""
+    judged = judge(reading, target, selection, ignore_unknown=ignore_unknown, against=against)
+    return ValidationReport(target, judged)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +104,18 @@ class FixedManifests:
     report: ValidationReport
 
 
-def fix(reading: Reading, target: Target, selection: RuleSelection, *, ignore_unknown: bool = False) -> FixedManifests:
+def fix(
+    reading: Reading,
+    target: Target,
+    selection: RuleSelection,
+    *,
+    ignore_unknown: bool = False,
+    against: Sequence[Subject] = (),
+) -> FixedManifests:
     """All that is certain of what counts, fixed; nothing is written."""
-    done = fixed(reading.sources, lambda read: judge(read, target, selection, ignore_unknown=ignore_unknown), target)
+
+    def judged(read: Reading) -> Judgement:
+        return judge(read, target, selection, ignore_unknown=ignore_unknown, against=against)
+
+    done = fixed(reading.sources, judged, target)
     return FixedManifests(done.sources, done.made, ValidationReport(target, done.judgement))

@@ -28,6 +28,7 @@ from . import (
     slices,
     taintrules,
     taints,
+    updates,
 )
 from .rule import Rule
 
@@ -57,6 +58,7 @@ _MODULES = (
     matching,
     fitness,
     taintrules,
+    updates,
 )
 
 RULES: dict[str, Rule] = {

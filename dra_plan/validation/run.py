@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
 from dra_plan.manifests.load import without_gc
 from dra_plan.releases import Target
 
-from . import fitness, matching, objects, pools, references, schema, taintrules
+from . import fitness, matching, objects, pools, references, schema, taintrules, updates
 from .comments import Comments
 from .finding import Finding
 from .input import Input
@@ -33,11 +33,21 @@ class Judgement:
     objects: int
 
 
-def judge(reading: Reading, target: Target, selection: RuleSelection, *, ignore_unknown: bool = False) -> Judgement:
-    """Every finding that counts, in the order of the input. `ignore_unknown` spares fields that no schema has."""
+def judge(
+    reading: Reading,
+    target: Target,
+    selection: RuleSelection,
+    *,
+    ignore_unknown: bool = False,
+    against: Sequence[Subject] = (),
+) -> Judgement:
+    """Every finding that counts, in the order of the input. `ignore_unknown` spares fields that no schema has.
+
+    Objects that `against` has too are judged as updates of these.
+    """
     comments = Comments(reading.texts)
     with without_gc():
-        told = list(_findings(reading.subjects, target))
+        told = list(_findings(reading.subjects, target, against))
     if ignore_unknown:
         told = [one for one in told if one[1].rule is not schema.UNKNOWN_FIELD]
     kept = [one for one in told if selection.counts(one[2]) and not comments.spare(one[2])]
@@ -48,9 +58,14 @@ def judge(reading: Reading, target: Target, selection: RuleSelection, *, ignore_
     return Judgement(findings, broken, len(told) - len(findings), len(reading.subjects))
 
 
-def _findings(subjects: Sequence[Subject], target: Target) -> Iterator[tuple[Subject, Problem, Finding]]:
+def _findings(
+    subjects: Sequence[Subject], target: Target, against: Sequence[Subject]
+) -> Iterator[tuple[Subject, Problem, Finding]]:
     given = Input(subjects, target)
+    found: Iterable[tuple[Subject, Problem]]
     found = chain(objects.check(subjects, target), *(rules.check(given) for rules in _TOGETHER))
+    if against:
+        found = updates.as_updates(found, subjects, against, target)
     for subject, problem in found:
         if not subject.follows_from_fault(problem):
             yield subject, problem, subject.finding(problem)

@@ -482,6 +482,8 @@ CASES = [
 
 ELSEWHERE = {
     "DRA013": "depends on how deep data is nested: test_reading",
+    "DRA301": "depends on what was there before: test_updates",
+    "DRA302": "depends on what was there before: test_updates",
     "DRA252": "depends on a gate, not on the input: test_rules",
 }
 """Rules whose cases need more than two inputs."""

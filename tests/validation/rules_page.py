@@ -9,6 +9,13 @@ from dra_plan.validation import examples
 from dra_plan.validation.registry import RULES
 from dra_plan.validation.rule import Rule
 
+UPDATES = """\
+What `--against OLD` adds: an object that OLD has too (kind, namespace and name) is judged as an update of it. What is \
+refused by the API server and was as bad before is no finding then, apart from what can't be decoded; the spec of \
+claims and templates is not judged again, as it can't be changed; selectors and configuration of a class are judged \
+again as a whole if anything in them is another. Objects that only the new input has are new. These rules are read \
+from the API server's sources; no run of it was recorded for them."""
+
 GROUPS = {
     "0": (
         "Schema and versions",
@@ -19,6 +26,7 @@ GROUPS = {
         "Rules across objects",
         "What no API server checks. The input is judged as one cluster: name the files with slices and classes too.",
     ),
+    "3": ("Updates", UPDATES),
 }
 REFUSERS = {"APIServer": "API server", "Scheduler": "scheduler", None: "nobody"}
 HEAD = """\
@@ -103,6 +111,7 @@ def _section(rule: Rule) -> str:
         f"\n### {rule.code}\n**{rule.title}**: {rule.why} {rule.fix}\n\n"
         f"Bad:\n\n{_block(example.bad, 'yaml')}\nwhich gives\n\n{_block(says, 'text')}"
         f"\nGood:\n\n{_block(example.good, 'yaml')}"
+        + (f"\nBoth against:\n\n{_block(example.old, 'yaml')}" if example.old else "")
         + (f"\nBoth with:\n\n{_block(example.around, 'yaml')}" if example.around else "")
         + (f"\n{about} with {switched}.\n" if switched else "")
     )

@@ -1,7 +1,7 @@
 """For every rule a bad and a good example, as data: a TOML file a rule, with `bad` and `good` as manifests.
 
-`with` has the objects that both need; `kubernetes-version`, `feature-gates` and `good-feature-gates` say what they are
-judged for, where it is not the newest release with its defaults.
+`with` has the objects that both need, `old` those of which they are updates; `kubernetes-version`, `feature-gates` and
+`good-feature-gates` say what they are judged for, where it is not the newest release with its defaults.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ class RuleExample:
     around: str = ""
     kubernetes_version: str = releases.NEWEST
     gates: Mapping[str, bool] = field(default_factory=dict)
+    old: str = ""
+    """What the cluster has already, for rules about updates."""
     good_gates: Mapping[str, bool] = field(default_factory=dict)
     """Gates that are set for `good` besides."""
 
@@ -41,5 +43,6 @@ def load(code: str) -> RuleExample:
         table.get("with", ""),
         table.get("kubernetes-version", releases.NEWEST),
         table.get("feature-gates", {}),
+        table.get("old", ""),
         table.get("good-feature-gates", {}),
     )
