@@ -31,42 +31,42 @@ MOST_VALUES = 4
 """Changed values of a pool that are told."""
 
 
-def table(document: DiffDocument, screen: Screen | None) -> list[Part]:
+def table(document: DiffDocument, _screen: Screen | None) -> list[Part]:
     """What differs; pods and pools that differ in the same way are told once, with their number."""
-    parts: list[Part] = [*_tables(document, screen), *_reasons(document)]
+    parts: list[Part] = [*_tables(document), *_reasons(document)]
     return [*parts, *_ends(document)] if parts else ["No difference.", *_ends(document)]
 
 
-def wide(document: DiffDocument, screen: Screen | None) -> list[Part]:
+def wide(document: DiffDocument, _screen: Screen | None) -> list[Part]:
     """The same, with every node of every claim set."""
     made = Table(("CLAIM SET", "NODE", "BEFORE", "AFTER"), grouped=1, flexible=(2, 3))
     for one in document.claim_sets:
         for node in one.nodes:
             made.add(text.claim_set_name(one), node.name, node.before or "", node.after or "")
     nodes = [made] if made.rows else []
-    parts: list[Part] = [*_tables(document, screen), *nodes, *_reasons(document)]
+    parts: list[Part] = [*_tables(document), *nodes, *_reasons(document)]
     return [*parts, *_ends(document)] if parts else ["No difference.", *_ends(document)]
 
 
-def _tables(document: DiffDocument, screen: Screen | None) -> Iterator[Table]:
-    for made in (_claim_sets(document, screen), _pods(document), _pools(document), _selectors(document)):
+def _tables(document: DiffDocument) -> Iterator[Table]:
+    for made in (_claim_sets(document), _pods(document), _pools(document), _selectors(document)):
         if made.rows:
             yield made
 
 
-def _claim_sets(document: DiffDocument, screen: Screen | None) -> Table:
+def _claim_sets(document: DiffDocument) -> Table:
     made = Table(("CLAIM SET", "CHANGE", "BEFORE", "AFTER"), flexible=(0, 2, 3))
     for one in document.claim_sets:
-        states = (_set_state(state, screen) for state in (one.before, one.after))
+        states = (_set_state(state) for state in (one.before, one.after))
         made.add(text.claim_set_name(one), _change(one.change), *states)
     return made
 
 
-def _set_state(state: ComparedSet | None, screen: Screen | None) -> str:
+def _set_state(state: ComparedSet | None) -> str:
     if state is None:
         return "not there"
     if state.fitting_nodes:
-        return f"fits on {counted(len(state.fitting_nodes), 'node')}: {text.node_list(state.fitting_nodes, screen)}"
+        return f"fits on {counted(len(state.fitting_nodes), 'node')}: {text.node_list(state.fitting_nodes)}"
     return f"fits nowhere: {listed(state.messages)}" if state.messages else "fits nowhere"
 
 
