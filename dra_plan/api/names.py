@@ -39,7 +39,7 @@ _VALUE_PROBLEM = (
 
 def too_long(text: str, most: int) -> list[str]:
     """The problem of a text of more than `most` bytes."""
-    return [f"must be no more than {most} bytes"] if len(text.encode()) > most else []
+    return [f"must be no more than {most} bytes"] if len(text.encode("utf-8", "surrogatepass")) > most else []
 
 
 def dns_label_problems(text: str) -> list[str]:

@@ -117,3 +117,10 @@ def test_shares_without_their_gate_are_dropped() -> None:
     assert told(shared, feature_gates=off) == [f"DRA152 {RESULTS}.shareID"]
     twice = status({"shareID": SHARE}, devices=[DEVICE, {**DEVICE, "shareID": SHARE}])
     assert "DRA104 status.devices[1]" in told(twice, feature_gates=off)
+
+
+def test_texts_that_are_no_unicode() -> None:
+    assert (
+        told(reported(conditions=[{**CONDITION, "type": "\ud800"}]))[-1]
+        == "DRA105 status.devices[0].conditions[0].type"
+    )
