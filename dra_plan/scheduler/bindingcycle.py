@@ -186,6 +186,7 @@ class BindingCycle:
     def _give_up(self, binding: Binding, result: CycleResult) -> None:
         """Binding failed: everything is taken back, and others are told as if the pod had been deleted."""
         item, pod = binding.item, binding.item.pod
+        item.announced = self._records.of(pod).nominated
         self._bindings.remove(binding)
         binding.framework.run_unreserve(binding.state, pod, binding.node)
         self._handle.cluster.forget(item.info, binding.node)

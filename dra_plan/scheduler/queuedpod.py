@@ -28,6 +28,8 @@ class QueuedPod:
     backoff_until: float = 0.0
     passed: int = 0
     """When the pod first passed PreEnqueue, in the order of all pods; 0 before that."""
+    announced: str = ""
+    """The node that the pod's status named when it failed to bind last; "" if it did not get that far."""
     fruitless: int = 0
     """How often a failed binding woke the pod since anything else happened."""
     replay: list[Event] = field(default_factory=list)

@@ -15,7 +15,6 @@ from .test_recorded import check
 CASES = [*cases("gang"), *cases("gang-quirks")]
 EVERY = 5
 OTHERWISE = {
-    "gangshared-0053": "after an eviction that did not help, upstream tries a pod again that waits here",
     "gangshared-0059": "pods were created in another order than their creationTimestamps say",
 }
 """Cases in which the answer is another one, and why."""

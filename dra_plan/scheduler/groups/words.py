@@ -30,9 +30,12 @@ def no_placement_fits(count: int, first: str) -> str:
 
 
 def held_back(attempt: MemberAttempt) -> CycleResult:
-    """For a pod that found a node, in a group that did not find enough."""
+    """For a pod that found a node, in a group that did not find enough.
+
+    Nothing is nominated for it now; if it failed to bind before, its status still names the node, and that counts.
+    """
     reasons = [status.message for status in attempt.waits]
-    nomination = NominatingInfo("") if attempt.preempts else None
+    nomination = NominatingInfo(attempt.item.announced) if attempt.preempts or attempt.item.announced else None
     return CycleResult(message=", ".join([UNSCHEDULABLE, *reasons, ASKED_TO_WAIT]), nomination=nomination)
 
 
