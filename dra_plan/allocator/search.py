@@ -1,7 +1,7 @@
 """One search on one node: what is prepared before the walk, the plain walk, and the pruned one if that takes long.
 
 Most searches end within a few steps; for those nothing is prepared that only pruning needs. A walk that has taken
-`ESCALATE_AFTER` steps is given up and begun again, pruned. `docs/search.md` explains both.
+`ESCALATE_AFTER` steps is given up and begun again, pruned. `docs/internals/search.md` explains both.
 """
 
 from __future__ import annotations

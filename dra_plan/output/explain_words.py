@@ -1,4 +1,4 @@
-"""The wording of explanations: from the parts of an Explanation to short sentences. docs/style.md has the rules.
+"""The wording of explanations: from the parts of an Explanation to short sentences; rules: docs/internals/style.md.
 
 Nothing here knows of layout: text and markdown put the same sentences in their own order of lines.
 """

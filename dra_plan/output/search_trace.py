@@ -1,7 +1,7 @@
 """`allocate --trace`: one search, step by step, as lines of text.
 
 The trace is heard while the search goes on, so that only what will be shown is kept. How the search works, and why it
-takes a step, does not belong here: docs/search.md.
+takes a step, does not belong here: docs/internals/search.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md, the glossary, the decisions and the architecture: what they name is there."""
+"""The pages: what they name is there, and all of them are in the index."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from tests.cli.running import ROOT
 PAGES = [
     ROOT / "CONTRIBUTING.md",
     ROOT / "docs" / "glossary.md",
-    ROOT / "docs" / "architecture.md",
+    ROOT / "docs" / "internals" / "architecture.md",
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").glob("[a-fh-z]*.md")),
+    *sorted((ROOT / "docs").glob("README.md")),
+    *sorted((ROOT / "docs" / "internals").glob("[b-z]*.md")),
     *sorted((ROOT / "docs" / "decisions").glob("*.md")),
 ]
 GLOSSARY = re.findall(r"^\| (.+?) \| (.+?) \| (.+?) \|$", PAGES[1].read_text(encoding="utf-8"), re.MULTILINE)
@@ -59,9 +63,16 @@ def test_every_decision_is_listed() -> None:
 
 
 def test_the_files_of_the_architecture_are_there() -> None:
-    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "internals" / "architecture.md").read_text(encoding="utf-8")
     named = re.findall(r"`([\w/]+(?:\.py|/))`", page)
     assert [path for path in named if not (ROOT / "dra_plan" / path).exists() and path != "dra_plan/"] == []
     assert len(named) > 80
     packages = {path.parent.name for path in ROOT.glob("dra_plan/*/__init__.py")}
     assert packages <= set(re.findall(r"`(\w+)`", page)), "every package is in the table"
+
+
+def test_every_page_is_in_the_index() -> None:
+    folder = ROOT / "docs"
+    listed = set(re.findall(r"\]\(([\w/]+\.md)\)", (folder / "README.md").read_text(encoding="utf-8")))
+    pages = {str(page.relative_to(folder)) for page in (*folder.glob("*.md"), *folder.glob("internals/*.md"))}
+    assert listed == (pages - {"README.md"}) | {"decisions/README.md"}

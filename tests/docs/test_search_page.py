@@ -1,4 +1,4 @@
-"""docs/search.md: its worked walks are what the search does, and it names every rule."""
+"""docs/internals/search.md: its worked walks are what the search does, and it names every rule."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dra_plan.allocator.pruning_rules import ALL_RULES
 from .walks import walk
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "search.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "internals" / "search.md").read_text(encoding="utf-8")
 WALKS = re.findall(
     r"^```walk(?P<how>[^\n]*)\n(?P<given>.*?)\n---\n(?P<walked>.*?)\n```$", PAGE, re.MULTILINE | re.DOTALL
 )

@@ -1,4 +1,4 @@
-"""The worked walks of docs/search.md: a node and claims as `described` writes them, and the walk that they lead to."""
+"""The worked walks of docs/internals/search.md: a node and claims, and the walk that they lead to."""
 
 from __future__ import annotations
 

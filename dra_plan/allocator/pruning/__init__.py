@@ -1,4 +1,4 @@
-"""Pruning: deciding hard searches fast without ever changing an answer. `docs/search.md` explains the rules.
+"""Pruning: deciding hard searches fast without ever changing an answer. `docs/internals/search.md` explains the rules.
 
 `PrunedWalk` is all that the search needs. The rules are one file each; none of them writes to the ledger.
 """
