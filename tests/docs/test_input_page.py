@@ -1,0 +1,25 @@
+"""docs/input.md: the warnings that it lists are those that there are."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tests.cli.running import ROOT
+
+PAGE = (ROOT / "docs" / "input.md").read_text(encoding="utf-8")
+SOURCES = [ROOT / "dra_plan" / "planner" / "completeness.py", ROOT / "dra_plan" / "manifests" / "report.py"]
+
+
+def _codes(paths: list[Path]) -> set[str]:
+    text = "".join(path.read_text(encoding="utf-8") for path in paths)
+    return set(re.findall(r'"([a-z-]+-(?:missing|incomplete|planned))"', text))
+
+
+def test_all_warnings_about_what_is_missing_are_listed_with_their_commands() -> None:
+    listed = dict(re.findall(r"^\| `([a-z-]+)` \|.*\| ?(.*?) ?\|$", PAGE, re.MULTILINE))
+    assert listed.keys() == _codes(SOURCES)
+    source = "".join(path.read_text(encoding="utf-8") for path in SOURCES)
+    commands = re.findall(r"`(kubectl [^`]+)`", "".join(listed.values()))
+    assert len(commands) == 6
+    assert [command for command in commands if command not in source] == []
