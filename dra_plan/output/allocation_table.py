@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from dra_plan.allocator import Outcome
 from dra_plan.claimsets.sets import CANNOT_ALLOCATE
-from dra_plan.documents.allocation import AllocationDocument, PlannedNode
+from dra_plan.documents.allocation import AllocationDocument, PlannedClaimSet, PlannedNode
 
 from . import exclusions, leading_words, names, text
 from .allocation_footer import footer
@@ -27,16 +27,21 @@ def table(document: AllocationDocument, _screen: Screen | None) -> list[Part]:
 
 def _summary(document: AllocationDocument) -> Table:
     """One row per claim set: where it fits, or what is in the way."""
-    refused = any(claim_set.leading for claim_set in document.claim_sets)
+    refused = any(map(_in_the_way, document.claim_sets))
     headers = ("CLAIM SET", "OUTCOME", "NODES", "FITS ON", *(["REASON"] if refused else []))
     made = Table(headers, flexible=(0, 3, 4) if refused else (0, 3))
     for claim_set in document.claim_sets:
         fitting = claim_set.fitting_nodes
         count = f"{len(fitting)}/{len(claim_set.nodes)}"
         cells = (text.claim_set_name(claim_set), claim_set.outcome.value, count, text.node_list(fitting))
-        reason = leading_words.cell(claim_set.leading[0]) if claim_set.leading else ""
-        made.add(*cells, *([reason] if refused else []))
+        made.add(*cells, *([_in_the_way(claim_set)] if refused else []))
     return made
+
+
+def _in_the_way(claim_set: PlannedClaimSet) -> str:
+    """Why the set fits nowhere, as far as a cell can say it: where its devices are, the rules that keep it away."""
+    leading = leading_words.cell(claim_set.leading[0]) if claim_set.leading else ""
+    return exclusions.room(claim_set) or leading
 
 
 def _totals(document: AllocationDocument) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from dra_plan.allocator import Outcome
 from dra_plan.documents.allocation import NodeExclusion, PlannedClaimSet
 from dra_plan.documents.explanation import ExplainedClaimSet
 
@@ -29,6 +30,15 @@ def plugins(exclusions: Iterable[NodeExclusion]) -> str:
 def messages(exclusions: Iterable[NodeExclusion]) -> str:
     """What they say, in the scheduler's words."""
     return ", ".join(dict.fromkeys(each.message for each in exclusions))
+
+
+def room(claim_set: PlannedClaimSet) -> str:
+    """For a set that fits nowhere: the excluded nodes whose devices would do, or ""."""
+    found = [node for node in claim_set.nodes if node.outcome is Outcome.FITS and node.excluded_by]
+    if claim_set.fitting_nodes or not found:
+        return ""
+    causes = plugins(each for node in found for each in node.excluded_by)
+    return f"room only on {listed([node.name for node in found])}, excluded by {causes}"
 
 
 def lines(claim_set: ExplainedClaimSet) -> Iterator[str]:

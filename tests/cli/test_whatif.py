@@ -61,3 +61,8 @@ def test_help_has_them_in_a_part_of_their_own(command: str) -> None:
     options = ["--cordon", "--drain", "--without", "--add-nodes"]
     assert [line.split()[0] for line in after.splitlines() if line.startswith("  --")] == options
     assert not any(option in before for option in options)
+
+
+def test_room_on_an_excluded_node_is_the_reason() -> None:
+    row = in_process("allocate", QUICKSTART, "train", "--cordon", "gpu-a").out.splitlines()[1]
+    assert row.endswith("room only on gpu-a, excluded by NodeUnschedulable, TaintToleration")
