@@ -19,12 +19,15 @@ from dra_plan.documents.capacity import CapacityDocument, NodeCopies, OwnerCapac
 from dra_plan.errors import UsageError
 from dra_plan.planner import completeness, notices
 from dra_plan.planner.answer import PrintedAnswer, counted
+from dra_plan.planner.newfields import of_new_fields
 from dra_plan.planner.nodes import with_nodes
 from dra_plan.planner.ownernames import CLAIM, Known, find
 from dra_plan.planner.question import Question
 from dra_plan.releases import Target
 from dra_plan.scheduler.copies import Copies, create
+from dra_plan.scheduler.coverage import of_scheduler
 from dra_plan.scheduler.plugins.defaultpreemption import DefaultPreemption
+from dra_plan.scheduler.podrecord import PodRecord
 from dra_plan.scheduler.simulation import Simulation
 
 USUAL_LIMIT = 10_000
@@ -124,8 +127,10 @@ def count_copies(
     )
     told = (
         *notices.of_target(target, inventory.nodes),
+        *(told for each in copied for told in of_scheduler(target, inventory, [PodRecord(each.pod, attempts=1)])),
         *inventory.notices,
         *inferred,
+        *of_new_fields(inventory, target),
         *completeness.of_devices(inventory),
         *completeness.of_preemption(inventory, evicts=False),
     )

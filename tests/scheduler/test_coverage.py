@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dra_plan import allocate, schedule
+from dra_plan import Cluster, allocate, schedule
 
 
 def node(name: str) -> dict[str, Any]:
@@ -68,3 +68,10 @@ def test_the_document_and_the_last_line_say_what_1_37_rests_on() -> None:
     old = allocate([node("a")], kubernetes_version="1.36")
     assert "basis" not in old.to_dict()["target"]
     assert str(old).splitlines()[-1] == "Kubernetes 1.36.3."
+
+
+def test_capacity_says_it_too() -> None:
+    cluster = Cluster.of([node("a"), node("b")], kubernetes_version="1.37")
+    warnings = cluster.capacity(pod("p"), limit=2).to_dict()["warnings"]
+    assert [w["code"] for w in warnings if w["code"] == "rules-of-another-release"] == ["rules-of-another-release"]
+    assert "the choice between nodes" in warnings[0]["message"]
