@@ -18,7 +18,7 @@ from dra_plan.manifests.paths import value_at
 from dra_plan.manifests.scalar_positions import positions
 
 from .edits import CharEdit, applied
-from .fix import Correction, Mending, changed
+from .fix import Correction, Mending
 
 _SIGNS = {"_<_": "<", "_<=_": "<=", "_>_": ">", "_>=_": ">="}
 _OPENING, _CLOSING = ("(", "[", "{"), (")", "]", "}")
@@ -39,7 +39,7 @@ def compared(question: Mending) -> Correction | None:
     if places is None or not edits or not _compiles(made, question):
         return None
     moved = [CharEdit(places[edit.begin], places[edit.end], edit.text) for edit in edits]
-    return Correction(moved, changed(question.subject.value, question.path, made))
+    return Correction(moved, question.path, made)
 
 
 def _compiles(expression: str, question: Mending) -> bool:

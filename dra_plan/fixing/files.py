@@ -1,4 +1,4 @@
-"""All fixes of all sources, round by round: each round mends one thing of an object, and everything is judged again."""
+"""All fixes of all sources, round by round: each mends what can be mended at once, and everything is judged again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dra_plan.validation.run import Judgement
 from dra_plan.validation.subject import Subject
 
 from .edits import CharEdit, applied
-from .fix import Correction
+from .fix import Correction, changed
 from .fixes import Fix, correction
 
 _MOST_ROUNDS = 1000
@@ -65,16 +65,21 @@ def fixed(sources: Sequence[Source], judge: Callable[[Reading], Judgement], targ
     before = {source.name: source.data.decode() for source in sources}
     state = _state(before, {}, judge)
     refused: set[tuple[_Place, str, str]] = set()
+    one_by_one: set[_Place] = set()
     made = 0
     for _ in range(_MOST_ROUNDS):
-        chosen = _chosen(state, target, refused)
+        chosen = _chosen(state, target, refused, one_by_one)
         if not chosen:
             break
         after = _state(_texts(state, chosen), state.readings, judge, changed={name for name, _ in chosen})
         wrong = _not_better(state, after, chosen)
-        refused |= wrong
+        for place in wrong:
+            if len(chosen[place]) > 1:
+                one_by_one.add(place)
+            else:
+                refused.add((place, chosen[place][0].code, chosen[place][0].path))
         if not wrong:
-            state, made = after, made + len(chosen)
+            state, made = after, made + sum(map(len, chosen.values()))
     changed = [FixedSource(name, text, state.texts[name]) for name, text in before.items() if text != state.texts[name]]
     return FixedInput(changed, made, _whole(state.readings), state.judgement)
 
@@ -104,27 +109,38 @@ def _whole(readings: dict[str, Reading]) -> Reading:
     return whole
 
 
-def _chosen(state: _State, target: Target, refused: set[tuple[_Place, str, str]]) -> dict[_Place, _ChosenFix]:
-    """For each object the first of its findings that has a fix."""
-    chosen: dict[_Place, _ChosenFix] = {}
+def _chosen(
+    state: _State, target: Target, refused: set[tuple[_Place, str, str]], one_by_one: set[_Place]
+) -> dict[_Place, list[_ChosenFix]]:
+    """For each object the fixes of its findings that do not meet each other, in `one_by_one` the first."""
+    chosen: dict[_Place, list[_ChosenFix]] = {}
     for (subject, problem), finding in zip(state.judgement.broken, state.judgement.findings, strict=True):
         place = state.places[subject]
-        if place in chosen or (place, finding.code, finding.field) in refused:
+        mine = chosen.get(place, [])
+        if (mine and place in one_by_one) or (place, finding.code, finding.field) in refused:
             continue
         found = correction(subject, problem, target)
-        if found is not None:
-            chosen[place] = _ChosenFix(subject, finding.code, finding.field, *found)
+        if found is not None and not any(_meet(found[1], one.correction) for one in mine):
+            chosen.setdefault(place, []).append(_ChosenFix(subject, finding.code, finding.field, *found))
     return chosen
 
 
-def _texts(state: _State, chosen: dict[_Place, _ChosenFix]) -> dict[str, str]:
+def _meet(one: Correction, other: Correction) -> bool:
+    """Whether two corrections are about the same field or text."""
+    short = min(len(one.path), len(other.path))
+    if one.path[:short] == other.path[:short]:
+        return True
+    return any(edit.begin <= than.end and than.begin <= edit.end for edit in one.edits for than in other.edits)
+
+
+def _texts(state: _State, chosen: dict[_Place, list[_ChosenFix]]) -> dict[str, str]:
     edits: dict[str, list[CharEdit]] = {}
-    for (name, _), choice in chosen.items():
-        document = choice.subject.place.find_text()
+    for (name, _), fixes in chosen.items():
+        document = fixes[0].subject.place.find_text()
         if document is not None:
             begin = _start_of_line(state.texts[name], document.lines.first_line)
-            moved = (CharEdit(begin + edit.begin, begin + edit.end, edit.text) for edit in choice.correction.edits)
-            edits.setdefault(name, []).extend(moved)
+            for edit in (edit for one in fixes for edit in one.correction.edits):
+                edits.setdefault(name, []).append(CharEdit(begin + edit.begin, begin + edit.end, edit.text))
     return {name: applied(text, edits.get(name, ())) for name, text in state.texts.items()}
 
 
@@ -135,18 +151,21 @@ def _start_of_line(text: str, number: int) -> int:
     return at
 
 
-def _not_better(before: _State, after: _State, chosen: dict[_Place, _ChosenFix]) -> set[tuple[_Place, str, str]]:
-    """The fixes that left what they are about, or brought an error that was not there."""
+def _not_better(before: _State, after: _State, chosen: dict[_Place, list[_ChosenFix]]) -> list[_Place]:
+    """The objects whose fixes left what they are about, or brought an error that was not there."""
     old, new = _codes(before), _codes(after)
     now = {place: subject for subject, place in after.places.items()}
-    wrong = set()
-    for place, choice in chosen.items():
+    wrong = []
+    for place, fixes in chosen.items():
         mine, then = old[place], new.get(place, Counter())
-        more = any(count > mine[one] for one, count in then.items() if one[1] >= Severity.ERROR)
-        same = place in now and now[place].value == choice.correction.value
-        left = _number(then, choice.code) >= _number(mine, choice.code)
-        if not same or (left and not choice.fix.reveals) or (more and not choice.fix.reveals):
-            wrong.add((place, choice.code, choice.path))
+        wanted = fixes[0].subject.value
+        for one in fixes:
+            wanted = changed(wanted, one.correction.path, one.correction.to)
+        same = place in now and now[place].value == wanted
+        more = any(count > mine[told] for told, count in then.items() if told[1] >= Severity.ERROR)
+        left = any(_number(then, one.code) >= _number(mine, one.code) for one in fixes)
+        if not same or ((left or more) and not any(one.fix.reveals for one in fixes)):
+            wrong.append(place)
     return wrong
 
 

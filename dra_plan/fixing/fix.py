@@ -17,10 +17,11 @@ from .edits import CharEdit, ObjectText, applied
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """Edits of an object's text, and the value that the object has afterwards."""
+    """Edits of an object's text, and the value that the field at `path` of the object has afterwards."""
 
     edits: list[CharEdit]
-    value: dict[str, Any]
+    path: FieldPath
+    to: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +51,8 @@ def changed(value: Any, path: FieldPath, to: Any) -> Any:
     return {key: changed(item, path[1:], to) if key == step else item for key, item in value.items()}
 
 
-def gives(text: ObjectText, correction: Correction) -> bool:
-    """Whether the object's edited text, by itself, is the corrected value."""
+def gives(text: ObjectText, value: dict[str, Any], correction: Correction) -> bool:
+    """Whether the edited text of an object, which has the value, is by itself the corrected value."""
     whole = text.whole
     if whole is None:
         return False
@@ -63,7 +64,7 @@ def gives(text: ObjectText, correction: Correction) -> bool:
     if whole.form is Form.NESTED:
         # What stands before the object in its first line, such as the dash of a list, becomes space.
         edited = " " * (whole.begin - begin) + edited[whole.begin - begin :]
-    return bool(_read(edited) == correction.value)
+    return bool(_read(edited) == changed(value, correction.path, correction.to))
 
 
 def _read(text: str) -> Any:

@@ -98,6 +98,6 @@ def correction(subject: Subject, problem: Problem, target: Target) -> tuple[Fix,
     question = Mending(subject, problem, text, target.version, dict(target.gates))
     for fix in known:
         made = fix.make(question)
-        if made is not None and made.edits and gives(text, made):
+        if made is not None and made.edits and gives(text, subject.value, made):
             return fix, made
     return None

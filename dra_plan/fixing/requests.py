@@ -9,7 +9,7 @@ from dra_plan.manifests.shapes import schema_at
 
 from . import moves
 from .edits import CharEdit
-from .fix import Correction, Mending, changed
+from .fix import Correction, Mending
 
 
 def exactly(question: Mending) -> Correction | None:
@@ -19,7 +19,7 @@ def exactly(question: Mending) -> Correction | None:
     if found is None or not isinstance(value, dict) or not _is_flat(question, found, value):
         return None
     edits = moves.down(question.text, found, "exactly", "name")
-    return None if edits is None else Correction(edits, changed(question.subject.value, found, wrapped(value)))
+    return None if edits is None else Correction(edits, found, wrapped(value))
 
 
 def _request(path: FieldPath) -> FieldPath | None:
@@ -75,4 +75,4 @@ def lifted(question: Mending, path: FieldPath, name: str) -> Correction | None:
             return None
         edits += one
         made.append({**{key: item for key, item in entry.items() if key != name}, **inner})
-    return Correction(edits, changed(question.subject.value, path, made)) if edits else None
+    return Correction(edits, path, made) if edits else None

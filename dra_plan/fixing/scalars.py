@@ -12,7 +12,7 @@ from dra_plan.manifests.paths import FieldPath, value_at
 from dra_plan.manifests.shapes import Schema, schema_at
 
 from .edits import CharEdit, ObjectText
-from .fix import Correction, Mending, changed
+from .fix import Correction, Mending
 from .moves import STEP
 
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)\Z")
@@ -27,7 +27,7 @@ def rewritten(question: Mending, path: FieldPath, to: str) -> Correction | None:
         return None
     inset = 0 if extent.form is Form.PLAIN else 1
     edit = CharEdit(extent.begin + inset, extent.end - inset, to)
-    return Correction([edit], changed(question.subject.value, path, to))
+    return Correction([edit], path, to)
 
 
 def right_type(question: Mending) -> Correction | None:
@@ -54,7 +54,7 @@ def right_type(question: Mending) -> Correction | None:
 
 def _written(question: Mending, extent: Extent, text: str, value: Any) -> Correction:
     edit = CharEdit(extent.begin, extent.end, text)
-    return Correction([edit], changed(question.subject.value, question.path, value))
+    return Correction([edit], question.path, value)
 
 
 def _only_field(path: FieldPath, schema: Schema, value: Any) -> str | None:
@@ -102,14 +102,12 @@ def _in_map(question: Mending, extent: Extent, name: str, value: Any) -> Correct
     if extent.form not in (Form.PLAIN, *_QUOTED) or extent.key_begin < 0:
         return None
     written = text.text[extent.begin : extent.end]
-    wrapped = changed(question.subject.value, question.path, {name: value})
+    wrapped = {name: value}
     in_brackets = text.is_flow(question.path[:-1])
     if extent.form is Form.PLAIN and not in_brackets and _UNSAFE_IN_BRACKETS.search(written):
-        return Correction(_on_its_own_line(text, extent, name), wrapped)
-    key = text.key(name, extent)
-    return Correction(
-        [CharEdit(extent.begin, extent.begin, f"{{{key}: "), CharEdit(extent.end, extent.end, "}")], wrapped
-    )
+        return Correction(_on_its_own_line(text, extent, name), question.path, wrapped)
+    opening = CharEdit(extent.begin, extent.begin, f"{{{text.key(name, extent)}: ")
+    return Correction([opening, CharEdit(extent.end, extent.end, "}")], question.path, wrapped)
 
 
 def _on_its_own_line(text: ObjectText, extent: Extent, name: str) -> list[CharEdit]:
@@ -134,4 +132,4 @@ def right_case(question: Mending) -> Correction | None:
         return None
     edit = CharEdit(extent.key_begin + inset, extent.key_end - inset, meant[0])
     renamed = {meant[0] if key == wrong else key: item for key, item in outer.items()}
-    return Correction([edit], changed(question.subject.value, path[:-1], renamed))
+    return Correction([edit], path[:-1], renamed)

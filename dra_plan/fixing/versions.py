@@ -29,19 +29,19 @@ def newest(question: Mending) -> Correction | None:
     if kind is None or version not in kind.versions or subject.value.get("apiVersion") is None:
         return None
     head = scalars.rewritten(question, ("apiVersion",), api_version)
-    moved = _moved(question, kind) if subject.version == _FLAT else Correction([], subject.value)
+    moved = _moved(question, kind) if subject.version == _FLAT else Correction([], (), subject.value)
     if head is None or moved is None:
         return None
-    value = {**moved.value, "apiVersion": api_version}
+    value = {**changed(subject.value, moved.path, moved.to), "apiVersion": api_version}
     if not _is_same(subject.value, subject.version, value, version, kind):
         return None
-    return Correction([*head.edits, *moved.edits], value)
+    return Correction([*head.edits, *moved.edits], (), value)
 
 
 def _moved(question: Mending, kind: Kind) -> Correction | None:
     """The fields of v1beta1 where later versions have them."""
     if kind.name == "ResourceSlice":
-        nothing = Correction([], question.subject.value)
+        nothing = Correction([], (), question.subject.value)
         devices: Any = value_at(question.subject.value, ("spec", "devices"))
         has_any = any(isinstance(device, dict) and "basic" in device for device in devices or ())
         return requests.lifted(question, ("spec", "devices"), "basic") if has_any else nothing
@@ -56,7 +56,7 @@ def _moved(question: Mending, kind: Kind) -> Correction | None:
             return None
         edits += made
         value = changed(value, at, requests.wrapped(request))
-    return Correction(edits, value)
+    return Correction(edits, (), value)
 
 
 def _is_same(old: dict[str, Any], old_version: str, new: dict[str, Any], new_version: str, kind: Kind) -> bool:
