@@ -13,7 +13,7 @@ from dra_plan.documents.schedule import (
     TracedAttempt,
 )
 
-from . import schedule_groups, schedule_reasons, text
+from . import schedule_groups, schedule_reasons, schedule_trace, text
 from .columns import Part, Screen, Table
 from .formats import Formats
 from .schedule_pods import pods_table
@@ -27,14 +27,14 @@ LEGEND = "ok: passed Filter; numbers: weighted scores."
 def table(document: ScheduleDocument, screen: Screen | None) -> list[Part]:
     """One row per pod that was scheduled: where it goes and with which devices, or why it stays.
 
-    Below, who is evicted and woken, and how many pods are left out because they had their place already or were not
-    chosen.
+    Below, with a trace the story of each attempt, who is evicted and woken, and how many pods are left out because they
+    had their place already or were not chosen.
     """
     pods = [pod for pod in document.pods if not _aside(pod)]
     if not pods and len(document.pods) <= FEW:
         pods = document.pods
     parts = [*pods_table(document, pods, screen, every=False), *schedule_reasons.paragraphs(document)]
-    parts += _attempts(document.trace.attempts if document.trace else ())
+    parts += map(schedule_trace.story, document.trace.attempts if document.trace else ())
     parts += _below(document, pods, [volume for volume in document.volumes if volume.pv or volume.provision])
     aside = [_aside(pod) for pod in document.pods] if pods is not document.pods else []
     told = [f"{aside.count(why)} {why}" for why in dict.fromkeys(filter(None, aside))]
@@ -65,9 +65,7 @@ def _attempts(attempts: Iterable[TracedAttempt]) -> list[Part]:
 
 
 def _attempt(attempt: TracedAttempt) -> Iterator[Part]:
-    with_group = f" with podgroup/{attempt.pod_group}" if attempt.pod_group else ""
-    inside = f" in {attempt.domain}" if attempt.domain else ""
-    yield f"{attempt.pod}{with_group}, attempt {attempt.attempt}{inside}: {attempt.node or attempt.message}"
+    yield schedule_trace.headline(attempt)
     refused = [entry for entry in attempt.pre_filter if entry.status not in ("Success", "Skip")]
     if refused:
         made = Table(("PLUGIN", "PREFILTER"), flexible=(1,))

@@ -121,7 +121,9 @@ def test_trace_shows_what_woke_a_pod():
     before = [node("a", cpu="1"), placed("old", "a"), pod("p")]
     after = [node("a", cpu="1"), pod("p")]
     text = shown("table", plan(before, then=[after], trace=True))
-    assert "ok: passed Filter; numbers: weighted scores." in text
+    assert "default/p, attempt 1: 0/1 nodes are available: 1 Insufficient cpu." in text
+    assert "\n  a: NodeResourcesFit: Insufficient cpu\n" in text
+    assert "\n  a: passes\n" in text
     assert text.splitlines()[-3].split() == [
         "default/p",
         "AssignedPodDelete",
