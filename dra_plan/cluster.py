@@ -323,14 +323,25 @@ class Cluster:
         )
         return self._told(explain_claim_sets(self._inventory, self._view, asked, devices=names(devices, "devices")))
 
-    def pools(self, nodes: Names = None, *, infer_nodes: bool = False) -> PoolList:
+    def pools(
+        self, nodes: Names = None, *, drivers: Names = None, states: Names = None, infer_nodes: bool = False
+    ) -> PoolList:
         """The pools as the nodes see them, and what is left of them; of all nodes also those that no node sees.
 
-        Raises UsageError for an unknown node, InputError for an input without nodes.
+        `drivers` and `states` (Complete, Incomplete, Invalid, Obsolete) choose among them. Raises UsageError for an
+        unknown node, driver or state, InputError for an input without nodes.
         """
         from dra_plan.planner.pool_list import list_pools
 
-        return self._told(list_pools(self._inventory, self._view, question(nodes=nodes, infer_nodes=infer_nodes)))
+        asked = question(nodes=nodes, infer_nodes=infer_nodes)
+        listed = list_pools(
+            self._inventory,
+            self._view,
+            asked,
+            drivers=names(drivers, "drivers"),
+            states=names(states, "states"),
+        )
+        return self._told(listed)
 
     def schedule(
         self,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
 from dra_plan.cli import options, whatif
@@ -14,6 +16,13 @@ def pools(
     filenames: options.Filenames = None,
     recursive: options.Recursive = False,
     nodes: options.Nodes = None,
+    drivers: Annotated[
+        list[str] | None, typer.Option("--driver", metavar="NAME", help="Pools of this driver only; repeatable.")
+    ] = None,
+    states: Annotated[
+        list[str] | None,
+        typer.Option("--state", metavar="STATE", help="Complete, Incomplete, Invalid or Obsolete pools; repeatable."),
+    ] = None,
     infer_nodes: options.InferNodes = False,
     cordon: whatif.Cordon = None,
     drain: whatif.Drain = None,
@@ -50,7 +59,7 @@ def pools(
     )
     cluster = whatif.changed(context, cluster, cordon=cordon, drain=drain, without=without, add_nodes=add_nodes)
     try:
-        pool_list = cluster.pools(nodes, infer_nodes=infer_nodes)
+        pool_list = cluster.pools(nodes, drivers=drivers, states=states, infer_nodes=infer_nodes)
     except AllocationError as error:
         raise InputError(str(error)) from error
     print_document(pool_list.document, form)

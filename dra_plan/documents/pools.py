@@ -30,12 +30,21 @@ class ListedDevice(DocumentPart, frozen=True, kw_only=True):
 
     name: str
     state: DeviceState
+    model: Annotated[str, Meta(description="What it is, as far as the driver says so.")] = ""
     reason: Annotated[str, Meta(description="Why it is unavailable, or what is in the way of another share.")] = ""
     taints: list[DeviceTaint] = []
     nodes: Annotated[
         list[str] | None, Meta(description="With per-device node selection: the nodes that reach the device.")
     ] = None
     capacity: Annotated[Amounts, Meta(description="Capacity left of a device that may be shared.")] = {}
+
+
+class PartitionProfile(DocumentPart, frozen=True, kw_only=True):
+    """A kind of parts of physical devices."""
+
+    profile: Annotated[str, Meta(description="As the driver names it; else the devices' name without numbers.")]
+    devices: Annotated[Amount, Meta(description="How many the pool lists; they may overlap.")]
+    fit: Annotated[Amount, Meta(description="How many still fit beside each other, if nothing else is taken.")]
 
 
 class ListedPool(DocumentPart, frozen=True, kw_only=True):
@@ -63,6 +72,10 @@ class ListedPool(DocumentPart, frozen=True, kw_only=True):
     tainted_devices: Annotated[Amount, Meta(description="With a taint whose effect keeps claims away.")]
     counter_sets: list[CounterSetLeft]
     devices: list[ListedDevice]
+    physical_devices: Annotated[
+        Amount | None, Meta(description="With devices that share counters: the counter sets that they draw from.")
+    ] = None
+    profiles: list[PartitionProfile] = []
     validation_error: Annotated[str, Meta(description="Why the pool is invalid, in upstream's words.")] = ""
 
 

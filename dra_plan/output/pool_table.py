@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from dra_plan.allocator import PoolState
 from dra_plan.api.resource import DeviceTaint
-from dra_plan.documents.pools import ListedDevice, PoolsDocument
+from dra_plan.documents.pools import ListedDevice, ListedPool, PoolsDocument
 
 from . import names, slots, text
-from .columns import Part, Screen, Table
+from .columns import Paragraph, Part, Screen, Table
+from .explain_words import counted, listed
 from .formats import Formats
 
 
 def table(document: PoolsDocument, _screen: Screen | None) -> list[Part]:
     """One row per pool; below, what is wrong with pools, and what is left of counters and of devices in shares."""
-    parts = [_pools(document, every=False), _invalid(document), _counter_sets(document), _shared(document)]
-    return [*(part for part in parts if part.rows), text.target(document)]
+    parts = [_partitions(document), _invalid(document), _counter_sets(document), _shared(document)]
+    return [*_first(document, every=False), *(part for part in parts if part.rows), text.target(document)]
 
 
 def wide(document: PoolsDocument, _screen: Screen | None) -> list[Part]:
     """One row per pool; below, every counter and every device."""
-    parts = [_pools(document, every=True), _invalid(document), _counters(document), _devices(document)]
-    return [*(part for part in parts if part.rows), text.target(document)]
+    parts = [_partitions(document), _invalid(document), _counters(document), _devices(document)]
+    return [*_first(document, every=True), *(part for part in parts if part.rows), text.target(document)]
+
+
+def _first(document: PoolsDocument, *, every: bool) -> list[Part]:
+    """The pools, and their totals."""
+    made = _pools(document, every=every)
+    return [made, Paragraph(_totals(document))] if made.rows else []
 
 
 def _pools(document: PoolsDocument, *, every: bool) -> Table:
@@ -31,10 +41,58 @@ def _pools(document: PoolsDocument, *, every: bool) -> Table:
             pool.pool_name,
             pool.state.value,
             f"{pool.observed_resource_slice_count}/{pool.resource_slice_count}",
-            *map(str, (pool.total_devices, pool.available_devices, pool.allocated_devices, pool.tainted_devices)),
+            *_numbers(pool),
             text.node_list(pool.nodes, every=every),
         )
     return made
+
+
+def _numbers(pool: ListedPool) -> list[str]:
+    """Devices, available, allocated, tainted; of parts that overlap no number says how many are available."""
+    numbers = [pool.total_devices, pool.available_devices, pool.allocated_devices, pool.tainted_devices]
+    if pool.physical_devices is None:
+        return list(map(str, numbers))
+    whole = f"{pool.physical_devices} ({counted(pool.total_devices, 'part')})"
+    return [whole, "see below", *map(str, numbers[2:])]
+
+
+def _partitions(document: PoolsDocument) -> Table:
+    """One row per kind of parts."""
+    made = Table(("DRIVER", "POOL", "PROFILE", "PARTS", "STILL FIT"), grouped=2, flexible=(1, 2))
+    for pool in document.pools:
+        for one in pool.profiles:
+            made.add(pool.driver, pool.pool_name, one.profile, str(one.devices), str(one.fit))
+    return made
+
+
+def _totals(document: PoolsDocument) -> list[str]:
+    """A line for each driver: pools, devices and what of them is available, by model where the driver names models."""
+    drivers: dict[str, list[ListedPool]] = {}
+    for pool in document.pools:
+        if pool.state is not PoolState.OBSOLETE:
+            drivers.setdefault(pool.driver, []).append(pool)
+    return [_total(driver, pools) for driver, pools in drivers.items()]
+
+
+def _total(driver: str, pools: Sequence[ListedPool]) -> str:
+    whole = [pool for pool in pools if pool.physical_devices is None]
+    parted = sum(pool.physical_devices or 0 for pool in pools)
+    told = [counted(len(pools), "pool")]
+    if whole:
+        available = sum(pool.available_devices for pool in whole)
+        told.append(f"{available} of {counted(sum(pool.total_devices for pool in whole), 'device')} available")
+    if parted:
+        told.append(f"{counted(parted, 'device')} in parts")
+    models: dict[str, list[ListedDevice]] = {}
+    for pool in whole:
+        for device in pool.devices:
+            models.setdefault(device.model, []).append(device)
+    by_model = [
+        f"{model} {sum(device.state == 'Available' for device in devices)}/{len(devices)}"
+        for model, devices in sorted(models.items())
+        if model
+    ]
+    return f"{driver}: {', '.join(told)}{f' ({listed(by_model, 8)})' if by_model else ''}."
 
 
 def _invalid(document: PoolsDocument) -> Table:

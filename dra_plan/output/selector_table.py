@@ -11,6 +11,7 @@ from dra_plan.documents.selectors import PartValue, SelectorDocument, SelectorRe
 
 from . import text
 from .columns import Part, Screen, Table
+from .explain_words import counted
 from .formats import Formats
 
 INDENT = "  "
@@ -18,8 +19,24 @@ INDENT = "  "
 
 def table(document: SelectorDocument, _screen: Screen | None) -> list[Part]:
     """What the expression is; below, the devices with what it gives; below, the values of its parts on one device."""
-    parts = [_about(document), _devices(document), _values(document)]
-    return [*(part for part in parts if part.rows), text.target(document)]
+    devices = _devices(document)
+    made: list[Part] = [_about(document)]
+    if devices.rows:
+        made += [devices, _total(document)]
+    values = _values(document)
+    return [*made, *([values] if values.rows else []), text.target(document)]
+
+
+def _total(document: SelectorDocument) -> str:
+    """On how much of the cluster the expression is true: `4,100 of 12,000 devices match, in 510 pools.`."""
+    matching = [device for device in document.devices if device.match]
+    errors = sum(device.error is not None for device in document.devices)
+    pools = len({(device.driver, device.pool) for device in matching})
+    found = f", in {counted(pools, 'pool')}" if pools else ""
+    failing = f"; it fails on {errors:,}" if errors else ""
+    what = "device" if len(document.devices) == 1 else "devices"
+    verb = "matches" if len(matching) == 1 else "match"
+    return f"{len(matching):,} of {len(document.devices):,} {what} {verb}{found}{failing}."
 
 
 def _about(document: SelectorDocument) -> Table:

@@ -17,7 +17,9 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
 from dra_plan.documents.base import answer_target, warnings
 from dra_plan.documents.pools import ListedDevice, ListedPool, PoolsDocument
-from dra_plan.planner import completeness, notices
+from dra_plan.errors import UsageError
+from dra_plan.near import nearest
+from dra_plan.planner import completeness, notices, partitions
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.newfields import of_new_fields
 from dra_plan.planner.nodes import choose_nodes, with_nodes
@@ -58,11 +60,20 @@ class PoolList(PrintedAnswer[PoolsDocument]):
         )
 
 
-def list_pools(inventory: Inventory, view: View, question: Question) -> PoolList:
+def list_pools(
+    inventory: Inventory,
+    view: View,
+    question: Question,
+    *,
+    drivers: Sequence[str] = (),
+    states: Sequence[str] = (),
+) -> PoolList:
     """The pools of an input as the chosen nodes see them; without a choice also those that no node sees.
 
-    Raises UsageError for an unknown node, InputError for an input without nodes.
+    `drivers` and `states` choose among them. Raises UsageError for an unknown node, driver or state, InputError for an
+    input without nodes.
     """
+    _check(view, drivers, states)
     inventory, inferred = with_nodes(inventory, infer=question.infer_nodes)
     nodes = choose_nodes(inventory.nodes, question.nodes)
     told = (
@@ -73,7 +84,23 @@ def list_pools(inventory: Inventory, view: View, question: Question) -> PoolList
         *notices.of_taint_rules(inventory, view.target),
         *of_new_fields(inventory, view.target),
     )
-    return PoolList(tuple(_seen_pools(view, nodes, everywhere=not question.nodes)), told, view)
+    seen = [
+        each
+        for each in _seen_pools(view, nodes, everywhere=not question.nodes)
+        if (not drivers or each.pool.id.driver in drivers) and (not states or each.pool.state.value in states)
+    ]
+    return PoolList(tuple(seen), told, view)
+
+
+def _check(view: View, drivers: Sequence[str], states: Sequence[str]) -> None:
+    """Raises UsageError for a driver without slices, and for a state that there is not."""
+    known = sorted({pool.driver for pool in view.gatherer.slices})
+    for what, given, names in (("driver", drivers, known), ("state", states, [state.value for state in PoolState])):
+        for name in given:
+            if name not in names:
+                meant = nearest(name, names)
+                there = f"did you mean {meant}?" if meant else f"there is {', '.join(names) or 'none'}"
+                raise UsageError(f"no pool has the {what} {name!r}: {there}")
 
 
 def _seen_pools(view: View, nodes: Sequence[Node], *, everywhere: bool) -> list[SeenPool]:
@@ -110,6 +137,9 @@ def _listed_pool(seen: SeenPool, view: View) -> ListedPool:
     left = PoolRemainder(view, pool)
     devices = [_listed_device(device, seen.nodes, left) for device in left.devices]
     states = [device.state for device in devices]
+    parts = [device for device in left.devices if device.consumption]
+    available = [device for device, state in zip(left.devices, states, strict=True) if state == "Available"]
+    divided = bool(parts) and view.target.features.partitionable_devices
     return ListedPool(
         driver=pool.id.driver,
         pool_name=pool.id.pool,
@@ -126,6 +156,8 @@ def _listed_pool(seen: SeenPool, view: View) -> ListedPool:
         tainted_devices=sum(left.is_tainted(device) for device in left.devices),
         counter_sets=left.counter_sets(),
         devices=devices,
+        physical_devices=partitions.physical(parts) if divided else None,
+        profiles=partitions.profiles(left.counters, pool, left.devices, available) if divided else [],
         validation_error=str(pool.problem) if pool.state is PoolState.INVALID else "",
     )
 
@@ -143,6 +175,7 @@ def _listed_device(device: PoolDevice, nodes: Sequence[Node], left: PoolRemainde
     return ListedDevice(
         name=device.id.device,
         state=state,
+        model=partitions.model(device),
         reason=reason,
         taints=list(device.taints),
         nodes=[node.metadata.name for node in nodes if device_is_on(device, node)] if per_device else None,

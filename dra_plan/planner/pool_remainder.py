@@ -20,7 +20,7 @@ class PoolRemainder:
         self._view, self._pool = view, pool
         target = view.target
         # Counters are kept by pool here whatever Q1 does: the list shows each pool on its own.
-        self._counters = Counters(view.state, target.repaired("counters_by_pool_name"))
+        self.counters = Counters(view.state, target.repaired("counters_by_pool_name"))
         self._empty = Ledger(0)
         slices = [*pool.slices, *pool.elsewhere]
         slices.sort(key=lambda slice_: slice_.name if target.rules.sorted else slice_.position)
@@ -62,7 +62,7 @@ class PoolRemainder:
             return "counters, with DRAPartitionableDevices off"
         if device.id in self._view.state.aggregate:
             return ""  # the shares that exist have paid for it
-        short = self._counters.refuses(self._empty, device, self._pool, set())
+        short = self.counters.refuses(self._empty, device, self._pool, set())
         if short is None:
             return ""
         like = self._total(device, short)
@@ -104,7 +104,7 @@ class PoolRemainder:
         ]
 
     def _counter_set(self, slice_: PoolSlice, counter_set: CounterSet) -> CounterSetLeft:
-        left = self._counters.remaining(self._pool, slice_)
+        left = self.counters.remaining(self._pool, slice_)
         totals = {name: quantity.parse(counter.value) for name, counter in counter_set.counters.items()}
         return CounterSetLeft(
             name=counter_set.name,

@@ -126,6 +126,8 @@ def test_table(path, capsys):
         "DRIVER            POOL     DEVICE   MATCH   COST   ERROR\n"
         "gpu.example.com   rack/1   gpu-0    yes     12     -\n"
         "\n"
+        "1 of 1 device matches, in 1 pool.\n"
+        "\n"
         "VALUE              EXPRESSION\n"
         f"true               {SELECTOR}\n"
         'true                 device.attributes["gpu.example.com"].model == "A100"\n'

@@ -1,0 +1,93 @@
+"""`pools`: filters, totals, and devices that are parts of others: how many of each kind still fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dra_plan import Cluster
+from dra_plan.errors import UsageError
+from tests.explain.build import a_class, a_slice, allocated, consumes, counters, device, node
+
+Object = dict[str, Any]
+NIC = "nic.example.com"
+
+
+def card(*, used: tuple[str, ...] = ()) -> list[Object]:
+    """One card of four places: a part of four, two of two places, four of one."""
+    parts = [("whole", "4p", range(4))]
+    parts += [(f"half-{n}", "2p", range(n, n + 2)) for n in (0, 2)]
+    parts += [(f"quarter-{n}", "1p", range(n, n + 1)) for n in range(4)]
+    devices = [
+        device(name, profile=profile, consumesCounters=consumes("card", **{f"place-{at}": "1" for at in places}))
+        for name, profile, places in parts
+    ]
+    total = {f"place-{at}": "1" for at in range(4)}
+    slices = [a_slice("a", devices, of=2), counters("a", {"card": total})]
+    holders = [allocated(f"old-{name}", f"a/{name}") for name in used]
+    return [node("a"), a_class(), *slices, *holders]
+
+
+def fits(objects: list[Object]) -> dict[str, int]:
+    [pool] = Cluster.of(objects).pools().to_dict()["pools"]
+    assert pool["physicalDevices"] == 1
+    return {each["profile"]: each["fit"] for each in pool["profiles"]}
+
+
+@pytest.mark.parametrize(
+    ("used", "expected"),
+    [
+        ((), {"4p": 1, "2p": 2, "1p": 4}),
+        (("quarter-1",), {"4p": 0, "2p": 1, "1p": 3}),
+        (("half-2",), {"4p": 0, "2p": 1, "1p": 2}),
+        (("whole",), {"4p": 0, "2p": 0, "1p": 0}),
+    ],
+)
+def test_how_many_of_each_profile_still_fit(used: tuple[str, ...], expected: dict[str, int]) -> None:
+    assert fits(card(used=used)) == expected
+
+
+def test_parts_are_not_counted_as_devices_that_are_available() -> None:
+    lines = str(Cluster.of(card(used=("quarter-1",))).pools()).splitlines()
+    assert "1 (7 parts)   see below   1" in lines[1]
+    assert "gpu.example.com: 1 pool, 1 device in parts." in lines
+    assert any(line.split() == ["gpu.example.com", "a", "2p", "2", "1"] for line in lines)
+
+
+def fleet() -> list[Object]:
+    gpus = [a_slice(name, [device("gpu-0", model="H100"), device("gpu-1", model="L4")]) for name in ("a", "b")]
+    nics = a_slice("a-nics", [device("nic-0")], driver=NIC, nodeName="a", of=2)
+    return [node("a"), node("b"), a_class(), *gpus, nics, allocated("old", "a/gpu-0")]
+
+
+def test_totals_are_told_by_driver_and_model() -> None:
+    lines = str(Cluster.of(fleet()).pools()).splitlines()
+    assert "gpu.example.com: 2 pools, 3 of 4 devices available (H100 1/2 and L4 2/2)." in lines
+    assert "nic.example.com: 1 pool, 0 of 1 device available." in lines
+
+
+@pytest.mark.parametrize(
+    ("asked", "pools"),
+    [
+        ({"drivers": NIC}, ["a-nics"]),
+        ({"states": "Complete"}, ["a", "b"]),
+        ({"states": ["Incomplete"], "nodes": "b"}, []),
+        ({"drivers": ["gpu.example.com"], "nodes": "b"}, ["b"]),
+    ],
+)
+def test_pools_are_chosen_by_driver_node_and_state(asked: dict[str, Any], pools: list[str]) -> None:
+    assert [pool.pool_name for pool in Cluster.of(fleet()).pools(**asked)] == pools
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"drivers": "gpu.exmple.com"}, "no pool has the driver 'gpu.exmple.com': did you mean gpu.example.com?"),
+        ({"states": "Complet"}, "no pool has the state 'Complet': did you mean Complete?"),
+    ],
+)
+def test_what_no_pool_has_is_an_error(asked: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError) as error:
+        Cluster.of(fleet()).pools(**asked)
+    assert str(error.value) == said
