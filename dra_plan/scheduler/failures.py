@@ -43,6 +43,10 @@ class FailureHandler:
         self._queue.put_back_member(item, failed_with_error=result.unexplained, changed=changed)
         self._count(item, result)
 
+    def is_given_up(self, uid: str) -> bool:
+        """Whether the pod has had so many errors that it is not tried again."""
+        return self._all_errors[uid] >= MOST_ERRORS_OF_A_POD
+
     def _note(self, item: QueuedPod, result: CycleResult) -> None:
         record = self._records.of(item.pod)
         record.fail(result.message, with_error=result.failed_with_error)
@@ -66,7 +70,7 @@ class FailureHandler:
     def retry(self) -> bool:
         """Let the first pod that failed with an error try again if that may end differently; False if none may."""
         for item in self._queue.erring:
-            if self._all_errors[item.uid] >= MOST_ERRORS_OF_A_POD:
+            if self.is_given_up(item.uid):
                 continue
             _, count, revision = self._errors[item.uid]
             if count < 2 or (self._handle.cluster.revision > revision and count < _MOST_ERRORS):

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from dra_plan.api.core import Pod, PriorityClass
-from dra_plan.api.podgroups import PodGroup
+from dra_plan.api.podgroups import BasicSchedulingPolicy, PodGroup, PodGroupSchedulingPolicy
 from dra_plan.releases import Features
 from dra_plan.scheduler.clock import parse_time
 
@@ -36,6 +36,8 @@ class GroupAdmission:
 
     def _group(self, group: PodGroup) -> PodGroup:
         spec = group.spec
+        if not self._features.gang_scheduling:  # minCount has no meaning then
+            spec = replace(spec, scheduling_policy=PodGroupSchedulingPolicy(basic=BasicSchedulingPolicy()))
         if not self._features.topology_placement:
             spec = replace(spec, scheduling_constraints=None)
         if not self._features.group_claims:

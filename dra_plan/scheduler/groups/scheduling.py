@@ -59,7 +59,7 @@ class GroupScheduling:
         """The pod and all others of its group that wait for a node, in the order in which they are tried."""
         assert first.info.group is not None
         seen = list(self._handle.cluster.groups.seen(first.info.group))
-        items = [first, *self._queue.take(seen)]
+        items = [first, *self._queue.take(uid for uid in seen if not self._failures.is_given_up(uid))]
         came = {uid: place for place, uid in enumerate(seen)}
         if self._handle.target.quirks.completing_pod_goes_first:
             came = {item.uid: item.passed for item in items}

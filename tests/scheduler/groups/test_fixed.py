@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.scheduler.build import claim, device_class, node, placed, request, slices, template
+from tests.scheduler.build import allocation, claim, device_class, node, placed, request, slices, template
 
 from .build import GANGS, PREEMPTION, by_chance, group, member, messages, plan, where
 
@@ -99,6 +99,25 @@ def test_a_gang_is_bound_with_at_least_min_count_pods_or_not_at_all(gates: dict[
 def test_a_gang_is_bound_with_at_least_min_count_pods_or_not_at_all_often(gates: dict[str, bool]) -> None:
     for seed in range(60, 1500):
         assert parts(plan(by_chance(seed), gates, quirks="fixed")) == [], seed
+
+
+def test_without_gangs_min_count_has_no_meaning() -> None:
+    """What binds a gang together must not wait for pods that nobody asks for."""
+    objects = [node("n", cpu="2"), group(least=3), *(member(name, cpu="1") for name in "abc")]
+    for document in both(objects, {"GenericWorkload": True}):
+        assert sorted(str(name) for name in where(document).values()) == ["None", "n", "n"]
+        assert document["podGroups"][0]["policy"] == "basic"
+        assert max(entry["attempts"] for entry in document["pods"]) < 5
+
+
+def test_a_pod_that_always_fails_to_bind_does_not_keep_its_group_busy() -> None:
+    users = [{"resource": "pods", "name": f"u{number}", "uid": f"u{number}"} for number in range(256)]
+    full = claim("s", status={"allocation": allocation("n", "gpu-0"), "reservedFor": users})
+    objects = [node("n", pods="2"), slices("n", "gpu-0", "gpu-1"), device_class(), template("t"), full]
+    failing = member("a", claims={"x": "s"}, templates={"y": "t"})
+    failing["spec"]["resourceClaims"].reverse()
+    document = plan([*objects, group(least=1), failing, member("b"), member("c")])
+    assert max(entry["attempts"] for entry in document["pods"]) < 60
 
 
 def test_upstream_does_bind_gangs_in_part() -> None:
