@@ -7,7 +7,7 @@ import pytest
 from .inputs import run_of
 from .judging import judge
 
-SOME, MANY = 150, 4_000
+SOME, MANY = 80, 4_000
 
 
 def test_some_broken_inputs() -> None:
