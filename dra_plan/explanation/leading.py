@@ -46,12 +46,12 @@ def of_nodes(
 ) -> list[LeadingReason]:
     """The leading reasons on nodes, found with little work: what collides is sought on one node, for a short time.
 
-    `answers` are those for `nodes`, in the same order.
+    `answers` are those for `nodes`, in the same order. That one node is the first by name, whatever that order is.
     """
     placements = Placements(view, claim_set.claims, BLOCKING_STEPS, claim_set.allocated)
     budget, groups = Budget(BLOCKING_STEPS, BLOCKING_STEPS), []
     collision: BlockingSet | None = None
-    for node, answer in zip(nodes, answers, strict=True):
+    for node, answer in sorted(zip(nodes, answers, strict=True), key=lambda pair: pair[0].metadata.name):
         offer = _offer(placements.on(node))
         group = NodeGroup([node], [answer], [offer], elsewhere=claim_set.out_of_reach(node))
         if answer.error is not None:

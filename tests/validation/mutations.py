@@ -91,7 +91,7 @@ def _value(random: Random, documents: list[Any]) -> None:
     holder, key = random.choice(places)
     match random.randint(0, 3):
         case 0:
-            holder[key] = random.choice(VALUES)
+            holder[key] = copy.deepcopy(random.choice(VALUES))
         case 1:
             del holder[key]
         case 2:
@@ -101,7 +101,7 @@ def _value(random: Random, documents: list[Any]) -> None:
             if isinstance(holder, list):
                 holder.extend([holder[key]] * random.randint(1, 40))
             else:
-                holder[random.choice(["name", "spec", "extra", "a/b", "count"])] = random.choice(VALUES)
+                holder[random.choice(["name", "spec", "extra", "a/b", "count"])] = copy.deepcopy(random.choice(VALUES))
 
 
 def _has(holder: Any, key: Any) -> bool:
