@@ -24,7 +24,6 @@ from dra_plan.planner.owners import choose_sets
 from dra_plan.planner.question import Question
 from dra_plan.planner.set_planner import SetPlanner
 from dra_plan.releases import Target
-from dra_plan.scheduler.noderules import NodeRules
 
 
 @dataclass(frozen=True, repr=False)
@@ -90,7 +89,9 @@ def plan_claim_sets(
     else:
         planned = [planner.plan(claim_set) for claim_set in sets]
     plans = tuple(each.plan for each in planned)
-    if not question.devices_only:
+    if not question.devices_only and any(plan.claim_set.pods for plan in plans):
+        from dra_plan.scheduler.noderules import NodeRules  # claims without pods do without the scheduler
+
         rules = NodeRules(nodes, view.target)
         plans = tuple(replace(plan, excluded=rules.exclusions(plan.claim_set.pods)) for plan in plans)
     leading = Leading(view, nodes)

@@ -15,9 +15,6 @@ from dra_plan.api.workloads import pod_template
 from dra_plan.claimsets.index import Index
 from dra_plan.claimsets.podstate import ended
 from dra_plan.manifests import kinds
-from dra_plan.scheduler.admission import SYSTEM_PRIORITIES
-from dra_plan.scheduler.podvolumes import pod_volumes
-from dra_plan.scheduler.volumeobjects import Claim
 
 
 def of_devices(inventory: Inventory) -> list[Notice]:
@@ -50,6 +47,9 @@ def of_preemption(inventory: Inventory, *, evicts: bool) -> list[Notice]:
 
 def of_volumes(inventory: Inventory, pods: Iterable[Pod]) -> list[Notice]:
     """Storage objects that the claims on volumes of these pods need, and of which not one is in the input."""
+    from dra_plan.scheduler.podvolumes import pod_volumes
+    from dra_plan.scheduler.volumeobjects import Claim
+
     wanted = sorted({(pod.metadata.namespace, use.name) for pod in pods for use in pod_volumes(pod).claims})
     known = {(claim.metadata.namespace, claim.metadata.name): Claim(claim) for claim in inventory.volume_claims}
     claims = [known[key] for key in wanted if key in known]
@@ -145,6 +145,8 @@ def _class_names(spec: ResourceClaimSpec) -> Iterator[str]:
 
 def _unknown_priorities(inventory: Inventory, *, all_pods: bool) -> set[str]:
     """The PriorityClasses that are named and not known, by pods that say no priority themselves or by all."""
+    from dra_plan.scheduler.admission import SYSTEM_PRIORITIES
+
     known = {each.metadata.name for each in inventory.priority_classes} | SYSTEM_PRIORITIES.keys()
     specs = [pod.spec for pod in inventory.pods if not ended(pod)]
     specs += [pod_template(workload).spec for workload in inventory.workloads]

@@ -29,11 +29,11 @@ class Leading:
 
     def of(self, plan: ClaimSetPlan) -> tuple[LeadingReason, ...]:
         """What is in the way of a set that fits on no node; nothing for others, and after too many looks."""
+        if plan.outcome is not Outcome.DOES_NOT_FIT:
+            return ()
         from dra_plan.explanation.leading import of_nodes
 
         claim_set = plan.claim_set
-        if plan.outcome is not Outcome.DOES_NOT_FIT:
-            return ()
         asked = (
             *(msgspec.json.encode(claim.spec) for claim in claim_set.claims),
             *(c.key for c in claim_set.allocated),
