@@ -62,6 +62,10 @@ class LinedText:
     def _starts(self) -> list[int]:
         return [0, *(match.end() for match in _LINE_END.finditer(self.text))]
 
+    @cached_property
+    def _ends(self) -> list[int]:
+        return [*(match.start() for match in _LINE_END.finditer(self.text)), len(self.text)]
+
     def place(self, position: int) -> tuple[int, int]:
         """The line and the column of a position."""
         index = bisect_right(self._starts, position) - 1
@@ -69,8 +73,8 @@ class LinedText:
 
     def line_of(self, position: int) -> tuple[int, int]:
         """Where the line of a position begins and ends, without its line end."""
-        match = _LINE_END.search(self.text, position)
-        return self._starts[bisect_right(self._starts, position) - 1], match.start() if match else len(self.text)
+        index = bisect_right(self._starts, position) - 1
+        return self._starts[index], max(self._ends[index], position)
 
 
 class DocumentText:
