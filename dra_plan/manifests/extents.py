@@ -59,12 +59,12 @@ class LinedText:
         self.text, self.first_line = text, first_line
 
     @cached_property
-    def _starts(self) -> list[int]:
-        return [0, *(match.end() for match in _LINE_END.finditer(self.text))]
+    def _line_ends(self) -> list[tuple[int, int]]:
+        return [match.span() for match in _LINE_END.finditer(self.text)]
 
     @cached_property
-    def _ends(self) -> list[int]:
-        return [*(match.start() for match in _LINE_END.finditer(self.text)), len(self.text)]
+    def _starts(self) -> list[int]:
+        return [0, *(end for _, end in self._line_ends)]
 
     def place(self, position: int) -> tuple[int, int]:
         """The line and the column of a position."""
@@ -74,7 +74,8 @@ class LinedText:
     def line_of(self, position: int) -> tuple[int, int]:
         """Where the line of a position begins and ends, without its line end."""
         index = bisect_right(self._starts, position) - 1
-        return self._starts[index], max(self._ends[index], position)
+        end = self._line_ends[index][0] if index < len(self._line_ends) else len(self.text)
+        return self._starts[index], max(end, position)
 
 
 class DocumentText:

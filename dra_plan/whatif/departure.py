@@ -126,12 +126,11 @@ def successor(pod: Pod, time: str | None) -> Pod:
     return structs.replace(pod, metadata=metadata, spec=spec, status=PodStatus(phase="Pending"))
 
 
-def claims_without_template(pod: Pod, inventory: Inventory) -> list[ResourceClaim]:
+def claims_without_template(pod: Pod, index: Index) -> list[ResourceClaim]:
     """Claims for the successor, where the template is not in the input but the claim that was made from it is.
 
     What a claim asks for never changes, so the old one tells what the template said when it was made.
     """
-    index = Index(inventory)
     heir = successor(pod, None)
     made = []
     for entry in pod.spec.resource_claims:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
+from dra_plan.claimsets.index import Index
 from dra_plan.claimsets.podstate import counts_for, ended
 from dra_plan.documents.base import AppliedEdit
 
@@ -32,7 +33,8 @@ class Drain:
         returning = [pod for pod in leaving if _comes_back(pod)]
         bare = [pod for pod in leaving if not _comes_back(pod)]
         departed = depart(cordoned, leaving)
-        rewritten = [claim for pod in returning for claim in claims_without_template(pod, inventory)]
+        index = Index(inventory)
+        rewritten = [claim for pod in returning for claim in claims_without_template(pod, index)]
         time = max((pod.metadata.creation_timestamp or "" for pod in inventory.pods), default="") or None
         after = departed.inventory
         after = replace(after, pods=[*after.pods, *(successor(pod, time) for pod in returning)])
