@@ -24,7 +24,7 @@ def table(document: CapacityDocument, _screen: Screen | None) -> list[Part]:
     for item in document.items:
         found = item.scheduled
         said = _ENDS.get(found.ended) or found.message or found.ended
-        made.add(_owner(item), _number(item), str(len(found.nodes)), said)
+        made.add(text.named(item.owner), _number(item), str(len(found.nodes)), said)
     return [made, *map(_spread, document.items), text.target(document)]
 
 
@@ -33,12 +33,8 @@ def wide(document: CapacityDocument, screen: Screen | None) -> list[Part]:
     made = Table(("OWNER", "NODE", "COPIES"), grouped=1)
     for item in document.items:
         for node in item.scheduled.nodes:
-            made.add(_owner(item), node.name, str(node.copies))
+            made.add(text.named(item.owner), node.name, str(node.copies))
     return [table(document, screen)[0], *([made] if made.rows else []), text.target(document)]
-
-
-def _owner(item: OwnerCapacity) -> str:
-    return f"{item.owner.kind.lower()}/{item.owner.namespace}/{item.owner.name}"
 
 
 def _number(item: OwnerCapacity) -> str:
@@ -53,7 +49,7 @@ def _spread(item: OwnerCapacity) -> str:
     evicted = item.scheduled.evicted
     if evicted:
         parts.append(f"{len(evicted)} running {'pod has' if len(evicted) == 1 else 'pods have'} to go for them")
-    return f"{_owner(item)}: {', '.join(parts) or 'none on any node'}."
+    return f"{text.named(item.owner)}: {', '.join(parts) or 'none on any node'}."
 
 
 def _on(nodes: int) -> str:
@@ -62,7 +58,7 @@ def _on(nodes: int) -> str:
 
 def names(document: CapacityDocument) -> str:
     """`KIND/NAMESPACE/NAME COPIES` for every owner."""
-    return "".join(shown.line(f"{_owner(item)} {item.scheduled.copies}") + "\n" for item in document.items)
+    return "".join(shown.line(f"{text.named(item.owner)} {item.scheduled.copies}") + "\n" for item in document.items)
 
 
 FORMATS = Formats(table=table, wide=wide, name=names)

@@ -16,7 +16,7 @@ SCHEDULE = "`dra-plan schedule`, with the same arguments, says what becomes of i
 
 def unplanned_lines(of: UnplannedOwner) -> Lines:
     """What is told of one owner: what it is, then what it has, or asks for."""
-    name = f"{of.owner.kind.lower()}/{of.owner.namespace}/{of.owner.name}"
+    name = text.named(of.owner)
     yield f"{name}: {_HEADLINES[of.state](of)}."
     yield from indented(_having(of))
     yield from indented(_asking(of))

@@ -65,7 +65,7 @@ def _of_pods(gate: Gate, document: ScheduleDocument) -> list[str]:
 
 def _of_owners(gate: Gate, document: CapacityDocument) -> list[str]:
     few = [
-        f"{item.owner.kind.lower()}/{item.owner.namespace}/{item.owner.name} for {item.scheduled.copies}"
+        f"{text.named(item.owner)} for {item.scheduled.copies}"
         for item in document.items
         if gate.capacity(item) is Verdict.FAILED
     ]

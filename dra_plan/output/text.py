@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from dra_plan.api.notice import Notice
     from dra_plan.api.resource import DeviceRequestAllocationResult
     from dra_plan.documents.allocation import ClaimSetName
-    from dra_plan.documents.base import AnswerTarget, PrintedDocument
+    from dra_plan.documents.base import AnswerTarget, ObjectName, PrintedDocument
     from dra_plan.documents.selectors import DeviceMatch
 
 NAMES = 4
@@ -36,9 +36,14 @@ def owner_name(claim_set: ClaimSetName) -> str:
     """KIND/NAMESPACE/NAME of the owner; of the claim, or claims, for a set that no pod owns."""
     owner = claim_set.owner
     if owner is not None:
-        return f"{owner.kind.lower()}/{owner.namespace}/{owner.name}"
+        return named(owner)
     names = [f"{claim.namespace}/{claim.name}" for claim in claim_set.claims]
     return f"resourceclaim/{','.join(names)}" if names else "resourceclaim/-"
+
+
+def named(thing: ObjectName) -> str:
+    """KIND/NAMESPACE/NAME."""
+    return f"{thing.kind.lower()}/{thing.namespace}/{thing.name}"
 
 
 def object_name(label: str) -> str:
