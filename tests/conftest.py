@@ -6,8 +6,14 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("processor time", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("processor time")  # hypothesis measures in wall clock, which fails on a busy machine
+settings.register_profile(
+    "same",  # the same examples on every run: a change is judged by what it changes
+    deadline=None,  # hypothesis measures in wall clock, which fails on a busy machine
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=True,
+)
+settings.register_profile("new", settings.get_profile("same"), derandomize=False)  # --hypothesis-profile=new hunts
+settings.load_profile("same")
 
 Golden = Callable[[Path, str], None]
 KEEPERS = frozenset({"updating", "snapshot"})

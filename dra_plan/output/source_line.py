@@ -63,7 +63,8 @@ def _cut(cells: Sequence[_Cell], begin: int, end: int, room: int, *, before: boo
     """The text that fits into `room` columns with the place in it; the columns before the carets, and their number."""
     widths = [cell.width for cell in cells]
     first, last = 0, len(cells)
-    if sum(widths) + (len(_CUT) if before else 0) > room:
+    past_end = 1 if begin == len(cells) else 0  # the caret stands after the text
+    if sum(widths) + (len(_CUT) if before else 0) + past_end > room:
         inner = room - 2 * len(_CUT)
         marked = min(sum(widths[begin:end]), inner)
         first = _back(widths, begin, (inner - marked) // 2)

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
@@ -68,6 +68,7 @@ lines = st.one_of(
 )
 
 
+@example("::[:[:[\x1b:\x1b\u202e", 11, 0, 34, 2)  # the text fits, the caret after it does not
 @given(lines, st.integers(0, 300), st.integers(0, 20), st.integers(20, 120), st.integers(1, 3))
 def test_no_line_is_wider_than_asked_or_acts(text: str, begin: int, size: int, width: int, column: int) -> None:
     begin = min(begin, len(text))
