@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from dra_plan.cli import options, whatif
-from dra_plan.cli.arguments import tell_apart
 from dra_plan.cli.exits import Exit, of_document
 from dra_plan.cli.reporting import Reporting, of_claim_sets
 
@@ -67,8 +66,7 @@ def allocate(
     workload and lone claim is planned on its own, against the cluster as it is. Arguments that are no files choose
     what is planned, as kubectl names it: pod/train, deploy/serve, po train, train.
     """
-    from dra_plan.api.label_text import parse_selector
-    from dra_plan.cli.loading import load_cluster
+    from dra_plan.cli.opening import opened
     from dra_plan.cli.printing import print_document, print_hint, print_warnings
     from dra_plan.cli.progress import progress_bar
     from dra_plan.errors import InputError, UsageError
@@ -82,21 +80,7 @@ def allocate(
             raise UsageError(f"--trace is for reading: it goes with -o table or wide, not with {output}")
         heard = SearchTrace() if trace else None
         gate = options.gate(require_fit=require_fit, min_nodes=min_nodes, fail_on=fail_on)
-        gates = options.parse_gates(feature_gates)
-        wanted = parse_selector(selector)
-        namespace = options.one_namespace(namespace, all_namespaces=all_namespaces)
-        paths, owners = tell_apart(paths, filenames, command="allocate")
-        cluster = load_cluster(
-            paths,
-            filenames,
-            recursive=recursive,
-            kubernetes_version=kubernetes_version,
-            feature_gates=gates,
-            quirks=quirks,
-            strict_version=strict_version,
-            progress=progress,
-        )
-        cluster = whatif.changed(context, cluster, cordon=cordon, drain=drain, without=without, add_nodes=add_nodes)
+        cluster, owners, namespace, wanted = opened(context)
         with progress_bar(wanted=progress) as advance:
             plan = cluster.allocate(
                 *owners,

@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from dra_plan.cli import options, whatif
-from dra_plan.cli.arguments import tell_apart
 from dra_plan.cli.exits import Exit, of_document
 
 
@@ -46,7 +45,7 @@ def capacity(
     of each workload's pod, or of those that are named (pod/train, deploy/serve, train), are created one after the other
     beside what is on the nodes, until kube-scheduler refuses one.
     """
-    from dra_plan.cli.loading import load_cluster
+    from dra_plan.cli.opening import opened
     from dra_plan.cli.printing import print_document, print_warnings
     from dra_plan.errors import InputError
     from dra_plan.output.capacity import FORMATS
@@ -54,21 +53,9 @@ def capacity(
 
     form = parse(output, FORMATS)
     gate = options.gate(min_copies=at_least, fail_on=fail_on)
-    gates = options.parse_gates(feature_gates)
-    namespace = options.one_namespace(namespace, all_namespaces=all_namespaces)
-    paths, owners = tell_apart(paths, filenames, command="capacity")
-    cluster = load_cluster(
-        paths,
-        filenames,
-        recursive=recursive,
-        kubernetes_version=kubernetes_version,
-        feature_gates=gates,
-        quirks=quirks,
-        strict_version=strict_version,
-    )
-    cluster = whatif.changed(context, cluster, cordon=cordon, drain=drain, without=without, add_nodes=add_nodes)
-    document = cluster.capacity(
-        *owners, namespace=namespace, limit=limit, infer_nodes=infer_nodes, max_steps=max_steps
+    asked = opened(context)
+    document = asked.cluster.capacity(
+        *asked.owners, namespace=asked.namespace, limit=limit, infer_nodes=infer_nodes, max_steps=max_steps
     ).document
     if not document.items and not allow_empty:
         print_warnings(document.warnings)

@@ -58,33 +58,22 @@ def diff(
     one, changed by what-if options, or under another release (--to-...). Compared are claim sets, pods as
     kube-scheduler takes them, pools, and what selectors match. Exit status 1 if anything is lost.
     """
-    from dra_plan.api.label_text import parse_selector
-    from dra_plan.cli.loading import load_cluster
+    from dra_plan.cli.opening import loaded, selected
     from dra_plan.cli.printing import print_document
     from dra_plan.errors import UsageError
     from dra_plan.output.diff import parse
 
     form = parse(output)
     gate = options.gate(fail_on=fail_on)
-    wanted = parse_selector(selector)
+    wanted = selected(context)
     namespace = options.one_namespace(namespace, all_namespaces=all_namespaces)
     told_apart = tell_apart(paths, None, command="diff")
     if len(told_apart.paths) > 2:
         raise UsageError(f"two states are compared, BEFORE and AFTER: here are {len(told_apart.paths)} paths")
-    states = [
-        load_cluster(
-            [path],
-            None,
-            recursive=recursive,
-            kubernetes_version=kubernetes_version,
-            feature_gates=options.parse_gates(feature_gates),
-            quirks=quirks,
-        )
-        for path in told_apart.paths
-    ]
+    states = [loaded(context, [path]) for path in told_apart.paths]
     before, after = states[0], states[-1]
     after = _under(after, to_kubernetes_version, to_feature_gates, to_quirks)
-    after = whatif.changed(context, after, cordon=cordon, drain=drain, without=without, add_nodes=add_nodes)
+    after = whatif.changed(context, after)
     if after is before:
         raise UsageError("nothing to compare: name a second state, or say what changes (--drain, --to-..., see --help)")
     document = before.diff(

@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 
 from dra_plan.cli import completing, options, whatif
-from dra_plan.cli.arguments import tell_apart
 from dra_plan.cli.exits import Exit, of_document
 from dra_plan.cli.reporting import Reporting, of_claim_sets
 
@@ -74,8 +73,8 @@ def explain(
     po train, train; those that run already or have no claims are told, too. podgroup/train says why a pod group starts
     or does not.
     """
-    from dra_plan.api.label_text import parse_selector
-    from dra_plan.cli.loading import keep_until_exit, load_cluster
+    from dra_plan.cli.loading import keep_until_exit
+    from dra_plan.cli.opening import opened
     from dra_plan.cli.printing import print_document
     from dra_plan.cli.progress import progress_bar
     from dra_plan.output.explain_formats import parse
@@ -83,21 +82,7 @@ def explain(
     with Reporting("explain", report, paths, filenames) as reports:
         form = parse(output)
         gate = options.gate(require_fit=require_fit)
-        gates = options.parse_gates(feature_gates)
-        wanted = parse_selector(selector)
-        namespace = options.one_namespace(namespace, all_namespaces=all_namespaces)
-        paths, owners = tell_apart(paths, filenames, command="explain")
-        cluster = load_cluster(
-            paths,
-            filenames,
-            recursive=recursive,
-            kubernetes_version=kubernetes_version,
-            feature_gates=gates,
-            quirks=quirks,
-            strict_version=strict_version,
-            progress=progress,
-        )
-        cluster = whatif.changed(context, cluster, cordon=cordon, drain=drain, without=without, add_nodes=add_nodes)
+        cluster, owners, namespace, wanted = opened(context)
         with progress_bar(wanted=progress) as advance, _keeping_everything():
             told = cluster.explain(
                 *owners,

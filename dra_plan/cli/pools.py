@@ -40,24 +40,14 @@ def pools(
     shown as the allocator gathers them: state, slices, devices left, counters left; -o wide lists every device.
     """
     from dra_plan.allocator import AllocationError
-    from dra_plan.cli.loading import load_cluster
+    from dra_plan.cli.opening import loaded
     from dra_plan.cli.printing import print_document
     from dra_plan.errors import InputError
     from dra_plan.output.formats import parse
     from dra_plan.output.pool_table import FORMATS
 
     form = parse(output, FORMATS)
-    gates = options.parse_gates(feature_gates)
-    cluster = load_cluster(
-        paths,
-        filenames,
-        recursive=recursive,
-        kubernetes_version=kubernetes_version,
-        feature_gates=gates,
-        quirks=quirks,
-        strict_version=strict_version,
-    )
-    cluster = whatif.changed(context, cluster, cordon=cordon, drain=drain, without=without, add_nodes=add_nodes)
+    cluster = whatif.changed(context, loaded(context, paths or [], filenames))
     try:
         pool_list = cluster.pools(nodes, drivers=drivers, states=states, infer_nodes=infer_nodes)
     except AllocationError as error:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dra_plan.cli import completing, options, whatif
-from dra_plan.cli.arguments import tell_apart
 from dra_plan.cli.exits import Exit, of_document
 from dra_plan.cli.reporting import Reporting, of_pods
 
@@ -85,8 +84,8 @@ def schedule(
     taken in the scheduler's order and compete for nodes and devices; workloads count with their replicas. -n and -l
     choose which pending pods are scheduled, or arguments that are no files: pod/train, deploy/serve, po train, train.
     """
-    from dra_plan.api.label_text import parse_selector
     from dra_plan.cli.loading import load_cluster
+    from dra_plan.cli.opening import opened
     from dra_plan.cli.printing import print_document, print_warnings
     from dra_plan.errors import InputError
     from dra_plan.output.formats import parse
@@ -95,21 +94,8 @@ def schedule(
     with Reporting("schedule", report, paths, filenames) as reports:
         form = parse(output, FORMATS)
         gate = options.gate(require_fit=require_fit, fail_on=fail_on)
-        gates = options.parse_gates(feature_gates)
-        wanted = parse_selector(selector)
-        namespace = options.one_namespace(namespace, all_namespaces=all_namespaces)
         document, extenders = _configuration(config, allow=allow_extenders)
-        paths, owners = tell_apart(paths, filenames, command="schedule")
-        cluster = load_cluster(
-            paths,
-            filenames,
-            recursive=recursive,
-            kubernetes_version=kubernetes_version,
-            feature_gates=gates,
-            quirks=quirks,
-            strict_version=strict_version,
-        )
-        cluster = whatif.changed(context, cluster, cordon=cordon, drain=drain, without=without, add_nodes=add_nodes)
+        cluster, owners, namespace, wanted = opened(context)
         later = [load_cluster([path], None, recursive=recursive) for path in then or ()]
         origins = {
             key: origin for state in (*reversed(later), cluster) for key, origin in state.inventory.origins.items()

@@ -69,9 +69,9 @@ class PlanningCommand(TyperCommand):
                     formatter.write_dl(rows)
 
 
-def changed(context: typer.Context, cluster: Cluster, **given: list[str] | None) -> Cluster:
+def changed(context: typer.Context, cluster: Cluster) -> Cluster:
     """The cluster after the edits given by the four options. Raises UsageError for what can't be done."""
-    values = {name: iter(texts or ()) for name, texts in given.items()}
+    values = {name: iter(context.params[name] or ()) for name in NAMES}
     for option in context.meta[_ORDER]:
         cluster = cluster.edited(_edit(option, next(values[option]), cluster.inventory))
     return cluster

@@ -1,0 +1,67 @@
+"""How every command that plans begins: its options tell which cluster is meant, how it is changed, and who is asked.
+
+A command declares these options, so that its help shows them, and leaves reading them to this file.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import typer
+
+from dra_plan.cli import options, whatif
+from dra_plan.cli.arguments import tell_apart
+from dra_plan.cli.loading import load_cluster
+
+if TYPE_CHECKING:
+    from dra_plan.api.meta import LabelSelector
+    from dra_plan.cluster import Cluster
+
+
+class Opened(NamedTuple):
+    """What a command works with."""
+
+    cluster: Cluster
+    """Changed as the what-if options say."""
+    owners: list[str]
+    """Names of pods, workloads and claims."""
+    namespace: str | None
+    """The namespace that is chosen; None for all."""
+    selector: LabelSelector | None
+
+
+def opened(context: typer.Context) -> Opened:
+    """The cluster that the command's paths and options mean, and who is asked about.
+
+    Raises UsageError for options that can't be read and for edits that can't be made, InputError for what can't be
+    loaded.
+    """
+    given = context.params
+    selector = selected(context)
+    namespace = options.one_namespace(given.get("namespace"), all_namespaces=given.get("all_namespaces", False))
+    filenames = given.get("filenames")
+    paths, owners = tell_apart(given.get("paths"), filenames, command=str(context.info_name))
+    cluster = loaded(context, paths, filenames)
+    return Opened(whatif.changed(context, cluster), owners, namespace, selector)
+
+
+def loaded(context: typer.Context, paths: list[str], filenames: list[str] | None = None) -> Cluster:
+    """The cluster of the paths, under the release that the options name. Raises as `load_cluster`."""
+    given = context.params
+    return load_cluster(
+        paths,
+        filenames,
+        recursive=given["recursive"],
+        kubernetes_version=given["kubernetes_version"],
+        feature_gates=options.parse_gates(given["feature_gates"]),
+        quirks=given["quirks"],
+        strict_version=given.get("strict_version", False),
+        progress=given.get("progress", True),
+    )
+
+
+def selected(context: typer.Context) -> LabelSelector | None:
+    """The label selector of `-l`. Raises UsageError for a text that is none."""
+    from dra_plan.api.label_text import parse_selector
+
+    return parse_selector(context.params.get("selector"))
