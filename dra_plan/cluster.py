@@ -32,7 +32,6 @@ from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.question import Progress
 from dra_plan.planner.release_choice import AskedRelease
 from dra_plan.releases import Target
-from dra_plan.whatif import AddNodes, Cordon, Drain, Edit, Without
 
 if TYPE_CHECKING:
     from dra_plan.manifests.load import PathLike
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
     from dra_plan.scheduler.extenders import Extender
     from dra_plan.scheduler.registry import Registry
     from dra_plan.validation.reading import Reading
+    from dra_plan.whatif import Edit
 
 
 A = TypeVar("A", bound=PrintedAnswer[Any])
@@ -171,6 +171,8 @@ class Cluster:
 
     def cordon(self, *nodes: str) -> Cluster:
         """The cluster with these nodes unschedulable. UsageError for an unknown node, as in all edits."""
+        from dra_plan.whatif import Cordon
+
         return self.edited(*map(Cordon, names(nodes, "nodes")))
 
     def drain(self, *nodes: str) -> Cluster:
@@ -180,6 +182,8 @@ class Cluster:
         their own that nobody else uses is deallocated. Bare pods are gone, with a warning. Pods of DaemonSets and
         static pods stay until the node goes.
         """
+        from dra_plan.whatif import Drain
+
         return self.edited(*map(Drain, names(nodes, "nodes")))
 
     def without(self, *objects: str) -> Cluster:
@@ -187,6 +191,8 @@ class Cluster:
 
         With a pod go its generated claims, with a workload its pods, with a node its pods and its node-local slices.
         """
+        from dra_plan.whatif import Without
+
         return self.edited(*map(Without.parse, names(objects, "objects")))
 
     def add_nodes(self, count: int, *, like: str | PathLike) -> Cluster:
@@ -196,6 +202,8 @@ class Cluster:
         can't be: a slice that is not node-local, a pool that would stay incomplete.
         """
         required(like, (str, os.PathLike), "like", "the name of a node, or a file")
+        from dra_plan.whatif import AddNodes
+
         return self.edited(AddNodes.of(self._inventory, whole_number(count, "count"), like))
 
     def edited(self, *edits: Edit) -> Cluster:

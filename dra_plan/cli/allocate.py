@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dra_plan.cli import options, whatif
 from dra_plan.cli.exits import Exit, of_document
 from dra_plan.cli.reporting import Reporting, of_claim_sets
+
+if TYPE_CHECKING:
+    from dra_plan.documents.allocation import AllocationDocument
+    from dra_plan.output.formats import Formats
 
 
 def allocate(
@@ -70,15 +74,18 @@ def allocate(
     from dra_plan.cli.printing import print_document, print_hint, print_warnings
     from dra_plan.cli.progress import progress_bar
     from dra_plan.errors import InputError, UsageError
-    from dra_plan.output.allocation_table import FORMATS
-    from dra_plan.output.formats import parse
-    from dra_plan.output.search_trace import SearchTrace, with_trace
+    from dra_plan.output.formats import parse_lazily
 
     with Reporting("allocate", report, paths, filenames) as reports:
-        form = parse(output, FORMATS)
+        form = parse_lazily(output, _tables)
         if trace and output not in ("table", "wide"):
             raise UsageError(f"--trace is for reading: it goes with -o table or wide, not with {output}")
-        heard = SearchTrace() if trace else None
+        heard = None
+        if trace:
+            from dra_plan.output.search_trace import SearchTrace, with_trace
+
+            heard = SearchTrace()
+            form = with_trace(heard, form)
         gate = options.gate(require_fit=require_fit, min_nodes=min_nodes, fail_on=fail_on)
         cluster, owners, namespace, wanted = opened(context)
         with progress_bar(wanted=progress) as advance:
@@ -111,8 +118,14 @@ def allocate(
         reports.tell(
             lambda: of_claim_sets(document, gate, cluster.inventory.origins, command="allocate", anchor=reports.anchor)
         )
-        print_document(document, form if heard is None else with_trace(heard, form))
+        print_document(document, form)
         status = of_document(document, gate)
         if status == Exit.DOES_NOT_FIT and output in ("table", "wide"):
             print_hint("dra-plan explain, with the same paths, says why, down to the device")
         return status
+
+
+def _tables() -> Formats[AllocationDocument]:
+    from dra_plan.output.allocation_table import FORMATS
+
+    return FORMATS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from functools import wraps
 from typing import Annotated
@@ -11,6 +12,7 @@ import typer
 from dra_plan import __version__
 from dra_plan.cli import allocate, capacity, cel, completion, diff, explain, pools, rule, schedule, schema, validate
 from dra_plan.cli.arguments import piped
+from dra_plan.cli.command import Command, Group
 from dra_plan.cli.exits import Exit
 from dra_plan.cli.guard import guarded
 from dra_plan.cli.whatif import PlanningCommand
@@ -25,6 +27,7 @@ CLUSTER = f"\b\nWhy is my pod pending?\n  {piped('explain', 'pod/NAME')}"
 
 app = typer.Typer(
     name="dra-plan",
+    cls=Group,
     help="Plan Kubernetes Dynamic Resource Allocation from manifests alone, and answer as kube-scheduler does.",
     epilog=f"{CLUSTER}\n\n{EPILOG}",
     no_args_is_help=True,
@@ -63,4 +66,14 @@ def _root(
 for _planning in (allocate.allocate, pools.pools, explain.explain, schedule.schedule, capacity.capacity, diff.diff):
     app.command(cls=PlanningCommand)(_exiting(_planning))
 for _command in (validate.validate, rule.rule, cel.cel, schema.schema, completion.completion):
-    app.command()(_exiting(_command))
+    app.command(cls=Command)(_exiting(_command))
+
+
+def app_of(name: str) -> typer.Typer:
+    """The program with this command alone, as the options of a command cost time even where nobody asks; or `app`."""
+    named = [command for command in app.registered_commands if command.callback and command.callback.__name__ == name]
+    if not named:
+        return app
+    chosen = copy.copy(app)
+    chosen.registered_commands = named
+    return chosen

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dra_plan.cli import options, whatif
 from dra_plan.cli.exits import Exit, of_document
+
+if TYPE_CHECKING:
+    from dra_plan.documents.capacity import CapacityDocument
+    from dra_plan.output.formats import Formats
 
 
 def capacity(
@@ -48,10 +52,9 @@ def capacity(
     from dra_plan.cli.opening import opened
     from dra_plan.cli.printing import print_document, print_warnings
     from dra_plan.errors import InputError
-    from dra_plan.output.capacity import FORMATS
-    from dra_plan.output.formats import parse
+    from dra_plan.output.formats import parse_lazily
 
-    form = parse(output, FORMATS)
+    form = parse_lazily(output, _tables)
     gate = options.gate(min_copies=at_least, fail_on=fail_on)
     asked = opened(context)
     document = asked.cluster.capacity(
@@ -65,3 +68,9 @@ def capacity(
         )
     print_document(document, form)
     return of_document(document, gate)
+
+
+def _tables() -> Formats[CapacityDocument]:
+    from dra_plan.output.capacity import FORMATS
+
+    return FORMATS

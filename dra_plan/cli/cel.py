@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dra_plan.cli import completing, options
 from dra_plan.cli.exits import Exit
+
+if TYPE_CHECKING:
+    from dra_plan.documents.selectors import SelectorDocument
+    from dra_plan.output.formats import Formats
 
 
 def cel(
@@ -39,10 +43,9 @@ def cel(
     """
     from dra_plan.cli.printing import print_document
     from dra_plan.errors import UsageError
-    from dra_plan.output.formats import parse
-    from dra_plan.output.selector_table import FORMATS
+    from dra_plan.output.formats import parse_lazily
 
-    form = parse(output, FORMATS)
+    form = parse_lazily(output, _tables)
     gates = options.parse_gates(feature_gates)
     sources = [*(paths or ()), *(filenames or ())]
     if expression == "-":
@@ -64,3 +67,9 @@ def cel(
     )
     print_document(report.document, form)
     return Exit.OK
+
+
+def _tables() -> Formats[SelectorDocument]:
+    from dra_plan.output.selector_table import FORMATS
+
+    return FORMATS

@@ -30,13 +30,15 @@ def of_document(document: Gated, gate: Gate | None = None) -> Exit:
     """
     from dra_plan.output.gate import Gate, Verdict
 
-    verdicts = (gate or Gate()).verdicts(document)
+    gate = gate or Gate()
+    verdicts = gate.verdicts(document)
     if Verdict.FAILED in verdicts:
-        from dra_plan.cli.printing import print_note
-        from dra_plan.output.gate_words import failure
+        if gate != Gate():
+            from dra_plan.cli.printing import print_note
+            from dra_plan.output.gate_words import failure
 
-        said = failure(gate or Gate(), document)
-        if said:
-            print_note(said)
+            said = failure(gate, document)
+            if said:
+                print_note(said)
         return Exit.DOES_NOT_FIT
     return Exit.UNDECIDED if Verdict.UNDECIDED in verdicts else Exit.OK

@@ -31,7 +31,7 @@ def _open_missing_streams() -> None:
 
 
 def _run_app() -> Exit | None:
-    from dra_plan.cli.app import app
+    from dra_plan.cli.app import app, app_of
     from dra_plan.cli.completion import COMPLETE_VARIABLE
 
     if COMPLETE_VARIABLE in os.environ:
@@ -40,8 +40,9 @@ def _run_app() -> Exit | None:
         completion_init()
     from dra_plan.cli.parsing import REFUSED, refusal
 
+    asked = app if COMPLETE_VARIABLE in os.environ else app_of("".join(sys.argv[1:2]))
     try:
-        status = app(prog_name=_program_name(), complete_var=COMPLETE_VARIABLE, standalone_mode=False)
+        status = asked(prog_name=_program_name(), complete_var=COMPLETE_VARIABLE, standalone_mode=False)
     except REFUSED as error:
         return refusal(error)
     return Exit(status or 0)

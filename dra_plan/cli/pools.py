@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dra_plan.cli import options, whatif
 from dra_plan.cli.exits import Exit
+
+if TYPE_CHECKING:
+    from dra_plan.documents.pools import PoolsDocument
+    from dra_plan.output.formats import Formats
 
 
 def pools(
@@ -43,10 +47,9 @@ def pools(
     from dra_plan.cli.opening import loaded
     from dra_plan.cli.printing import print_document
     from dra_plan.errors import InputError
-    from dra_plan.output.formats import parse
-    from dra_plan.output.pool_table import FORMATS
+    from dra_plan.output.formats import parse_lazily
 
-    form = parse(output, FORMATS)
+    form = parse_lazily(output, _tables)
     cluster = whatif.changed(context, loaded(context, paths or [], filenames))
     try:
         pool_list = cluster.pools(nodes, drivers=drivers, states=states, infer_nodes=infer_nodes)
@@ -54,3 +57,9 @@ def pools(
         raise InputError(str(error)) from error
     print_document(pool_list.document, form)
     return Exit.OK
+
+
+def _tables() -> Formats[PoolsDocument]:
+    from dra_plan.output.pool_table import FORMATS
+
+    return FORMATS

@@ -12,6 +12,7 @@ from dra_plan.cli.reporting import Reporting, of_pods
 
 if TYPE_CHECKING:
     from dra_plan.documents.schedule import ScheduleDocument
+    from dra_plan.output.formats import Formats
     from dra_plan.scheduler.extenders import Extender
 
 
@@ -88,11 +89,10 @@ def schedule(
     from dra_plan.cli.opening import opened
     from dra_plan.cli.printing import print_document, print_warnings
     from dra_plan.errors import InputError
-    from dra_plan.output.formats import parse
-    from dra_plan.output.schedule import FORMATS
+    from dra_plan.output.formats import parse_lazily
 
     with Reporting("schedule", report, paths, filenames) as reports:
-        form = parse(output, FORMATS)
+        form = parse_lazily(output, _tables)
         gate = options.gate(require_fit=require_fit, fail_on=fail_on)
         document, extenders = _configuration(config, allow=allow_extenders)
         cluster, owners, namespace, wanted = opened(context)
@@ -160,3 +160,9 @@ def _configuration(path: str | None, *, allow: bool) -> tuple[dict[str, Any] | N
     from dra_plan.cli.extenders import make
 
     return document, list(make(config.read(document)))
+
+
+def _tables() -> Formats[ScheduleDocument]:
+    from dra_plan.output.schedule import FORMATS
+
+    return FORMATS

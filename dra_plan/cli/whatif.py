@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
 from dra_plan.cli import completing
+from dra_plan.cli.command import Command
 
 if TYPE_CHECKING:
     from dra_plan.api.inventory import Inventory
@@ -49,7 +49,7 @@ NAMES = ("cordon", "drain", "without", "add_nodes")
 _ORDER = "dra_plan.what_if"
 
 
-class PlanningCommand(TyperCommand):
+class PlanningCommand(Command):
     """A command that takes what-if options: it remembers their order, and shows them in a part of their own."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -31,6 +31,11 @@ def parse(option: str, formats: Formats[D]) -> Format[D]:
     return choose(option, of_tables(formats))
 
 
+def parse_lazily(option: str, formats: Callable[[], Formats[D]]) -> Format[D]:
+    """As `parse`; what makes tables, a lot to import, is brought only where tables are asked for."""
+    return choose(option, DATA) if option in DATA else parse(option, formats())
+
+
 def of_tables(formats: Formats[D]) -> dict[str, Format[D]]:
     """The formats of a document that is shown as tables, by name."""
     return {

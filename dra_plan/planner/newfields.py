@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
-from dra_plan.api.resource import DeviceRequest, ResourceClaimSpec, ResourceSlice
+from dra_plan.api.resource import ResourceClaimSpec, ResourceSlice
 from dra_plan.releases import FIELDS, Target, unused
 
 
@@ -45,20 +45,25 @@ def _of_slice(slice_: ResourceSlice) -> set[str]:
         found.add("skipNodeOperations")
     if slice_.spec.partition_type_attribute:
         found.add("partitionTypeAttribute")
-    for device in slice_.spec.devices:
+    newer = [
+        device
+        for device in slice_.spec.devices  # of which a fleet has many: most have none of this
+        if device.consumes_counters or device.node_allocatable_resources or device.node_allocatable_resource_mappings
+    ]
+    for device in newer:
         if device.node_allocatable_resource_mappings:
             found.add("nodeAllocatableResourceMappings")
         if device.node_allocatable_resources:
             found.add("nodeAllocatableResources")
-        if device.consumes_counters and any(taken.compatibility_groups for taken in device.consumes_counters):
+        if any(taken.compatibility_groups for taken in device.consumes_counters):
             found.add("compatibilityGroups")
     return found
 
 
 def _derives(spec: ResourceClaimSpec) -> bool:
-    return any(_asks_derived(request) for request in spec.devices.requests)
-
-
-def _asks_derived(request: DeviceRequest) -> bool:
-    exact = request.exactly is not None and bool(request.exactly.derived_attributes)
-    return exact or any(alternative.derived_attributes for alternative in request.first_available)
+    for request in spec.devices.requests:
+        if request.exactly is not None and request.exactly.derived_attributes:
+            return True
+        if request.first_available and any(each.derived_attributes for each in request.first_available):
+            return True
+    return False

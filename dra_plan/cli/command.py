@@ -1,0 +1,54 @@
+"""What every command does with its command line, before its own options mean anything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from typer.core import TyperCommand, TyperGroup
+
+
+class Command(TyperCommand):
+    """A command that takes what is of the right type already as it is.
+
+    typer converts every value, defaults too, by a library whose import costs more than planning a small cluster. Most
+    options are texts, and flags and defaults have their types: only for the others that library is asked.
+    """
+
+    def get_params(self, ctx: Any) -> Any:
+        """The parameters."""
+        return _converting_if_needed(super().get_params(ctx))
+
+
+class Group(TyperGroup):
+    """The program, whose own options are taken as those of a `Command`."""
+
+    def get_params(self, ctx: Any) -> Any:
+        """The parameters."""
+        return _converting_if_needed(super().get_params(ctx))
+
+
+def _converting_if_needed(params: Any) -> Any:
+    """The parameters, each with its conversion wrapped; other releases of typer convert by themselves, at no cost."""
+    for param in params:
+        if hasattr(param, "type_descriptor") and "process_value" not in vars(param):
+            _wrap(param)
+    return params
+
+
+def _wrap(param: Any) -> None:
+    convert, wanted = param.process_value, param.type_descriptor.annotation
+
+    def process_value(context: Any, value: Any) -> Any:
+        if param.required or not _has_type(value, wanted):
+            return convert(context, value)
+        if value is None and (param.multiple or param.nargs == -1):
+            value = ()
+        return value if param.callback is None else param.callback(context, param, value)
+
+    param.process_value = process_value
+
+
+def _has_type(value: object, wanted: object) -> bool:
+    if isinstance(value, list | tuple):
+        return wanted == list[str] and all(type(each) is str for each in value)
+    return value is None or type(value) is wanted
