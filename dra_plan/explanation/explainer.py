@@ -9,6 +9,7 @@ from dra_plan.allocator import AllocationError, NodeOutcome, Outcome, View
 from dra_plan.allocator.reasons import InUse
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
+from dra_plan.api.resource import ResourceClaim
 from dra_plan.claimsets import ClaimSet
 
 from . import blocking, choices, defects, errors, funnel
@@ -52,15 +53,18 @@ def explain(
     max_steps: int | None = None,
     suggests: bool = True,
     deadline: float | None = None,
+    kept: Sequence[ResourceClaim] = (),
 ) -> SetExplanation:
     """Why the answers are what they are. `answers` are those for `nodes`, in the same order.
+
+    To release one of the claims that are `kept` is not suggested.
 
     After the `deadline`, in monotonic time, nothing more is asked of the allocator: blocking sets are not proven then,
     and nothing is suggested.
     """
     if claim_set.error is not None:
         return SetExplanation([], [], 0, errors.of_set(claim_set, inventory))
-    placements = Placements(view, claim_set.claims, max_steps, claim_set.allocated, deadline)
+    placements = Placements(view, claim_set.claims, max_steps, (*claim_set.allocated, *kept), deadline)
     explainer = _Explainer(placements, claim_set, inventory)
     groups = explainer.groups(nodes, answers)
     for group in groups:

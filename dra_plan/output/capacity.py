@@ -7,8 +7,8 @@ from collections import Counter
 from dra_plan import shown
 from dra_plan.documents.capacity import CapacityDocument, OwnerCapacity
 
-from . import text
-from .columns import Part, Screen, Table
+from . import capacity_fleet, capacity_words, text
+from .columns import Paragraph, Part, Screen, Table
 from .formats import Formats
 
 _ENDS = {
@@ -19,22 +19,37 @@ _ENDS = {
 
 
 def table(document: CapacityDocument, _screen: Screen | None) -> list[Part]:
-    """One row per owner: how many copies the scheduler binds, and what it says of the next. Below, the spread."""
-    made = Table(("OWNER", "SCHEDULED", "NODES", "THE NEXT ONE"), flexible=(0, 3))
-    for item in document.items:
-        found = item.scheduled
-        said = _ENDS.get(found.ended) or found.message or found.ended
-        made.add(text.named(item.owner), _number(item), str(len(found.nodes)), said)
-    return [made, *map(_spread, document.items), text.target(document)]
+    """One row per owner: how many copies, what runs out, what the scheduler says of the next. Then more of each."""
+    return [_owners(document), *_stories(document), *capacity_fleet.parts(document.fleet), text.target(document)]
 
 
-def wide(document: CapacityDocument, screen: Screen | None) -> list[Part]:
+def wide(document: CapacityDocument, _screen: Screen | None) -> list[Part]:
     """The same, with every node that holds copies."""
     made = Table(("OWNER", "NODE", "COPIES"), grouped=1)
     for item in document.items:
         for node in item.scheduled.nodes:
             made.add(text.named(item.owner), node.name, str(node.copies))
-    return [table(document, screen)[0], *([made] if made.rows else []), text.target(document)]
+    nodes = [made] if made.rows else []
+    fleet = capacity_fleet.parts(document.fleet)
+    return [_owners(document), *nodes, *_stories(document), *fleet, text.target(document)]
+
+
+def _owners(document: CapacityDocument) -> Table:
+    made = Table(("OWNER", "SCHEDULED", "NODES", "RUNS OUT FIRST", "THE NEXT ONE"), flexible=(0, 3, 4))
+    for item in document.items:
+        found = item.scheduled
+        said = _ENDS.get(found.ended) or found.message or found.ended
+        first = capacity_words.runs_out(item.next_copy) if item.next_copy is not None else ""
+        made.add(text.named(item.owner), _number(item), str(len(found.nodes)), first, said)
+    return made
+
+
+def _stories(document: CapacityDocument) -> list[Part]:
+    """How the copies of each owner fill the nodes, and what is in the way of one more."""
+    return [
+        Paragraph([_spread(item), *(capacity_words.lines(item.next_copy) if item.next_copy is not None else ())])
+        for item in document.items
+    ]
 
 
 def _number(item: OwnerCapacity) -> str:

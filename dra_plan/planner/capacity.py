@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from dra_plan.allocator import View
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import ObjectMeta
@@ -16,9 +17,12 @@ from dra_plan.claimsets.podstate import is_waiting
 from dra_plan.claimsets.replicas import is_over
 from dra_plan.documents.base import ObjectName, answer_target, warnings
 from dra_plan.documents.capacity import CapacityDocument, NodeCopies, OwnerCapacity, ScheduledCopies
+from dra_plan.documents.fleet import FleetFigures
 from dra_plan.errors import UsageError
 from dra_plan.planner import completeness, notices
 from dra_plan.planner.answer import PrintedAnswer, counted
+from dra_plan.planner.capacity_fleet import Fleet
+from dra_plan.planner.capacity_obstacles import next_copy
 from dra_plan.planner.newfields import of_new_fields
 from dra_plan.planner.nodes import with_nodes
 from dra_plan.planner.ownernames import CLAIM, Known, find
@@ -28,6 +32,7 @@ from dra_plan.scheduler.copies import Copies, create
 from dra_plan.scheduler.coverage import of_scheduler
 from dra_plan.scheduler.plugins.defaultpreemption import DefaultPreemption
 from dra_plan.scheduler.podrecord import PodRecord
+from dra_plan.scheduler.refusals import refusals
 from dra_plan.scheduler.simulation import Simulation
 
 USUAL_LIMIT = 10_000
@@ -91,6 +96,7 @@ class CapacityPlan(PrintedAnswer[CapacityDocument]):
     target: Target
     limit: int
     items: tuple[OwnerCapacity, ...]
+    fleet: FleetFigures
     notices: tuple[Notice, ...] = ()
 
     def __iter__(self) -> Iterator[OwnerCapacity]:
@@ -107,6 +113,7 @@ class CapacityPlan(PrintedAnswer[CapacityDocument]):
             target=answer_target(self.target),
             limit=self.limit,
             items=list(self.items),
+            fleet=self.fleet,
             warnings=warnings(self.notices),
         )
 
@@ -121,10 +128,9 @@ def count_copies(
     if limit < 1:
         raise UsageError(f"limit: {limit} is no number of copies: at least 1")
     inventory, inferred = with_nodes(inventory, infer=question.infer_nodes)
-    items = tuple(
-        OwnerCapacity(owner=each.owner, scheduled=_scheduled(inventory, target, each.pod, question.max_steps, limit))
-        for each in copied
-    )
+    view = View.of(inventory, target)
+    fleet = Fleet(view, inventory.nodes)
+    items = tuple(_of_owner(inventory, target, each, question.max_steps, limit, fleet) for each in copied)
     told = (
         *notices.of_target(target, inventory.nodes),
         *(told for each in copied for told in of_scheduler(target, inventory, [PodRecord(each.pod, attempts=1)])),
@@ -134,13 +140,28 @@ def count_copies(
         *completeness.of_devices(inventory),
         *completeness.of_preemption(inventory, evicts=False),
     )
-    return CapacityPlan(target, limit, items, told)
+    return CapacityPlan(target, limit, items, fleet.figures(), told)
 
 
-def _scheduled(inventory: Inventory, target: Target, pod: Pod, max_steps: int | None, limit: int) -> ScheduledCopies:
+def _of_owner(
+    inventory: Inventory, target: Target, copied: Copied, max_steps: int | None, limit: int, fleet: Fleet
+) -> OwnerCapacity:
     simulation = Simulation(inventory, target=target, max_steps=max_steps, chosen=lambda _pod: False)
     simulation.start()
-    return _told(create(simulation, pod, limit), simulation)
+    copies = create(simulation, copied.pod, limit)
+    scheduled = _told(copies, simulation)
+    if copies.refused is None or scheduled.ended != "Unschedulable":
+        if scheduled.ended in ("Limit", "Undecided"):
+            fleet.cut_short()
+        return OwnerCapacity(owner=copied.owner, scheduled=scheduled, next_copy=None)
+    found = refusals(simulation, copies.refused.pod)
+    fleet.ended(simulation.cluster.claims.state, found)
+    numbers = {node.name: node.copies for node in scheduled.nodes}
+    return OwnerCapacity(
+        owner=copied.owner,
+        scheduled=scheduled,
+        next_copy=next_copy(simulation, copies.refused, found, numbers, max_steps),
+    )
 
 
 def _told(copies: Copies, simulation: Simulation) -> ScheduledCopies:

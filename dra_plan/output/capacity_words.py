@@ -1,0 +1,97 @@
+"""The wording of what is in the way of one more copy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dra_plan.documents.capacity import CopyObstacle, DevicesInUse, NextCopy
+
+from . import explain_changes, leading_words
+from .explain_words import counted, listed
+
+MOST_OBSTACLES = 4
+"""Obstacles that are told; the rest is counted."""
+
+MOST_SUGGESTIONS = 3
+"""Suggestions that are told, the most plausible ones; documents have all of them."""
+
+_INSUFFICIENT = "Insufficient "
+_DEVICES = "DynamicResources"
+_NO_DEVICES = "cannot allocate all claims"
+
+
+def runs_out(of: NextCopy) -> str:
+    """What the nodes with copies lack most; all of what they lack equally often."""
+    first = [one for one in of.obstacles if one.nodes_with_copies == of.obstacles[0].nodes_with_copies]
+    if not of.obstacles or not first[0].nodes_with_copies:
+        first = of.obstacles[:1]
+    return ", ".join(_thing(one, of) for one in first)
+
+
+def _thing(of: CopyObstacle, told: NextCopy) -> str:
+    """What is lacking, in a few words."""
+    if of.need:
+        return "pods" if of.message == "Too many pods" else of.message.removeprefix(_INSUFFICIENT)
+    if not _is_about_devices(of):
+        return of.message
+    leading = told.ran_out or told.leading
+    if leading and leading[0].code == "in-use" and told.in_use:
+        drivers = {one.driver: [each for each in told.in_use if each.driver == one.driver] for one in told.in_use}
+        return ", ".join(map(_models, drivers.values()))
+    return f"devices: {leading_words.phrase(leading[0])}" if leading else "devices"
+
+
+def _is_about_devices(of: CopyObstacle) -> bool:
+    return of.plugin == _DEVICES and of.message == _NO_DEVICES
+
+
+def _models(of: list[DevicesInUse]) -> str:
+    """A driver, with its models."""
+    models = [one.model for one in of if one.model]
+    return f"{of[0].driver} {listed(models)}" if models else of[0].driver
+
+
+def _kind(of: DevicesInUse) -> str:
+    return f"{of.driver} {of.model}" if of.model else of.driver
+
+
+def lines(of: NextCopy) -> Iterator[str]:
+    """What is in the way of one more, and what would help, each on a line."""
+    for one in of.obstacles[:MOST_OBSTACLES]:
+        yield f"  {_obstacle(one)}"
+        if _is_about_devices(one):
+            yield from (f"    {line}" for line in _devices(of))
+    if len(of.obstacles) > MOST_OBSTACLES:
+        yield f"  and {counted(len(of.obstacles) - MOST_OBSTACLES, 'more reason')}"
+    for tried in of.suggestions[:MOST_SUGGESTIONS]:
+        yield f"  One more fits: {explain_changes.suggestion(tried)}."
+
+
+def _obstacle(of: CopyObstacle) -> str:
+    """`cpu on 3 nodes with copies and 2 others: 4 needed, at most 2 left`."""
+    if of.need:
+        name = "pods" if of.message == "Too many pods" else of.message.removeprefix(_INSUFFICIENT)
+        return f"{name} {_where(of)}: {of.need} needed, {of.left} left{' at most' if _nodes(of) > 1 else ''}"
+    return f"{'devices' if _is_about_devices(of) else of.message} {_where(of)}"
+
+
+def _nodes(of: CopyObstacle) -> int:
+    return of.nodes_with_copies + of.other_nodes
+
+
+def _where(of: CopyObstacle) -> str:
+    with_, others = of.nodes_with_copies, of.other_nodes
+    if not with_:
+        return f"on {counted(others, 'node')} without copies"
+    told = f"on {counted(with_, 'node')} with copies"
+    return f"{told} and {others} without" if others else told
+
+
+def _devices(of: NextCopy) -> Iterator[str]:
+    """What was found out about the nodes that refuse devices."""
+    if of.leading:
+        some = " looked at" if of.looked_at < sum(_nodes(one) for one in of.obstacles if _is_about_devices(one)) else ""
+        told = [f"{leading_words.cell(one)} on {one.nodes}" for one in of.leading[: leading_words.MOST]]
+        yield f"of {counted(of.looked_at, 'node')}{some}: {', '.join(told)}"
+    if of.in_use:
+        yield f"in use, and would do: {listed([f'{one.devices} {_kind(one)}' for one in of.in_use])}"

@@ -1,0 +1,200 @@
+"""`capacity`: what is in the way of one more copy, what runs out first, and what would let one more fit."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from dra_plan.allocator import Allocator, Outcome, PoolDevice
+from dra_plan.api import quantity
+from dra_plan.api.core import Node
+from dra_plan.claimsets.sets import ClaimSet, Owner
+from dra_plan.documents.capacity import CopyObstacle, DevicesInUse, NextCopy
+from dra_plan.planner import partitions
+from dra_plan.scheduler import pluginnames
+from dra_plan.scheduler.nodeinfo import NodeInfo
+from dra_plan.scheduler.podrecord import PodRecord
+from dra_plan.scheduler.podrequest import CPU, PODS
+from dra_plan.scheduler.refusals import Refusals
+from dra_plan.scheduler.simulation import Simulation
+from dra_plan.scheduler.status import Status
+
+if TYPE_CHECKING:
+    from dra_plan.explanation.explainer import SetExplanation
+
+MOST_NODES = 50
+"""Nodes that are looked at closely."""
+
+_INSUFFICIENT = "Insufficient "
+_TOO_MANY_PODS = "Too many pods"
+
+
+def next_copy(
+    simulation: Simulation, refused: PodRecord, found: Refusals, copies: Mapping[str, int], max_steps: int | None
+) -> NextCopy:
+    """Why the pod was refused, of which so many `copies` are on nodes by name; nothing of the simulation is changed."""
+    obstacles = _obstacles(simulation, refused, found, copies)
+    closely = _to_look_at(simulation, found, copies)
+    if not closely or not (found.claims or found.allocated):
+        return NextCopy(obstacles=obstacles, looked_at=0, ran_out=[], leading=[], in_use=[], suggestions=[])
+    return _explained(simulation, refused, found, copies, obstacles, closely, max_steps)
+
+
+# -- all that filters say ----------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Nodes:
+    """The nodes on which one reason is in the way."""
+
+    nodes: list[str] = field(default_factory=list)
+    alone: list[str] = field(default_factory=list)
+
+
+def _obstacles(
+    simulation: Simulation, refused: PodRecord, found: Refusals, copies: Mapping[str, int]
+) -> list[CopyObstacle]:
+    seen: dict[tuple[str, str], _Nodes] = {}
+    for node, statuses in found.of_nodes.items():
+        reasons = [(status.plugin, reason) for status in statuses for reason in status.reasons]
+        for reason in reasons:
+            known = seen.setdefault(reason, _Nodes())
+            known.nodes.append(node)
+            if len(reasons) == 1:
+                known.alone.append(node)
+    made = [_obstacle(simulation, refused, reason, where, copies) for reason, where in seen.items()]
+    return sorted(made, key=lambda one: (-one.nodes_with_copies, -one.other_nodes))
+
+
+def _obstacle(
+    simulation: Simulation, refused: PodRecord, reason: tuple[str, str], where: _Nodes, copies: Mapping[str, int]
+) -> CopyObstacle:
+    plugin, message = reason
+    holding = sum(node in copies for node in where.nodes)
+    need, left = "", ""
+    if plugin == pluginnames.FIT:
+        nodes = simulation.cluster.nodes
+        resource = PODS if message == _TOO_MANY_PODS else message.removeprefix(_INSUFFICIENT)
+        asked = 1 if resource == PODS else simulation.cluster.info(refused.pod).requests.get(resource, 0)
+        most = max(_left(nodes[name], resource) for name in where.alone or where.nodes)
+        need, left = _amount(resource, asked), _amount(resource, most)
+    return CopyObstacle(
+        plugin=plugin,
+        message=message,
+        nodes_with_copies=holding,
+        other_nodes=len(where.nodes) - holding,
+        alone=len(where.alone),
+        need=need,
+        left=left,
+    )
+
+
+def _left(node: NodeInfo, resource: str) -> int:
+    if resource == PODS:
+        return max(0, node.allowed_pods - len(node.pods))
+    return max(0, node.allocatable.get(resource, 0) - node.requested.get(resource, 0))
+
+
+def _amount(resource: str, number: int) -> str:
+    """An amount as manifests have it."""
+    if resource == CPU:
+        return quantity.make(number, -3, "DecimalSI").text
+    binary = number and number % 1024 == 0 and "/" not in resource
+    return quantity.canonical(number, "BinarySI" if binary else "DecimalSI")
+
+
+# -- what of the devices ----------------------------------------------------------------------------------------------
+
+
+def _to_look_at(simulation: Simulation, found: Refusals, copies: Mapping[str, int]) -> list[Node]:
+    """Some nodes that devices are in the way on: if there are any, those where nothing else is; with copies first."""
+    refusing = {name: statuses for name, statuses in found.of_nodes.items() if _is_about_devices(statuses)}
+    alone = [name for name, statuses in refusing.items() if len(statuses) == 1]
+    chosen = alone or list(refusing)
+    local = simulation.cluster.view.gatherer.local_slices
+    nodes = simulation.cluster.nodes
+    equipped = [name for name in chosen if name not in copies and local(name)]
+    bare = [name for name in chosen if name not in copies and not local(name)]
+    holding = [name for name in chosen if name in copies]
+    some = _spread(holding, MOST_NODES)
+    some += _spread(equipped or bare, MOST_NODES - len(some))
+    return [nodes[name].node for name in some]
+
+
+def _is_about_devices(statuses: Sequence[Status]) -> bool:
+    return any(status.plugin == pluginnames.DYNAMIC_RESOURCES for status in statuses)
+
+
+def _spread(names: list[str], most: int) -> list[str]:
+    """At most so many of them, from all over."""
+    if most <= 0:
+        return []
+    step = -(-len(names) // most) or 1
+    return names[::step]
+
+
+def _explained(
+    simulation: Simulation,
+    refused: PodRecord,
+    found: Refusals,
+    copies: Mapping[str, int],
+    obstacles: list[CopyObstacle],
+    nodes: Sequence[Node],
+    max_steps: int | None,
+) -> NextCopy:
+    from dra_plan.explanation import document, explainer
+    from dra_plan.explanation.leading import leading_reasons, of_nodes
+
+    cluster = simulation.cluster
+    claims = tuple(cluster.claims.seen())
+    before = {claim.key for claim in simulation.inventory.claims}
+    view = cluster.view.with_claims(claims)
+    metadata = refused.pod.metadata
+    claim_set = ClaimSet(
+        owner=Owner("Pod", metadata.namespace, metadata.name), claims=found.claims, allocated=found.allocated
+    )
+    allocator = Allocator(found.claims, view, max_steps=max_steps)
+    answers = [allocator.allocate(node) for node in nodes]
+    refusing = [
+        (node, answer)
+        for node, answer in zip(nodes, answers, strict=True)
+        if answer.outcome is not Outcome.FITS or claim_set.out_of_reach(node)
+    ]
+    told = explainer.explain(
+        view,
+        simulation.inventory,
+        claim_set,
+        [node for node, _ in refusing],
+        [answer for _, answer in refusing],
+        max_steps=max_steps,
+        suggests=len(found.of_nodes[nodes[0].metadata.name]) == 1,
+        kept=[claim for claim in claims if claim.key not in before],
+    )
+    holding = [(node, answer) for node, answer in refusing if node.metadata.name in copies]
+    return NextCopy(
+        obstacles=obstacles,
+        looked_at=len(refusing),
+        ran_out=of_nodes(view, claim_set, [node for node, _ in holding], [answer for _, answer in holding]),
+        leading=leading_reasons(told.groups),
+        in_use=_in_use(told, {node.metadata.name for node, _ in holding or refusing}),
+        suggestions=[document.suggestion(one) for one in told.suggestions],
+    )
+
+
+def _in_use(told: SetExplanation, nodes: Set[str]) -> list[DevicesInUse]:
+    """The devices on these nodes that the requests' selectors pass and that somebody has, the commonest first."""
+    from dra_plan.explanation.holders import wanted
+
+    found: dict[object, PoolDevice] = {}
+    offers = [offer for group in told.groups for offer in group.offers if offer is not None]
+    for offer in (offer for offer in offers if offer.placement.node.metadata.name in nodes):
+        for funnel in offer.funnels:
+            for removal in (removal for removal in funnel.removals if removal.step == "in-use"):
+                found.update((device.id, device) for device in wanted(offer, funnel.want, removal.devices))
+    numbers = Counter((device.id.driver, partitions.model(device)) for device in found.values())
+    return [
+        DevicesInUse(driver=driver, model=model, devices=devices)
+        for (driver, model), devices in sorted(numbers.items(), key=lambda pair: (-pair[1], pair[0]))
+    ]

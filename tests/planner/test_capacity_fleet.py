@@ -1,0 +1,115 @@
+"""Figures of the fleet: idle devices as `pools` counts them, and those that are of no use to anybody asked about."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from dra_plan import Cluster
+from tests.scheduler.build import GPU, allocation, claim, gpus, node, pod, request, slices, template
+
+NIC = "nic.example.com"
+ONE = pod("one", templates={"gpu": "one"})
+TWO = pod("two", templates={"gpu": "two"})
+TEMPLATES = [template("one"), template("two", request(count=2))]
+
+
+def kinds(cluster: Cluster, *owners: dict[str, Any], **options: Any) -> list[dict[str, Any]]:
+    return cluster.capacity(*owners, **options).to_dict()["fleet"]["kinds"]
+
+
+def held(where: str, device: str) -> dict[str, Any]:
+    return claim(f"held-{where}-{device}", status={"allocation": allocation(where, device)})
+
+
+def test_idle_devices_by_model_and_the_most_on_one_node() -> None:
+    models = {"attributes": {"model": {"string": "A100"}}}
+    objects = [*gpus("a", each=4), node("b"), slices("b", "x", "y", "z", **models), held("a", "gpu-1"), *TEMPLATES]
+    [plain, named] = kinds(Cluster.of(objects), ONE)
+    assert plain == {
+        "driver": GPU,
+        "devices": 4,
+        "idle": 3,
+        "stranded": 0,
+        "reasons": [],
+        "mostOnOneNode": 3,
+        "node": "a",
+    }
+    assert (named["model"], named["devices"], named["idle"], named["node"]) == ("A100", 3, 3, "b")
+
+
+def test_stranded_is_what_no_owner_can_use_with_the_reason_that_comes_nearest() -> None:
+    """b is cordoned, c has one device left over for pairs, and nobody asks for d's."""
+    objects = [
+        *gpus("a", each=2),
+        node("b", spec={"unschedulable": True}),
+        slices("b", "x"),
+        node("c"),
+        slices("c", "x", "y", "z"),
+        node("d"),
+        slices("d", "n", driver=NIC),
+        *TEMPLATES,
+    ]
+    cluster = Cluster.of(objects)
+    [gpu, nic] = kinds(cluster, TWO)
+    assert (gpu["idle"], gpu["stranded"]) == (6, 2)
+    assert gpu["reasons"] == [
+        {"code": "node", "message": "node(s) were unschedulable", "devices": 1},
+        {"code": "not-enough", "devices": 1},
+    ]
+    assert nic["reasons"] == [{"code": "not-wanted", "devices": 1}]
+    [gpu, _] = kinds(cluster, TWO, ONE)
+    assert (gpu["stranded"], [reason["code"] for reason in gpu["reasons"]]) == (1, ["node"])
+
+
+def test_what_cpu_strands() -> None:
+    [kind] = kinds(Cluster.of([*gpus(), node("a", cpu="2"), slices("a", *"wxyz"), *TEMPLATES]), ONE)
+    assert kind["reasons"] == [{"code": "node", "message": "Insufficient cpu", "devices": 2}]
+
+
+def test_what_is_left_over_is_not_known_where_a_count_was_ended() -> None:
+    cluster = Cluster.of([*gpus("a", each=4), *TEMPLATES])
+    assert [kind["stranded"] for kind in kinds(cluster, ONE, limit=2)] == [None]
+    assert [kind["stranded"] for kind in kinds(cluster, ONE, max_steps=1)] == [None]
+
+
+def test_parts_count_as_often_as_they_fit_side_by_side() -> None:
+    """Seven of the smallest parts fit; after three pairs of them one is left, which is too few for one more pair."""
+    small = {"cel": {"expression": 'device.attributes["gpu.nvidia.com"].profile == "1g.5gb"'}}
+    pair = template("pair", request(count=2, of="mig.nvidia.com", selectors=[small]))
+    mig = [
+        each for path in sorted(Path("fixtures/mig").glob("*.yaml")) for each in yaml.safe_load_all(path.read_text())
+    ]
+    cluster = Cluster.of([*mig, pair])
+    found = {kind["profile"]: kind for kind in kinds(cluster, pod("wants", templates={"mig": "pair"}))}
+    assert {profile: kind["idle"] for profile, kind in found.items()} == {
+        "1g.5gb": 7,
+        "2g.10gb": 3,
+        "3g.20gb": 2,
+        "4g.20gb": 1,
+        "7g.40gb": 1,
+        "gpu": 1,
+    }
+    assert {profile: kind["stranded"] for profile, kind in found.items() if kind["stranded"]} == {"1g.5gb": 1}
+    assert found["1g.5gb"]["reasons"] == [{"code": "not-enough", "devices": 1}]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_as_many_are_idle_as_pools_are_available_and_more_owners_strand_less(seed: int) -> None:
+    chance = random.Random(seed)
+    objects: list[dict[str, Any]] = [*gpus(), *TEMPLATES]
+    for name in "abc":
+        devices = "wxyz"[: chance.randint(1, 4)]
+        objects += [node(name, cpu=str(chance.randint(0, 4))), slices(name, *devices)]
+        objects += [held(name, device) for device in devices if chance.random() < 0.3]
+    cluster = Cluster.of(objects)
+    [both], [one], [two] = (kinds(cluster, *owners) for owners in ((ONE, TWO), (ONE,), (TWO,)))
+    assert both["idle"] == sum(pool.available_devices for pool in cluster.pools())
+    assert both["stranded"] <= min(one["stranded"], two["stranded"])
+    [item] = cluster.capacity(ONE)
+    assert one["stranded"] == one["idle"] - item.scheduled.copies
+    assert both["stranded"] == sum(reason["devices"] for reason in both["reasons"])

@@ -1,0 +1,107 @@
+"""What is in the way of one more copy: every filter is heard, and what was tried does help."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from dra_plan import Cluster
+from tests.scheduler.build import gpus, node, placed, pod, request, slices, template
+
+WANTS = pod("wants", templates={"gpu": "one"})
+
+
+def next_copy(objects: list[dict[str, Any]], wants: dict[str, Any], **options: Any) -> dict[str, Any]:
+    [item] = Cluster.of(objects).capacity(wants, **options).to_dict()["items"]
+    return item["nextCopy"]
+
+
+def obstacles(found: dict[str, Any]) -> list[tuple[Any, ...]]:
+    return [(one["message"], one["nodesWithCopies"], one["otherNodes"], one["alone"]) for one in found["obstacles"]]
+
+
+def test_what_runs_out_first_stands_first() -> None:
+    """Devices on both nodes that hold copies; a node without cpu and devices has two reasons."""
+    objects = [*gpus("a", "b"), template("one"), node("c", cpu="500m")]
+    found = next_copy(objects, WANTS)
+    assert obstacles(found) == [("cannot allocate all claims", 2, 1, 2), ("Insufficient cpu", 0, 1, 0)]
+
+
+def test_of_a_resource_it_is_told_what_is_left() -> None:
+    objects = [*gpus("a", each=8), node("b", cpu="3500m"), template("one")]
+    found = next_copy(objects, pod("wants", cpu="3", memory="2Gi", templates={"gpu": "one"}))
+    [cpu, devices] = found["obstacles"]
+    assert (cpu["message"], cpu["need"], cpu["left"], cpu["alone"]) == ("Insufficient cpu", "3", "2", 1)
+    assert (devices["nodesWithCopies"], devices["otherNodes"]) == (0, 1)
+    full = [placed(f"p{number}", "a", cpu="0", memory="0") for number in range(3)]
+    found = next_copy([node("a", pods="3"), *full], pod("one-more", memory="1Mi"))
+    assert [(one["message"], one["need"], one["left"]) for one in found["obstacles"]] == [("Too many pods", "1", "0")]
+
+
+def test_of_devices_it_is_told_which_are_in_use() -> None:
+    models = {"attributes": {"model": {"string": "A100"}}}
+    objects = [*gpus("a"), node("b"), slices("b", "x", "y", "z", **models), template("two", request(count=2))]
+    found = next_copy(objects, pod("wants", templates={"gpu": "two"}))
+    assert found["inUse"] == [
+        {"driver": "gpu.example.com", "devices": 2},
+        {"driver": "gpu.example.com", "model": "A100", "devices": 2},
+    ]
+    assert [(one["code"], one["need"], one["nodes"]) for one in found["leading"]] == [("in-use", 2, 2)]
+    assert found["lookedAt"] == 2
+
+
+def test_what_ran_out_is_about_the_nodes_with_copies() -> None:
+    """One node holds a copy, three have devices of another model: there it is the selector."""
+    selector = {"cel": {"expression": 'device.attributes["gpu.example.com"].model == "H100"'}}
+    objects = [*gpus(), template("one", request(selectors=[selector]))]
+    for name in "abcd":
+        model = {"attributes": {"model": {"string": "H100" if name == "c" else "L40S"}}}
+        objects += [node(name), slices(name, "x", **model)]
+    found = next_copy(objects, WANTS)
+    assert [(one["code"], one["nodes"]) for one in found["ranOut"]] == [("in-use", 1)]
+    assert [(one["code"], one["nodes"]) for one in found["leading"]] == [("selector-false", 3), ("in-use", 1)]
+    assert [one["model"] for one in found["inUse"]] == ["H100"]
+
+
+def test_what_would_let_one_more_fit_does() -> None:
+    """One device of three is left: asking for one instead of two is told, and with it one more copy is bound."""
+    objects = [*gpus("a", each=3), template("two", request(count=2))]
+    found = next_copy(objects, pod("wants", templates={"gpu": "two"}))
+    [first, *_] = found["suggestions"]
+    assert [change["code"] for change in first["changes"]] == ["lower-count"]
+    assert not any(change["code"] == "release-claim" for one in found["suggestions"] for change in one["changes"])
+    [item] = Cluster.of([*gpus("a", each=3), template("two", request(count=1))]).capacity(
+        pod("wants", templates={"gpu": "two"})
+    )
+    assert item.scheduled.copies == 3
+
+
+def test_nothing_is_in_the_way_where_the_count_was_ended() -> None:
+    assert next_copy([*gpus("a", each=8), template("one")], WANTS, limit=3) is None
+    assert next_copy([*gpus("a"), template("one")], WANTS, max_steps=1) is None
+
+
+def test_a_pod_that_can_run_nowhere_has_one_reason_for_all_nodes() -> None:
+    found = next_copy(gpus("a", "b"), pod("lost", nodeName="", nodeSelector={"zone": "x"}))
+    assert obstacles(found) == [("node(s) didn't match Pod's node affinity/selector", 0, 2, 2)]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_every_node_has_a_reason_and_the_numbers_add_up(seed: int) -> None:
+    chance = random.Random(seed)
+    names = "abcd"[: chance.randint(1, 4)]
+    objects = [*gpus(), template("some", request(count=chance.randint(1, 2)))]
+    for name in names:
+        spec = {"unschedulable": True} if chance.random() < 0.3 else None
+        objects += [node(name, cpu=str(chance.randint(0, 5)), spec=spec), slices(name, *"wxyz"[: chance.randint(1, 4)])]
+    [item] = Cluster.of(objects).capacity(pod("p", templates={"gpu": "some"})).to_dict()["items"]
+    told, holding = item["nextCopy"]["obstacles"], len(item["scheduled"]["nodes"])
+    assert (
+        sum(one["alone"] for one in told)
+        <= len(names)
+        <= sum(one["nodesWithCopies"] + one["otherNodes"] for one in told)
+    )
+    assert all(one["nodesWithCopies"] <= holding and one["otherNodes"] <= len(names) - holding for one in told)
+    assert sum(one["nodesWithCopies"] for one in told) >= holding
