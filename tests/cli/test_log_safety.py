@@ -1,6 +1,8 @@
 """Text from manifests acts on no terminal and on no CI runner: every text field, every command, every format."""
 
+import itertools
 import json
+from operator import itemgetter
 from pathlib import Path
 from unittest.mock import patch
 
@@ -18,7 +20,8 @@ from .running import in_process
 OBJECTS = hostile.objects()
 LARGE = {kind.name for kind in kinds.every() if kind.pod_spec}
 SOME = [one for one in OBJECTS if one["kind"] not in LARGE] + [one for one in OBJECTS if one["kind"] in LARGE][::97]
-TABLES = ("table", "wide", "name", "json", "yaml", "jsonpath={..name}{..message}")
+PATH = "jsonpath={..name}{..poolName}{..message}"
+TABLES = ("table", "wide", "name", "json", "yaml", PATH)
 FORMATS = {
     "allocate": TABLES,
     "schedule": TABLES,
@@ -26,12 +29,14 @@ FORMATS = {
     "capacity": TABLES,
     "diff": (*TABLES, "markdown"),
     "validate": TABLES,
-    "explain": ("text", "markdown", "json", "yaml", "jsonpath={..name}{..message}"),
+    "explain": ("text", "markdown", "json", "yaml", PATH),
 }
 MORE = {"schedule": ["--trace"], "capacity": ["--limit", "2"], "diff": ["fixtures/quickstart", "--to-quirks", "fixed"]}
 """Options that go with a command in the sweep."""
 REPORTED = ("allocate", "explain", "schedule", "validate")
 RUNS = [(command, form) for command, forms in FORMATS.items() for form in forms]
+SHARES = 4
+"""Each format is given one part of so many of the objects; the formats of a command have all of them together."""
 POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}
 
 
@@ -56,17 +61,30 @@ def taken() -> list[dict[str, object]]:
     return hostile.unrefused(SOME)
 
 
+def share(taken: list[dict[str, object]], number: int) -> list[dict[str, object]]:
+    """A part of the objects, some of each kind; `test_every_field` gives all to each command and format."""
+    kinds_of = itertools.groupby(sorted(taken, key=itemgetter("kind")), key=itemgetter("kind"))
+    return [one for _, alike in kinds_of for one in list(alike)[number % SHARES :: SHARES]]
+
+
+def some(taken: list[dict[str, object]], number: int) -> list[dict[str, object]]:
+    """A part of the objects, and those of hostile names, which every answer has."""
+    named = [one for one in share(taken, number) if one["metadata"] != {"name": hostile.TEXT}]
+    return [*named, *fitting()]
+
+
 def test_the_sweep_has_every_kind_and_most_are_taken(taken: list[dict[str, object]]) -> None:
     assert {one["kind"] for one in SOME} == {one["kind"] for one in taken} == {kind.name for kind in kinds.every()}
     assert len(taken) > 0.8 * len(SOME)
+    assert {one["kind"] for one in share(taken, SHARES - 1)} == {one["kind"] for one in taken}
+    assert sorted(map(json.dumps, taken)) == sorted(json.dumps(one) for n in range(SHARES) for one in share(taken, n))
 
 
 @pytest.mark.parametrize(("command", "form"), RUNS)
 def test_answers(command: str, form: str, taken: list[dict[str, object]]) -> None:
-    if command == "pools":
-        taken = [
-            one for one in taken if "nodeSelector" not in json.dumps(one)
-        ]  # one that can't be read ends the answer
+    taken = some(taken, FORMATS[command].index(form))
+    if command == "pools":  # a selector that can't be read ends the answer
+        taken = [one for one in taken if "nodeSelector" not in json.dumps(one)]
     if form == "name" and command in ("allocate", "schedule"):
         taken = fitting()
     told = safe([command, "-o", form, *MORE.get(command, [])], taken)
@@ -87,7 +105,7 @@ def test_an_answer_that_ends_in_an_error(taken: list[dict[str, object]]) -> None
 def test_reports(command: str, taken: list[dict[str, object]], tmp_path: Path) -> None:
     files = {form: tmp_path / form for form in ("junit", "sarif", "gitlab")}
     reports = [part for form, file in files.items() for part in ("--report", f"{form}={file}")]
-    safe([command, "--report", "github", *reports], taken)
+    safe([command, "--report", "github", *reports], share(taken, REPORTED.index(command)))
     for file in files.values():
         assert hostile.faults(file.read_text(encoding="utf-8"), wrapped=True) == []
 
@@ -95,7 +113,7 @@ def test_reports(command: str, taken: list[dict[str, object]], tmp_path: Path) -
 @pytest.mark.parametrize("command", FORMATS)
 def test_on_a_narrow_terminal(command: str, taken: list[dict[str, object]]) -> None:
     with patch.object(printing, "screen", lambda _stream: Screen(width=40, colour=False)):
-        ran = in_process(command, *MORE.get(command, []), "-", stdin=json.dumps(taken))
+        ran = in_process(command, *MORE.get(command, []), "-", stdin=json.dumps(some(taken, SHARES - 1)))
     assert "BROKEN" in ran.out + ran.err
     assert hostile.faults(ran.out + ran.err, wrapped=True)[:3] == []
 

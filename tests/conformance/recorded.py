@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,11 +27,10 @@ LOCKED_IN_1_37 = {"DRAAdminAccess", "DRAPrioritizedList", "DRAResourceClaimDevic
 SINCE = {"DRAListTypeAttributes": "1.36", "DRADeviceTaintRules": "1.35"}
 
 
-def cases(name: str) -> Iterator[dict[str, Any]]:
-    """The cases of a corpus: one JSON document a line."""
-    with gzip.open(HERE / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
-        for line in lines:
-            yield json.loads(line)
+def cases(name: str, every: int = 1, first: int = 0) -> Iterator[dict[str, Any]]:
+    """The cases of a corpus, or each so-manieth of them from the `first` on: one JSON document a line."""
+    with gzip.open(HERE / f"{name}.jsonl.gz", "rb") as lines:
+        yield from map(json.loads, itertools.islice(lines, first, None, every))
 
 
 def version(case: dict[str, Any]) -> str:

@@ -20,8 +20,8 @@ from .older_versions import as_kyaml, as_v1beta1, as_v1beta2
 Plain = dict[str, Any]
 
 
-SHARES = [pytest.param(10), pytest.param(1, marks=pytest.mark.long)]
-"""Every tenth of the recorded cases, or all of them."""
+SHARES = [pytest.param(25), pytest.param(1, marks=pytest.mark.long)]
+"""Every 25th of the recorded cases, or all of them."""
 
 
 def answers(document: Plain) -> list[Plain]:
@@ -56,7 +56,7 @@ ORDER_MATTERS = ("Q1 ", "Q16 ", "Q16,")
 def test_the_order_of_objects_does_not_matter(every: int) -> None:
     r = random.Random(36)
     seen: Counter[str] = Counter()
-    for case in [case for corpus in ("cases", "quirks") for case in cases(corpus)][::every]:
+    for case in [case for corpus in ("cases", "quirks") for case in cases(corpus, every)]:
         document = plan(case, case["objects"])
         if any(w["message"].startswith(ORDER_MATTERS) for w in document["warnings"]):
             seen["passed over"] += 1
@@ -68,10 +68,11 @@ def test_the_order_of_objects_does_not_matter(every: int) -> None:
     assert min(seen["Fits"], seen["DoesNotFit"], seen["Error"]) > 20 / every, seen
 
 
-def test_whether_claims_fit_does_not_depend_on_any_order() -> None:
+@pytest.mark.parametrize("seeds", [range(150), pytest.param(range(150, 1000), marks=pytest.mark.long)])
+def test_whether_claims_fit_does_not_depend_on_any_order(seeds: range) -> None:
     """Without the defects: devices, slices, claims and constraints in any order; requests keep their place."""
     seen: Counter[str] = Counter()
-    for seed in range(400):
+    for seed in seeds:
         case = random_case(seed)
         r = random.Random(seed)
         objects = to_objects(case)
@@ -86,14 +87,14 @@ def test_whether_claims_fit_does_not_depend_on_any_order() -> None:
         [after] = allocate(r.sample(objects, k=len(objects)), **options).to_dict()["claimSets"]
         assert after["outcome"] == before["outcome"], f"seed {seed}"
         seen[after["outcome"]] += 1
-    assert min(seen["Fits"], seen["DoesNotFit"]) > 100, seen
+    assert min(seen["Fits"], seen["DoesNotFit"]) > 40, seen
 
 
 @pytest.mark.parametrize("every", SHARES)
 @pytest.mark.parametrize("older", [as_v1beta1, as_v1beta2])
 def test_an_older_api_version_gives_the_same_plan(older: Any, every: int) -> None:
     converted = 0
-    for case in list(cases("cases"))[::every]:
+    for case in cases("cases", every):
         objects = [older(obj) for obj in case["objects"]]
         converted += sum(old != new for old, new in zip(objects, case["objects"], strict=True))
         assert answers(plan(case, objects)) == answers(plan(case, case["objects"])), case["id"]
@@ -102,7 +103,7 @@ def test_an_older_api_version_gives_the_same_plan(older: Any, every: int) -> Non
 
 def test_versions_may_be_mixed() -> None:
     r = random.Random(1)
-    for case in list(cases("cases"))[::23]:
+    for case in cases("cases", 23):
         objects = [r.choice([as_v1beta1, as_v1beta2, copy.deepcopy])(obj) for obj in case["objects"]]
         assert answers(plan(case, objects)) == answers(plan(case, case["objects"])), case["id"]
 
@@ -110,7 +111,7 @@ def test_versions_may_be_mixed() -> None:
 @pytest.mark.parametrize("form", [*FORMS, "KYAML"])
 def test_every_form_gives_the_same_plan(form: str) -> None:
     write = as_kyaml if form == "KYAML" else FORMS[form]
-    for case in list(cases("cases"))[::61]:
+    for case in cases("cases", 61):
         text = write(case["objects"])
         data = text.encode() if isinstance(text, str) else text
         cluster = Cluster.load(["-"], stdin=io.BytesIO(data), feature_gates=gates(case))

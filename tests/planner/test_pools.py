@@ -18,6 +18,15 @@ from .pool_clusters import random_world
 from .pool_truth import Plain, Truth, World
 
 CORPORA = ["cases", "quirks", "hard", "cases-1.35", "cases-1.34"]
+PARTS = [
+    pytest.param(corpus, {"quirks": 1, "hard": 1, "cases-1.35": 3}.get(corpus, 4), id=corpus) for corpus in CORPORA
+]
+WHOLE = [
+    pytest.param(part.values[0], 1, id=f"all {part.id}", marks=pytest.mark.long)
+    for part in PARTS
+    if part.values[1] != 1
+]
+"""Some cases of a large corpus, or all of them."""
 
 
 REPORTED = {"cases": ["Incomplete", "Invalid"], "quirks": ["Incomplete"], "cases-1.35": ["Incomplete", "Invalid"]}
@@ -61,10 +70,10 @@ def views(case: Plain) -> Iterator[tuple[Plain, tuple[str, str], Plain, Truth]]:
             yield node, key, pool, expected[key]
 
 
-@pytest.mark.parametrize("corpus", CORPORA)
-def test_states_of_all_recorded_cases(corpus: str) -> None:
+@pytest.mark.parametrize(("corpus", "every"), [*PARTS, *WHOLE])
+def test_states_of_recorded_cases(corpus: str, every: int) -> None:
     states: Counter[str] = Counter()
-    for case in cases(corpus):
+    for case in cases(corpus, every):
         for node, key, pool, truth in views(case):
             where = f"{case['id']} {node['metadata']['name']} {key}"
             assert (pool["state"], pool.get("validationError", "")) == (truth.state, truth.reason), where
@@ -75,10 +84,10 @@ def test_states_of_all_recorded_cases(corpus: str) -> None:
     assert {"Complete", *REPORTED.get(corpus, ())} <= set(states), states
 
 
-@pytest.mark.parametrize("corpus", CORPORA)
-def test_what_is_left_in_all_recorded_cases(corpus: str) -> None:
+@pytest.mark.parametrize(("corpus", "every"), [*PARTS, *WHOLE])
+def test_what_is_left_in_recorded_cases(corpus: str, every: int) -> None:
     seen: Counter[str] = Counter()
-    for case in cases(corpus):
+    for case in cases(corpus, every):
         check_what_is_left(case, world_of(case), seen)
     assert {"Available", "Unavailable"} <= set(seen)
     if corpus in ("cases", "cases-1.35"):
@@ -214,10 +223,10 @@ def test_every_pool_that_the_allocator_spoke_of(corpus: str) -> None:
     assert least.get(corpus, set()) <= set(spoken), spoken
 
 
-@pytest.mark.parametrize("corpus", CORPORA)
-def test_the_whole_list_is_what_the_nodes_see(corpus: str) -> None:
+@pytest.mark.parametrize(("corpus", "every"), [*PARTS, *WHOLE])
+def test_the_whole_list_is_what_the_nodes_see(corpus: str, every: int) -> None:
     """Each row says which nodes see it so; and every generation of every pool has a row."""
-    for case in cases(corpus):
+    for case in cases(corpus, every):
         world = world_of(case)
         names = [node["metadata"]["name"] for node in world.all("Node")]
         if not all(readable(case, name) for name in names):

@@ -21,11 +21,13 @@ def warned(case: dict[str, Any], **options: Any) -> list[str]:
     return [warning["message"] for warning in plan["warnings"] if warning["code"] == CODE]
 
 
-@pytest.mark.parametrize("corpus", ["hard", "cases"])
-def test_recorded_searches(corpus: str) -> None:
+@pytest.mark.parametrize(
+    ("corpus", "every"), [("hard", 1), ("cases", 2), pytest.param("cases", 1, marks=pytest.mark.long)]
+)
+def test_recorded_searches(corpus: str, every: int) -> None:
     """Cut off after 60 s: told of. Done in a third of the steps that 10 s are taken for: not told of."""
     seen = 0
-    for case in cases(corpus):
+    for case in cases(corpus, every):
         nodes = case["expected"]["nodes"]
         if all(wanted.get("invocations", 0) <= 500 for wanted in nodes):
             continue

@@ -96,7 +96,7 @@ def attempt(expression: str) -> None:
 NO_CHECKS = settings(deadline=None, suppress_health_check=list(HealthCheck))
 
 
-@settings(NO_CHECKS, max_examples=250)
+@settings(NO_CHECKS, max_examples=120)
 @given(expressions())
 def test_expressions_of_every_function(expression: str) -> None:
     attempt(expression)
@@ -188,7 +188,11 @@ LARGE = {
 }
 
 
-@pytest.mark.parametrize("name", LARGE)
+LONGEST = ("joined", "squares", "reversal")
+"""What the limits let run for seconds."""
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.long) if n in LONGEST else n for n in LARGE])
 def test_large_things_end_in_time_and_memory(name: str) -> None:
     before = peak()
     attempt(LARGE[name])
@@ -211,7 +215,7 @@ def test_patterns_compile_or_are_faults(pattern: str) -> None:
     assert problem == "" or (problem.startswith("error parsing regexp: ") and "b'" not in problem)
 
 
-@settings(NO_CHECKS, max_examples=100)
+@settings(NO_CHECKS, max_examples=40)
 @given(st.sampled_from(TEXTS), st.integers(1, 12))
 def test_doubling_ends(text: str, times: int) -> None:
     doubled = text

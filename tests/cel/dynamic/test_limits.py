@@ -33,9 +33,9 @@ def nested(times: int, first: str, step: str, last: str) -> str:
     [
         nested(40, "[1]", "{p} + {p}", "{p}.size() > 5"),
         nested(40, '"abc"', "{p} + {p}", "{p}.size() > 5"),
-        nested(30, "[1]", "[{p}, {p}]", "{p} == {p}"),
+        pytest.param(nested(30, "[1]", "[{p}, {p}]", "{p} == {p}"), marks=pytest.mark.long),
         nested(30, "[[]]", "[{p}, {p}]", "{p}.flatten(60).size() == 0"),
-        nested(30, "[1]", "[{p}, {p}]", '"%s".format([{p}]).size() > 3'),
+        pytest.param(nested(30, "[1]", "[{p}, {p}]", '"%s".format([{p}]).size() > 3'), marks=pytest.mark.long),
         nested(20, '"ab"', '{p}.replace("", {p})', "{p}.size() > 5"),
         "lists.range(1000000000).size() > 3",
         '"%.999999999f".format([1.0]).size() > 3',
