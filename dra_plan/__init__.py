@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dra_plan.planner.claim_set_plan import AllocatedClaim, ClaimSetPlan
     from dra_plan.planner.diff import ClusterDiff
     from dra_plan.planner.explanation import Explanation
+    from dra_plan.planner.growth.plan import GrowthPlan
     from dra_plan.planner.pool_list import PoolList
     from dra_plan.planner.scheduling import SchedulePlan
     from dra_plan.planner.validation import ValidationReport
@@ -45,6 +46,7 @@ _HOMES = {
     "PoolList": "dra_plan.planner.pool_list",
     "CapacityPlan": "dra_plan.planner.capacity",
     "ClusterDiff": "dra_plan.planner.diff",
+    "GrowthPlan": "dra_plan.planner.growth.plan",
     "SchedulePlan": "dra_plan.planner.scheduling",
     "UsageError": "dra_plan.errors",
     "ValidationReport": "dra_plan.planner.validation",
@@ -68,6 +70,7 @@ __all__ = [
     "DeviceID",
     "DraPlanError",
     "Explanation",
+    "GrowthPlan",
     "InputError",
     "LoadedObjects",
     "NodeOutcome",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from typing import Any
 
 from dra_plan import shown
@@ -160,11 +161,21 @@ def list_of(given: Any, argument: str, what: str) -> list[Any]:
     return list(given)
 
 
-def paths_of(given: Any) -> list[str | os.PathLike[str]]:
+def paths_of(given: Any, argument: str = "paths") -> list[str | os.PathLike[str]]:
     """The paths of an argument that takes one or several. Raises UsageError for what is no path."""
-    found = [given] if isinstance(given, str | os.PathLike) else list_of(given, "paths", "paths")
+    found = [given] if isinstance(given, str | os.PathLike) else list_of(given, argument, "paths")
     for path in found:
-        required(path, (str, os.PathLike), "paths", "paths")
+        required(path, (str, os.PathLike), argument, "paths")
+    return found
+
+
+def prices(given: Any) -> dict[str, Decimal]:
+    """What each thing costs, by its name; nothing for None. Raises UsageError for what is no number."""
+    found = {}
+    for name, price in (optional(given, Mapping, "cost", "a dict of names and numbers") or {}).items():
+        if not isinstance(price, int | float | Decimal) or isinstance(price, bool):
+            raise _unlike("cost", f"a number for {shown.value(name)}", price)
+        found[required(name, str, "cost", "names")] = Decimal(str(price))
     return found
 
 

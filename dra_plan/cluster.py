@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from dra_plan.allocator import Probe, View
@@ -22,6 +23,7 @@ from dra_plan.arguments import (
     names,
     optional,
     paths_of,
+    prices,
     question,
     required,
     truth,
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from dra_plan.planner.capacity import CapacityPlan
     from dra_plan.planner.diff import ClusterDiff
     from dra_plan.planner.explanation import Explanation
+    from dra_plan.planner.growth.plan import GrowthPlan
     from dra_plan.planner.pool_list import PoolList
     from dra_plan.planner.scheduling import SchedulePlan
     from dra_plan.planner.validation import ValidationReport
@@ -446,6 +449,30 @@ class Cluster:
         asked = question(infer_nodes=infer_nodes, max_steps=max_steps)
         most = capacity.USUAL_LIMIT if limit is None else at_least_one(limit, "limit")
         return self._told(capacity.count_copies(self._inventory, self.target, copied, asked, limit=most))
+
+    def grow(
+        self,
+        *owners: str,
+        like: str | PathLike | Iterable[str | PathLike],
+        cost: Mapping[str, float | Decimal] | None = None,
+        namespace: str | None = None,
+        selector: str | LabelSelector | None = None,
+        limit: int | None = None,
+        max_steps: int | None = None,
+    ) -> GrowthPlan:
+        """The cheapest new nodes with which kube-scheduler binds every pod that waits.
+
+        New nodes are like those that `like` names, as for `add_nodes`; one costs what `cost` says of its name, else 1.
+        `owners`, or `namespace` and `selector`, choose which pods are scheduled. No more than `limit` (10,000) nodes of
+        a kind are tried. An input without nodes is a cluster without nodes. Raises UsageError for unknown names, for
+        kinds of which no node can be made, and for costs that are no numbers above 0.
+        """
+        from dra_plan.planner.growth import kinds, plan
+
+        asked = question(owners, namespace=namespace, selector=selector, max_steps=max_steps)
+        found = kinds.kinds_of(self._inventory, paths_of(like, "like"), prices(cost))
+        most = plan.USUAL_LIMIT if limit is None else at_least_one(limit, "limit")
+        return self._told(plan.grow(self._inventory, self.target, asked, found, limit=most))
 
     def diff(
         self,

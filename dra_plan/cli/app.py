@@ -10,7 +10,20 @@ from typing import Annotated
 import typer
 
 from dra_plan import __version__
-from dra_plan.cli import allocate, capacity, cel, completion, diff, explain, pools, rule, schedule, schema, validate
+from dra_plan.cli import (
+    allocate,
+    capacity,
+    cel,
+    completion,
+    diff,
+    explain,
+    grow,
+    pools,
+    rule,
+    schedule,
+    schema,
+    validate,
+)
 from dra_plan.cli.arguments import piped
 from dra_plan.cli.command import Command, Group
 from dra_plan.cli.exits import Exit
@@ -63,7 +76,15 @@ def _root(
     """Plan Kubernetes Dynamic Resource Allocation from manifests alone, and answer as kube-scheduler does."""
 
 
-for _planning in (allocate.allocate, pools.pools, explain.explain, schedule.schedule, capacity.capacity, diff.diff):
+for _planning in (
+    allocate.allocate,
+    pools.pools,
+    explain.explain,
+    schedule.schedule,
+    capacity.capacity,
+    grow.grow,
+    diff.diff,
+):
     app.command(cls=PlanningCommand)(_exiting(_planning))
 for _command in (validate.validate, rule.rule, cel.cel, schema.schema, completion.completion):
     app.command(cls=Command)(_exiting(_command))

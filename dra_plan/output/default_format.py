@@ -7,12 +7,24 @@ from dra_plan.documents.base import PrintedDocument
 from dra_plan.documents.capacity import CapacityDocument
 from dra_plan.documents.diff import DiffDocument
 from dra_plan.documents.explanation import ExplanationDocument
+from dra_plan.documents.growth import GrowthDocument
 from dra_plan.documents.pools import PoolsDocument
 from dra_plan.documents.rules import RulesDocument
 from dra_plan.documents.schedule import ScheduleDocument
 from dra_plan.documents.validation import ValidationDocument
 
-from . import allocation_table, capacity, diff, explain_formats, findings, formats, pool_table, rule_text, schedule
+from . import (
+    allocation_table,
+    capacity,
+    diff,
+    explain_formats,
+    findings,
+    formats,
+    growth,
+    pool_table,
+    rule_text,
+    schedule,
+)
 
 
 def text(document: PrintedDocument) -> str:
@@ -27,6 +39,8 @@ def text(document: PrintedDocument) -> str:
             made = formats.parse("table", diff.FORMATS)(document, None)
         case ExplanationDocument():
             made = explain_formats.parse("text")(document, None)
+        case GrowthDocument():
+            made = formats.parse("table", growth.FORMATS)(document, None)
         case PoolsDocument():
             made = formats.parse("table", pool_table.FORMATS)(document, None)
         case RulesDocument():

@@ -10,10 +10,11 @@ from dra_plan.documents.allocation import AllocationDocument, PlannedClaimSet
 from dra_plan.documents.capacity import CapacityDocument, OwnerCapacity
 from dra_plan.documents.diff import DiffDocument
 from dra_plan.documents.explanation import ExplainedClaimSet, ExplanationDocument
+from dra_plan.documents.growth import GrowthDocument
 from dra_plan.documents.schedule import ScheduleDocument, ScheduledPod
 
 ClaimSetEntry = PlannedClaimSet | ExplainedClaimSet
-Gated = AllocationDocument | CapacityDocument | DiffDocument | ExplanationDocument | ScheduleDocument
+Gated = AllocationDocument | CapacityDocument | DiffDocument | ExplanationDocument | GrowthDocument | ScheduleDocument
 
 
 class Verdict(Enum):
@@ -69,6 +70,9 @@ class Gate(NamedTuple):
         elif isinstance(document, DiffDocument):
             changes = [*(one.change for one in document.claim_sets), *(pod.change for pod in document.pods)]
             found = [Verdict.FAILED for change in changes if change == "Lost"]
+        elif isinstance(document, GrowthDocument):
+            found = [Verdict.FAILED for _ in document.beyond_help]
+            found += [self._undecided()] if document.outcome == "Undecided" else []
         elif isinstance(document, CapacityDocument):
             found = [self.capacity(item) for item in document.items]
         else:

@@ -8,6 +8,7 @@ from dra_plan.documents.allocation import AllocationDocument
 from dra_plan.documents.capacity import CapacityDocument
 from dra_plan.documents.diff import DiffDocument
 from dra_plan.documents.explanation import ExplanationDocument
+from dra_plan.documents.growth import GrowthDocument
 from dra_plan.documents.schedule import ScheduleDocument, ScheduledPod
 
 from . import text
@@ -22,8 +23,8 @@ def failure(gate: Gate, document: Gated) -> str:
     match document:
         case ScheduleDocument():
             causes = _of_pods(gate, document)
-        case DiffDocument():
-            causes = []  # a table says what is lost
+        case DiffDocument() | GrowthDocument():
+            causes = []  # a table says what is lost, or has no node
         case CapacityDocument():
             causes = _of_owners(gate, document)
         case _:

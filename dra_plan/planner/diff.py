@@ -32,8 +32,7 @@ from dra_plan.planner.differences.pools import changed_pools
 from dra_plan.planner.differences.selectors import changed_selectors
 from dra_plan.planner.differences.why import reasons
 from dra_plan.planner.question import Question
-from dra_plan.planner.scheduling import schedule_pods
-from dra_plan.scheduler.simulation import Simulation
+from dra_plan.planner.scheduling import schedule_chosen, schedule_pods
 
 MOST_ASKED_ALONE = 50
 """So many lost pods are asked about once more, each alone."""
@@ -135,6 +134,5 @@ def _fits_alone(name: tuple[str, str], state: State, question: Question) -> bool
     def chosen(pod: Pod) -> bool:
         return (pod.metadata.namespace, pod.metadata.name) == name
 
-    simulation = Simulation(state.inventory, target=state.view.target, max_steps=question.max_steps, chosen=chosen)
-    simulation.start()
-    return any(bool(record.node) and chosen(record.pod) for record in simulation.scheduler.records.by_uid.values())
+    outcome = schedule_chosen(state.inventory, state.view.target, question, chosen)
+    return any(bool(record.node) and chosen(record.pod) for record in outcome.pods)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from dra_plan.planner import attempts, completeness, notices
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.newfields import of_new_fields
 from dra_plan.planner.nodes import with_nodes
-from dra_plan.planner.owners import chosen_pods
+from dra_plan.planner.owners import PodChoice, chosen_pods
 from dra_plan.planner.question import Question
 from dra_plan.releases import Target
 from dra_plan.scheduler.admission import ARRIVAL
@@ -29,6 +29,10 @@ from dra_plan.scheduler.simulation import REAL, Simulation
 if TYPE_CHECKING:
     from dra_plan.scheduler.extenders import Extender
     from dra_plan.scheduler.registry import Registry
+
+
+Chosen = Callable[[Pod], bool]
+"""Whether a pod is scheduled."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -80,14 +84,6 @@ def schedule_pods(
         inventory, inferred = with_nodes(inventory, infer=question.infer_nodes)
 
     named = chosen_pods(inventory, target, question)
-
-    def chosen(pod: Pod) -> bool:
-        if named is not None:
-            return named(pod)
-        if question.namespace is not None and pod.metadata.namespace != question.namespace:
-            return False
-        return question.selector is None or labels_match(question.selector, pod.metadata.labels)
-
     simulation = Simulation(
         inventory,
         target=target,
@@ -100,23 +96,54 @@ def schedule_pods(
         deadline=question.deadline(),
         api_server=api_server or REAL,
         order=order or ARRIVAL,
-        chosen=chosen,
+        chosen=_chosen(named, question),
     )
     outcome = simulate(simulation, then)
     if named is not None:
         outcome.pods = [record for record in outcome.pods if named(record.pod)]
-    outcome.notices = [
+    later = [notice for state in then for notice in state.notices]
+    outcome.notices = [*notices_about(inventory, target, outcome, [*later, *inferred]), *outcome.notices]
+    told = attempts.explained(outcome.failed_attempts, inventory, question.max_steps) if explain else None
+    return SchedulePlan(outcome, tuple(told) if told is not None else None)
+
+
+def schedule_chosen(inventory: Inventory, target: Target, question: Question, chosen: Chosen) -> SimulationResult:
+    """What becomes of the chosen pods, for answers that ask the scheduler more than once. The others stay as they are.
+
+    Of the question only the budgets count. The notices are those of the simulation alone.
+    """
+    simulation = Simulation(
+        inventory, target=target, max_steps=question.max_steps, deadline=question.deadline(), chosen=chosen
+    )
+    return simulate(simulation)
+
+
+def choice(inventory: Inventory, target: Target, question: Question) -> Chosen:
+    """Which pods the question is about. Raises UsageError for owners that nothing has."""
+    return _chosen(chosen_pods(inventory, target, question), question)
+
+
+def _chosen(named: PodChoice | None, question: Question) -> Chosen:
+    def chosen(pod: Pod) -> bool:
+        if question.namespace is not None and pod.metadata.namespace != question.namespace:
+            return False
+        return question.selector is None or labels_match(question.selector, pod.metadata.labels)
+
+    return chosen if named is None else named
+
+
+def notices_about(
+    inventory: Inventory, target: Target, outcome: SimulationResult, others: Iterable[Notice] = ()
+) -> list[Notice]:
+    """What a reader should know beside what became of the pods; `others` stand after those of the input."""
+    return [
         *notices.of_target(target, inventory.nodes),
         *of_scheduler(target, inventory, outcome.pods),
         *inventory.notices,
-        *(notice for state in then for notice in state.notices),
-        *inferred,
+        *others,
         *completeness.of_devices(inventory),
         *completeness.of_preemption(inventory, evicts=bool(outcome.evictions)),
         *completeness.of_volumes(inventory, (record.pod for record in outcome.pods if record.attempts)),
         *notices.of_taint_rules(inventory, target),
         *of_new_fields(inventory, target),
-        *outcome.notices,
     ]
-    told = attempts.explained(outcome.failed_attempts, inventory, question.max_steps) if explain else None
-    return SchedulePlan(outcome, tuple(told) if told is not None else None)

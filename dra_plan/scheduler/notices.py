@@ -12,6 +12,8 @@ from .groups.notices import group_notices
 from .podrecord import PodRecord
 from .simulation import Simulation
 
+SEVERAL_BEST = "several-best-nodes"
+"""The code of the notice that a pod could as well have gone elsewhere."""
 _MOST_TIES = 3
 """More pods than this are not told one by one which nodes they could as well have gone to."""
 
@@ -47,13 +49,12 @@ def _finished(simulation: Simulation) -> list[Notice]:
 def _choices(records: Sequence[PodRecord]) -> list[Notice]:
     """Pods that could as well have gone elsewhere; many of them share one text, so that it is told once."""
     tied = [record for record in records if record.node and len(record.best) > 1]
-    code = "several-best-nodes"
     if len(tied) > _MOST_TIES:
         text = "several nodes score highest (bestNodes in -o json); which one is taken, timing decides in a cluster"
-        return [Notice(code, text, f"Pod {record.pod.key}") for record in tied]
+        return [Notice(SEVERAL_BEST, text, f"Pod {record.pod.key}") for record in tied]
     return [
         Notice(
-            code,
+            SEVERAL_BEST,
             f"{len(record.best)} nodes score highest ({_some(record.best, 5)}); "
             f"{record.node} comes first in node order, in a cluster timing may decide otherwise",
             f"Pod {record.pod.key}",

@@ -27,11 +27,19 @@ FORMATS = {
     "schedule": TABLES,
     "pools": TABLES,
     "capacity": TABLES,
+    "grow": TABLES,
     "diff": (*TABLES, "markdown"),
     "validate": TABLES,
     "explain": ("text", "markdown", "json", "yaml", PATH),
 }
-MORE = {"schedule": ["--trace"], "capacity": ["--limit", "2"], "diff": ["fixtures/quickstart", "--to-quirks", "fixed"]}
+NEEDED = {"grow": ["--like", hostile.TEXT]}
+"""Options without which a command does nothing."""
+MORE = {
+    "schedule": ["--trace"],
+    "capacity": ["--limit", "2"],
+    "grow": [*NEEDED["grow"], "--limit", "2"],
+    "diff": ["fixtures/quickstart", "--to-quirks", "fixed"],
+}
 """Options that go with a command in the sweep."""
 REPORTED = ("allocate", "explain", "schedule", "validate")
 RUNS = [(command, form) for command, forms in FORMATS.items() for form in forms]
@@ -87,13 +95,15 @@ def test_answers(command: str, form: str, taken: list[dict[str, object]]) -> Non
         taken = [one for one in taken if "nodeSelector" not in json.dumps(one)]
     if form == "name" and command in ("allocate", "schedule"):
         taken = fitting()
+    if command == "grow":
+        taken = [*fitting(), pod(f"{hostile.TEXT}2", cpu="99")]
     told = safe([command, "-o", form, *MORE.get(command, [])], taken)
     assert "BROKEN" in told
 
 
 @pytest.mark.parametrize("command", FORMATS)
 def test_refusals(command: str) -> None:
-    assert "stop-commands" in safe([command], SOME, statuses=(0, 1, 2))
+    assert "stop-commands" in safe([command, *NEEDED.get(command, [])], SOME, statuses=(0, 1, 2))
 
 
 def test_an_answer_that_ends_in_an_error(taken: list[dict[str, object]]) -> None:
@@ -122,7 +132,7 @@ def test_on_a_narrow_terminal(command: str, taken: list[dict[str, object]]) -> N
 def test_kinds_that_are_skipped(command: str) -> None:
     unknown = {"apiVersion": "example.com/v1", "kind": hostile.TEXT, "metadata": {"name": "a"}}
     statuses = (0, 1, 2)  # there is nothing to plan
-    told = safe([command], [unknown, {**POD, "spec": {"containers": []}}], statuses=statuses)
+    told = safe([command, *NEEDED.get(command, [])], [unknown, {**POD, "spec": {"containers": []}}], statuses=statuses)
     assert "BROKEN" in told or command == "validate"
 
 
@@ -149,7 +159,7 @@ def test_defects_of_our_own(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("part", range(24))
 def test_every_field(command: str, form: str, part: int) -> None:
     objects = OBJECTS[part::24]
-    asked = [command, "-o", form, *(MORE[command] if command in ("capacity", "diff") else ())]
+    asked = [command, "-o", form, *(MORE[command] if command in ("capacity", "grow", "diff") else ())]
     safe(asked, objects, statuses=(0, 1, 2))
     safe(asked, hostile.unrefused(objects), statuses=(0, 1, 2))
 

@@ -10,6 +10,7 @@ import dra_plan
 from dra_plan import Cluster
 from dra_plan.scheduler import scheduler
 from tests.cli.running import ROOT, in_process
+from tests.scheduler.build import gpus, plan, pod, template
 
 AN_HOUR = 3600.0
 QUICKSTART = str(ROOT / "fixtures" / "quickstart")
@@ -65,3 +66,9 @@ def test_a_table_and_a_gate_say_so() -> None:
     assert "default/train" in ran.out
     assert "Undecided" in ran.out
     assert "the time ran out before it was tried" in ran.out
+
+
+def test_of_pods_that_are_alike_each_is_undecided() -> None:
+    objects = [*gpus("a"), template("one"), *(pod(name, templates={"gpu": "one"}) for name in ("first", "second"))]
+    found = plan(objects, max_steps=1)
+    assert [entry["undecidedNodes"] for entry in found["pods"]] == [["a"], ["a"]]

@@ -54,7 +54,8 @@ class NodeCheck:
         if kept.pending or kept.special_pending:
             outcome = self._allocator(kept, pod, served).allocate(node.node)
             names_claim = outcome.error is not None and bool(outcome.error.cause.claim)
-            answer = NodeAnswer(self._status(outcome, pod, node), outcome.allocations, names_claim)
+            only_this = names_claim or outcome.outcome is Outcome.UNDECIDED
+            answer = NodeAnswer(self._status(outcome, pod, node), outcome.allocations, only_this)
         if answer.status is None and not all(self.is_available(claim, node) for claim in self._settled(kept)):
             return NodeAnswer(UNAVAILABLE)
         if answer.status is None and answer.allocations and taking is not None:

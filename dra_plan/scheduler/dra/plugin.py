@@ -157,7 +157,7 @@ class DynamicResources(
         if known is not None and known[0] == node.version:
             return known[1].status
         answer = self._check.answer(kept, pod, node)
-        if not answer.names_claim:
+        if not answer.only_this_pod:
             answers[node.name] = (node.version, answer)
         return answer.status
 

@@ -22,8 +22,8 @@ class NodeAnswer(NamedTuple):
 
     status: Status | None
     allocations: Allocations | None = None
-    names_claim: bool = False
-    """Whether the status names a claim of the pod, so that it is no answer for another pod."""
+    only_this_pod: bool = False
+    """Whether it is no answer for another pod: the status names a claim of the pod, or the search was cut short."""
     claimed: Sequence[NodeAllocatableResourceClaimStatus] = ()
     """What the devices would take from the node itself."""
 

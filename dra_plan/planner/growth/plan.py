@@ -1,0 +1,201 @@
+"""`grow`: the cheapest new nodes with which the scheduler binds every pod that waits.
+
+Pods that no number of nodes helps are known by an answer with nodes to spare: where a pod has no node although new
+ones of each kind are empty, further ones are no other. Members of a pod group need a spare node each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.notice import Notice
+from dra_plan.documents.base import ObjectName, answer_target, warnings
+from dra_plan.documents.growth import (
+    AddedKind,
+    AddedNode,
+    GrowthDocument,
+    NotEnough,
+    TriedNumber,
+    UnboundPod,
+)
+from dra_plan.errors import UsageError
+from dra_plan.planner.answer import PrintedAnswer, counted
+from dra_plan.planner.growth.asking import Grown, GrowthQuestion, PodKey
+from dra_plan.planner.growth.kinds import NodeKind
+from dra_plan.planner.growth.search import Cheapest, CheapestSearch, Counts, Verdict, one_fewer
+from dra_plan.planner.question import Question
+from dra_plan.planner.scheduling import notices_about
+from dra_plan.releases import Target
+from dra_plan.scheduler.notices import SEVERAL_BEST
+from dra_plan.whatif.addnodes import MOST_ADDED
+
+USUAL_LIMIT = MOST_ADDED
+"""So many nodes of a kind are tried at most, unless the user says otherwise."""
+
+
+@dataclass(frozen=True, repr=False)
+class GrowthPlan(PrintedAnswer[GrowthDocument]):
+    """The answer of `grow`: the kinds of nodes with their numbers, which `for` goes through."""
+
+    target: Target
+    limit: int
+    kinds: tuple[NodeKind, ...]
+    before: Grown
+    top: Grown
+    """The most that was asked about before the search."""
+    beyond_help: frozenset[PodKey]
+    cheapest: Cheapest | None
+    """None if the limit was reached."""
+    final: Grown
+    """With the nodes of the answer; without one, the same as `top`."""
+    fewer: tuple[Grown, ...]
+    asked: int
+    notices: tuple[Notice, ...] = ()
+
+    def __iter__(self) -> Iterator[AddedKind]:
+        return iter(self.document.kinds)
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    def __repr__(self) -> str:
+        document = self.document
+        if document.at_most is None:
+            return f"<GrowthPlan for {self.target.version}: {document.outcome}>"
+        return f"<GrowthPlan for {self.target.version}: {document.outcome}, {counted(len(document.nodes), 'node')}>"
+
+    def _document(self) -> GrowthDocument:
+        found = self.cheapest
+        costs = [kind.cost for kind in self.kinds]
+        at_least = found.at_least if found is not None else self._beyond_limit()
+        at_most = None if found is None else _cost(found.counts, costs)
+        counts: Sequence[int | None] = [None] * len(costs) if found is None else found.counts
+        return GrowthDocument(
+            target=answer_target(self.target),
+            outcome="Undecided" if at_least != at_most else "Found" if any(self.final.counts) else "NotNeeded",
+            limit=self.limit,
+            pods=len(self.before.bound) + len(self.before.unbound),
+            bound_before=len(self.before.bound),
+            beyond_help=_unbound(self.top, [key for key in self.top.unbound if key in self.beyond_help]),
+            kinds=[
+                AddedKind(like=kind.like, cost=_number(kind.cost), count=count)
+                for kind, count in zip(self.kinds, counts, strict=True)
+            ],
+            at_least=_number(at_least),
+            at_most=None if at_most is None else _number(at_most),
+            exact=found is not None and found.exact,
+            asked=self.asked,
+            nodes=[] if found is None else list(self._nodes()),
+            not_enough=[self._not_enough(answer) for answer in self.fewer],
+            evicted=_evicted(self.final),
+            warnings=warnings(self.notices),
+        )
+
+    def _beyond_limit(self) -> Decimal:
+        """What the first number costs that may be enough, if none is known to be."""
+        reached = not self.top.undecided and max(self.top.counts) == self.limit
+        return (self.limit + 1 if reached else 0) * min(kind.cost for kind in self.kinds)
+
+    def _nodes(self) -> Iterator[AddedNode]:
+        pods: dict[str, list[ObjectName]] = {}
+        for (namespace, name), node in self.final.bound.items():
+            pods.setdefault(node, []).append(ObjectName(kind="Pod", namespace=namespace, name=name))
+        for kind, names in zip(self.kinds, self.final.added, strict=True):
+            for name in names:
+                yield AddedNode(name=name, like=kind.like, pods=pods.get(name, []))
+
+    def _not_enough(self, answer: Grown) -> NotEnough:
+        tried = zip(self.kinds, answer.counts, strict=True)
+        return NotEnough(
+            nodes=[TriedNumber(like=kind.like, count=count) for kind, count in tried],
+            unbound=_unbound(answer, [key for key in answer.unbound if key not in self.beyond_help]),
+        )
+
+
+def grow(
+    inventory: Inventory, target: Target, question: Question, kinds: Sequence[NodeKind], *, limit: int
+) -> GrowthPlan:
+    """Finds the cheapest numbers of nodes of the kinds, no more than `limit` of each.
+
+    Raises UsageError for owners that nothing has, and for a limit that can't be.
+    """
+    if not 1 <= limit <= MOST_ADDED:
+        raise UsageError(f"limit: {limit:,} nodes can't be tried: from 1 to {MOST_ADDED:,}")
+    asked = GrowthQuestion(inventory, target, question, [kind.edit for kind in kinds])
+    before = asked.ask(tuple(0 for _ in kinds))
+    top, beyond_help = _plenty(asked, before, limit)
+    found: Cheapest | None = None
+    if not top.unbound.keys() - beyond_help:
+        found = _search(asked, kinds, beyond_help).below(top.counts)
+    final = top if found is None else asked.ask(found.counts)
+    fewer = [top.counts] if found is None else list(one_fewer(found.counts))
+    return GrowthPlan(
+        target=target,
+        limit=limit,
+        kinds=tuple(kinds),
+        before=before,
+        top=top,
+        beyond_help=beyond_help,
+        cheapest=found,
+        final=final,
+        fewer=tuple(asked.ask(counts) for counts in fewer),
+        asked=asked.asked,
+        notices=tuple(_notices(inventory, target, final)),
+    )
+
+
+def _notices(inventory: Inventory, target: Target, answer: Grown) -> Iterator[Notice]:
+    """What a reader should know; not that nodes are equally good, as new ones always are."""
+    yield from notices_about(inventory, target, answer.result)
+    yield from (notice for notice in answer.result.notices if notice.code != SEVERAL_BEST)
+
+
+def _plenty(asked: GrowthQuestion, before: Grown, limit: int) -> tuple[Grown, frozenset[PodKey]]:
+    """An answer that binds all pods but those that no number of nodes helps, and those; or that of the limit."""
+    answer, number = before, 0
+    while answer.unbound and number < limit:
+        number = min(max(2 * number, 1), limit)
+        answer = asked.ask(tuple(number for _ in before.counts))
+        if answer.unbound and _spares(answer):
+            return answer, frozenset(answer.unbound.keys() - answer.undecided)
+    return answer, frozenset()
+
+
+def _spares(answer: Grown) -> bool:
+    """Whether new nodes of each kind are left for the pods without a node, so that more of them are no help."""
+    grouped = sum(
+        record.pod.spec.scheduling_group is not None
+        for record in answer.result.pods
+        if (record.pod.metadata.namespace, record.pod.metadata.name) in answer.unbound
+    )
+    return all(answer.spare(kind) >= max(grouped, 1) for kind in range(len(answer.counts)))
+
+
+def _search(asked: GrowthQuestion, kinds: Sequence[NodeKind], beyond_help: frozenset[PodKey]) -> CheapestSearch:
+    def verdict(counts: Counts) -> Verdict:
+        answer = asked.ask(counts)
+        left = answer.unbound.keys() - beyond_help
+        return None if left and left <= answer.undecided else not left
+
+    return CheapestSearch(verdict, [kind.cost for kind in kinds])
+
+
+def _unbound(answer: Grown, keys: Sequence[PodKey]) -> list[UnboundPod]:
+    return [UnboundPod(namespace=key[0], name=key[1], message=answer.unbound[key]) for key in keys]
+
+
+def _evicted(answer: Grown) -> list[ObjectName]:
+    names = dict.fromkeys(eviction.victim for eviction in answer.result.evictions)
+    parts = (name.partition("/") for name in names)
+    return [ObjectName(kind="Pod", namespace=namespace, name=name) for namespace, _, name in parts]
+
+
+def _cost(counts: Counts, costs: Sequence[Decimal]) -> Decimal:
+    return sum((cost * count for cost, count in zip(costs, counts, strict=True)), Decimal(0))
+
+
+def _number(cost: Decimal) -> int | float:
+    return int(cost) if cost == cost.to_integral_value() else float(cost)

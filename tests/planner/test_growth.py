@@ -1,0 +1,274 @@
+"""How many new nodes are needed: never one too many, never one too few, and what none of them helps."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dra_plan import Cluster
+from dra_plan.errors import UsageError
+from tests.cli.running import in_process
+from tests.scheduler.build import gpus, node, placed, pod, request, slices, template
+from tests.whatif.clusters import mid_life
+
+QUICKSTART = "fixtures/quickstart"
+Plain = dict[str, Any]
+
+
+def many(count: int, name: str = "p", **options: Any) -> list[Plain]:
+    return [pod(f"{name}{number}", **options) for number in range(count)]
+
+
+def waiting(objects: list[Plain]) -> set[str]:
+    return {obj["metadata"]["name"] for obj in objects if obj["kind"] == "Pod" and "nodeName" not in obj["spec"]}
+
+
+def binds_all(cluster: Cluster, names: set[str]) -> bool:
+    return names <= {pod.name for pod in cluster.schedule() if pod.outcome == "Bound"}
+
+
+# Against the scheduler, number by number
+
+
+def small(seed: int) -> list[Plain]:
+    """A cluster of one to three nodes, and pods that may find a place on nodes like `a`."""
+    chance = random.Random(seed)
+    on_each = chance.choice([1, 2, 2, 4])
+    objects = [*gpus("a", *"bc"[: chance.randint(0, 2)], each=on_each)]
+    objects += [template("one"), template("some", request(count=chance.randint(1, on_each)))]
+    objects += [placed("old", "a", cpu=str(chance.randint(1, 7)))] if chance.random() < 0.5 else []
+    apart = {"labelSelector": {"matchLabels": {"app": "x"}}, "topologyKey": "kubernetes.io/hostname"}
+    for number in range(chance.randint(1, 7)):
+        spec: Plain = {"cpu": str(chance.choice([1, 1, 2, 3, 5]))}
+        if chance.random() < 0.7:
+            spec["templates"] = {"gpu": chance.choice(["one", "some"])}
+        if chance.random() < 0.3:
+            spec["labels"] = {"app": "x"}
+            spec["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [apart]}}
+        if chance.random() < 0.2:
+            spec["priority"] = chance.randint(0, 2)
+        objects.append(pod(f"p{number}", **spec))
+    return objects
+
+
+def check_least(seed: int) -> None:
+    objects = small(seed)
+    cluster, names = Cluster.of(objects), waiting(objects)
+    found = cluster.grow(like="a").document
+    number = next(n for n in range(99) if binds_all(cluster.add_nodes(n, like="a") if n else cluster, names))
+    assert found.kinds[0].count == number == found.at_least == found.at_most
+    assert found.outcome == ("Found" if number else "NotNeeded")
+    assert found.exact
+    assert not found.beyond_help
+    if number:
+        [fewer] = found.not_enough
+        left = {pod.name for pod in fewer.unbound}
+        plan = (cluster.add_nodes(number - 1, like="a") if number > 1 else cluster).schedule()
+        assert left == {pod.name for pod in plan if pod.name in names and pod.outcome != "Bound"} != set()
+        assert [node.name for node in found.nodes] == [f"a-new-{n + 1}" for n in range(number)]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_number_is_the_least(seed: int) -> None:
+    check_least(seed)
+
+
+@pytest.mark.long
+def test_the_number_is_the_least_of_300() -> None:
+    for seed in range(300):
+        check_least(seed)
+
+
+def check_cheapest(seed: int) -> None:
+    chance = random.Random(seed)
+    objects = [*small(seed), node("big", cpu="32"), slices("big", *(f"gpu-{n}" for n in range(8)))]
+    objects.append(pod("full", nodeName="big", cpu="32"))
+    cluster, names = Cluster.of(objects), waiting(objects)
+    costs = {"a": 1.5, "big": chance.choice([1, 2, 4.5, 9])}
+    found = cluster.grow(like=["a", "big"], cost=costs).document
+
+    def grown(a: int, big: int) -> Cluster:
+        more = cluster.add_nodes(a, like="a") if a else cluster
+        return more.add_nodes(big, like="big") if big else more
+
+    enough = [(a, b) for a in range(8) for b in range(5) if binds_all(grown(a, b), names)]
+    assert found.at_most == min(a * costs["a"] + b * costs["big"] for a, b in enough)
+    assert tuple(kind.count for kind in found.kinds) in enough
+    assert len(found.not_enough) == sum(kind.count != 0 for kind in found.kinds)
+
+
+def test_of_several_kinds_the_cheapest() -> None:
+    check_cheapest(1)
+
+
+@pytest.mark.long
+def test_of_several_kinds_the_cheapest_of_40() -> None:
+    for seed in range(40):
+        check_cheapest(seed)
+
+
+# What it says
+
+
+def test_kinds_that_different_pods_need() -> None:
+    objects = [*gpus("a"), node("plain", cpu="2"), template("one"), template("two", request(count=2))]
+    objects += [*many(3, "g", templates={"gpu": "two"}), *many(3, "c", cpu="2", nodeSelector={"disk": "ssd"})]
+    objects[3]["metadata"]["labels"]["disk"] = "ssd"
+    found = Cluster.of(objects).grow(like=["a", "plain"]).document
+    assert [(kind.like, kind.count) for kind in found.kinds] == [("a", 2), ("plain", 2)]
+    assert found.bound_before == 2
+    [first, second] = found.not_enough
+    assert ({pod.name[0] for pod in first.unbound}, {pod.name[0] for pod in second.unbound}) == ({"g"}, {"c"})
+    assert {pod.name for node in found.nodes for pod in node.pods} <= {pod["metadata"]["name"] for pod in objects[6:]}
+
+
+def test_what_no_number_of_nodes_helps_is_said_first() -> None:
+    objects = [*gpus("a"), template("one"), template("three", request(count=3)), *many(4, templates={"gpu": "one"})]
+    objects += [pod("large", templates={"gpu": "three"}), pod("gated", schedulingGates=[{"name": "wait"}])]
+    plan = Cluster.of(objects).grow(like="a")
+    assert [(pod.name, (pod.message or "")[:50]) for pod in plan.document.beyond_help] == [
+        ("large", "0/5 nodes are available: 5 cannot allocate all cla"),
+        ("gated", "waiting for scheduling gates: [wait]"),
+    ]
+    assert plan.document.kinds[0].count == 1
+    assert str(plan).startswith("No number of these nodes helps 2 pods:\n")
+
+
+def test_a_gang_needs_a_spare_node_for_each_of_its_pods() -> None:
+    """Not even one of four is bound before all four can be."""
+    group = {
+        "apiVersion": "scheduling.k8s.io/v1alpha2",
+        "kind": "PodGroup",
+        "metadata": {"name": "all", "namespace": "default"},
+        "spec": {"schedulingPolicy": {"gang": {"minCount": 4}}},
+    }
+    members = many(4, cpu="5", schedulingGroup={"podGroupName": "all"})
+    gates = {"GenericWorkload": True, "GangScheduling": True}
+    found = Cluster.of([node("a"), group, *members], feature_gates=gates).grow(like="a").document
+    assert (found.kinds[0].count, found.bound_before, found.beyond_help) == (3, 0, [])
+
+
+def test_nodes_of_a_file_and_a_cluster_without_nodes(tmp_path: Path) -> None:
+    file = tmp_path / "big.json"
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [node("big"), slices("big", *"wxyz")]}))
+    wants = [gpus()[0], template("one"), *many(5, templates={"gpu": "one"})]
+    plan = Cluster.of(wants).grow(like=file)
+    assert [(kind.like, kind.count) for kind in plan] == [(str(file), 2)]
+    assert [node.name for node in plan.document.nodes] == ["big-new-1", "big-new-2"]
+    assert plan.document.bound_before == 0
+
+
+def test_names_choose_which_pods_are_scheduled() -> None:
+    objects = [*gpus("a", each=1), template("one"), *many(5, templates={"gpu": "one"})]
+    cluster = Cluster.of(objects)
+    assert cluster.grow(like="a").document.kinds[0].count == 4
+    assert cluster.grow("p1", "po/p2", like="a").document.kinds[0].count == 1
+    assert cluster.grow("p1", like="a").document.outcome == "NotNeeded"
+
+
+def test_edits_come_first() -> None:
+    found = Cluster.of(mid_life()).drain("a").grow(like="c").to_dict()
+    assert [edit["edit"] for edit in found["whatIf"]] == ["Drain"]
+    assert (found["outcome"], found["pods"]) == ("NotNeeded", 1)
+    away = Cluster.of(mid_life()).drain("a").without("node/b").without("node/c")
+    with pytest.raises(UsageError, match="unknown node 'c'"):
+        away.grow(like="c")
+    assert away.grow(like="a").document.kinds[0].count == 1
+
+
+def test_pods_that_have_to_go_are_told() -> None:
+    low, high = placed("low", "a", cpu="8", priority=0), pod("high", cpu="8", priority=10)
+    found = Cluster.of([node("a"), low, high]).grow(like="a")
+    assert found.document.outcome == "NotNeeded"
+    assert [pod.name for pod in found.document.evicted] == ["low"]
+    assert "1 pod has to go for others: default/low." in str(found)
+
+
+# Cut short
+
+
+def test_the_limit_leaves_a_lower_bound() -> None:
+    objects = [*gpus("a", each=1), template("one"), *many(9, templates={"gpu": "one"})]
+    found = Cluster.of(objects).grow(like="a", limit=5)
+    assert (found.document.outcome, found.document.at_least, found.document.at_most) == ("Undecided", 6, None)
+    assert "with 5 like a not every pod is bound, and more were not tried" in str(found)
+    assert Cluster.of(objects).grow(like="a", limit=8).document.kinds[0].count == 8
+
+
+def test_searches_that_are_cut_short_are_undecided() -> None:
+    objects = [*gpus("a", each=1), template("one"), *many(2, templates={"gpu": "one"})]
+    found = Cluster.of(objects).grow(like="a", max_steps=1).document
+    assert (found.outcome, found.at_least, found.at_most, found.beyond_help) == ("Undecided", 0, None, [])
+
+
+# Wrong questions
+
+
+def test_kinds_of_which_no_node_can_be_made_are_refused() -> None:
+    shared = slices("a", "d0", driver="net.example.com")
+    shared["spec"]["nodeSelector"] = {
+        "nodeSelectorTerms": [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["a"]}]}]
+    }
+    del shared["spec"]["nodeName"]
+    with pytest.raises(UsageError, match=r"ResourceSlice .*spec.nodeSelector"):
+        Cluster.of([node("a"), shared, pod("p")]).grow(like="a")
+    half = slices("a", "d0")
+    half["spec"]["pool"]["resourceSliceCount"] = 2
+    with pytest.raises(UsageError, match=r"would stay incomplete.*spec.pool.resourceSliceCount 2"):
+        Cluster.of([node("a"), half, pod("p")]).grow(like="a")
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"like": "node-11"}, r"unknown node 'node-11' \(did you mean 'node-1'"),
+        ({"like": []}, "no kind of node to add"),
+        ({"like": 3}, "like: wanted a list of paths, got 3"),
+        ({"like": "node-1", "cost": {"node-2": 3}}, "a cost of 'node-2', which is not to be added: 'node-1' is"),
+        ({"like": "node-1", "cost": {"node-1": 0}}, "a number above 0 is wanted"),
+        ({"like": "node-1", "cost": {"node-1": float("nan")}}, "a number above 0 is wanted"),
+        ({"like": "node-1", "cost": {"node-1": "much"}}, "cost: wanted a number for"),
+        ({"like": "node-1", "limit": 0}, "at least 1"),
+        ({"like": "node-1", "limit": 10_001}, "from 1 to 10,000"),
+    ],
+)
+def test_wrong_questions_are_refused(options: Plain, told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        Cluster.of([*gpus("node-1"), *many(1)]).grow(**options)
+
+
+# The command
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (("--like", "gpu-b"), 0),
+        (("--like", "gpu-b", "--like", "gpu-a", "--cost", "gpu-b=1.5"), 0),
+        (("--like", "cpu-a"), 1),
+        (("--like", "gpu-b", "--max-steps", "1"), 3),
+        (("--like", "gpu-b", "--add-nodes", "1=gpu-b"), 0),
+        (("train", "--like", "gpu-b"), 0),
+        (("--like", "gpu-bb"), 2),
+        (("--like", "gpu-b", "--cost", "gpu-b"), 2),
+        (("--like", "gpu-b", "--cost", "gpu-b=cheap"), 2),
+        (("--like", "gpu-b", "-n", "elsewhere"), 2),
+        (("--like", "gpu-b", "-n", "elsewhere", "--allow-empty"), 0),
+        ((), 2),
+    ],
+)
+def test_exit_status(arguments: tuple[str, ...], status: int) -> None:
+    ran = in_process("grow", QUICKSTART, *arguments)
+    assert ran.status == status, ran.err
+
+
+@pytest.mark.golden
+@pytest.mark.parametrize("form", ["table", "wide", "name", "json"])
+def test_what_it_prints(form: str, golden: Any) -> None:
+    likes = ("--like", "gpu-b", "--like", "cpu-a", "--cost", "gpu-b=2.5")
+    ran = in_process("grow", QUICKSTART, "fixtures/mig", *likes, "-o", form)
+    golden(Path(__file__).parent / "golden" / f"grow.{form}", ran.out)
