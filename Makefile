@@ -2,6 +2,7 @@
 #
 #   make quickstart   the main job on a small cluster
 #   make test         the tests; T=tests/allocator chooses (also for golden and long)
+#   make kubectl      a kubectl for the tests that read a cluster, from Debian's packages, if there is none
 #   make check        format, lint, types, import rules, tests
 #   make bench        the benchmarks, into benchmarks/RESULTS.md; B="pods hard" for some
 #   make golden       writes the kept texts (golden files) anew
@@ -19,13 +20,17 @@ PYTHON ?= $(shell for candidate in python3.13 python3.12 python3.11 python3 pyth
 	&& echo $$candidate && break; done)
 STAMP := $(VENV)/.installed
 
-.PHONY: quickstart test check format lint types imports long fuzz bench golden lock completions man licences audit wheel sbom clean
+.PHONY: quickstart test kubectl check format lint types imports long fuzz bench golden lock completions man licences audit wheel sbom clean
 
 quickstart: $(STAMP)
 	$(BIN)/dra-plan allocate fixtures/quickstart
 
-test: $(STAMP)
+test: $(STAMP) kubectl
 	$(BIN)/python -m pytest -n auto $(T)
+
+# Some tests read from a server through a real kubectl: installs Debian's, if there is none and that is possible.
+kubectl:
+	@scripts/kubectl.sh
 
 check: format lint types imports licences test
 
@@ -50,7 +55,7 @@ licences: $(STAMP)
 audit: $(STAMP)
 	$(BIN)/python -m scripts.audit $(AUDIT)
 
-long: $(STAMP)
+long: $(STAMP) kubectl
 	$(BIN)/python -m pytest -n auto --dist worksteal -m long --durations=10 $(T)
 
 # Broken inputs through all commands, N of them; says which broke a rule, with the seed.

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from dra_plan.claimsets import ClaimSet
     from dra_plan.cluster import Cluster
     from dra_plan.errors import DraPlanError, InputError, UsageError
+    from dra_plan.live import Snapshot, read_cluster
+    from dra_plan.live.gates import of_metrics as gates_of_metrics
     from dra_plan.manifests.loaded import LoadedObjects
     from dra_plan.manifests.loaded import load_objects as load
     from dra_plan.planner.allocation import AllocationPlan
@@ -48,12 +50,15 @@ _HOMES = {
     "ClusterDiff": "dra_plan.planner.diff",
     "GrowthPlan": "dra_plan.planner.growth.plan",
     "SchedulePlan": "dra_plan.planner.scheduling",
+    "Snapshot": "dra_plan.live",
     "UsageError": "dra_plan.errors",
     "ValidationReport": "dra_plan.planner.validation",
     "allocate": "dra_plan.shorthands",
     "explain": "dra_plan.shorthands",
+    "gates_of_metrics": "dra_plan.live.gates:of_metrics",
     "gather_pools": "dra_plan.shorthands",
     "load": "dra_plan.manifests.loaded:load_objects",
+    "read_cluster": "dra_plan.live",
     "schedule": "dra_plan.shorthands",
     "validate": "dra_plan.shorthands",
 }
@@ -79,13 +84,16 @@ __all__ = [
     "PoolID",
     "PoolList",
     "SchedulePlan",
+    "Snapshot",
     "UsageError",
     "ValidationReport",
     "__version__",
     "allocate",
     "explain",
+    "gates_of_metrics",
     "gather_pools",
     "load",
+    "read_cluster",
     "schedule",
     "validate",
 ]

@@ -36,6 +36,7 @@ from dra_plan.planner.release_choice import AskedRelease
 from dra_plan.releases import Target
 
 if TYPE_CHECKING:
+    from dra_plan.live.snapshot import Snapshot
     from dra_plan.manifests.load import PathLike
     from dra_plan.planner.allocation import AllocationPlan
     from dra_plan.planner.capacity import CapacityPlan
@@ -91,6 +92,7 @@ class Cluster:
         *,
         recursive: bool = False,
         stdin: BinaryIO | None = None,
+        snapshot: Snapshot | None = None,
         kubernetes_version: str | None = None,
         feature_gates: Mapping[str, bool] | None = None,
         quirks: str = "upstream",
@@ -98,6 +100,7 @@ class Cluster:
     ) -> Cluster:
         """The objects of files, directories and `-` (standard input), with the places where they were read.
 
+        They override those of `snapshot`, a cluster that was read before (`dra_plan.read_cluster`).
         Without a `kubernetes_version` the input's is taken: that of the snapshot, or of the kubelets where it is one
         minor version on all Nodes; else 1.36. One that was not recorded is answered by the nearest, with a warning.
         Raises InputError (`ManifestErrors`, with every fault) for what can't be read, decoded or told apart, UsageError
@@ -108,15 +111,42 @@ class Cluster:
 
         sources = paths_of(paths)
         standard_input = RecordedInput(stdin or sys.stdin.buffer)
-        inventory = load(sources, recursive=recursive, stdin=standard_input)
+        before = [] if snapshot is None else [snapshot.source()]
+        inventory = load(sources, recursive=recursive, stdin=standard_input, before=before)
 
         def read() -> Reading:
             from dra_plan.validation import reading
 
-            return reading.read(sources, recursive=recursive, stdin=standard_input.again())
+            return reading.read(sources, recursive=recursive, stdin=standard_input.again(), before=before)
 
         asked = asked_release(kubernetes_version, feature_gates, quirks, strict_version=strict_version)
         return cls._of(inventory, read, asked)
+
+    @classmethod
+    def live(
+        cls,
+        context: str | None = None,
+        kubeconfig: str | None = None,
+        *,
+        kubernetes_version: str | None = None,
+        feature_gates: Mapping[str, bool] | None = None,
+        quirks: str = "upstream",
+        strict_version: bool = False,
+    ) -> Cluster:
+        """The cluster of kubectl's current context, or of another one, as it is now; its release is the default.
+
+        Raises InputError for a cluster that can't be read, or without kubectl, UsageError as `load`.
+        """
+        from dra_plan.live import read_cluster
+
+        return cls.load(
+            [],
+            snapshot=read_cluster(context, kubeconfig),
+            kubernetes_version=kubernetes_version,
+            feature_gates=feature_gates,
+            quirks=quirks,
+            strict_version=strict_version,
+        )
 
     @classmethod
     def of(
@@ -168,6 +198,16 @@ class Cluster:
             before.quirks if quirks is None else quirks,
             strict_version=before.strict_version,
         )
+        return self._under(replace(asked, reported=before.reported))
+
+    def reported(self, gates: Mapping[str, bool]) -> Cluster:
+        """The same with the feature gates that its scheduler reports (`dra_plan.gates_of_metrics`).
+
+        They take the place of those that the API server reports; those that were chosen stay.
+        """
+        return self._under(replace(self._asked, reported=gates))
+
+    def _under(self, asked: AskedRelease) -> Cluster:
         return Cluster(self._inventory, self._view.at(asked.target(self._inventory)), asked, self._read, self._edits)
 
     # What if

@@ -22,9 +22,10 @@ from dra_plan.cli import (
     rule,
     schedule,
     schema,
+    snapshot,
     validate,
 )
-from dra_plan.cli.arguments import piped
+from dra_plan.cli.arguments import of_cluster
 from dra_plan.cli.command import Command, Group
 from dra_plan.cli.exits import Exit
 from dra_plan.cli.guard import guarded
@@ -35,7 +36,7 @@ EPILOG = (
     "3 undecided within the step budget; 4 internal error."
 )
 
-CLUSTER = f"\b\nWhy is my pod pending?\n  {piped('explain', 'pod/NAME')}"
+CLUSTER = f"\b\nWhy is my pod pending?\n  {of_cluster('explain', 'pod/NAME')}"
 """Not wrapped, so that it can be copied."""
 
 app = typer.Typer(
@@ -86,7 +87,7 @@ for _planning in (
     diff.diff,
 ):
     app.command(cls=PlanningCommand)(_exiting(_planning))
-for _command in (validate.validate, rule.rule, cel.cel, schema.schema, completion.completion):
+for _command in (snapshot.snapshot, validate.validate, rule.rule, cel.cel, schema.schema, completion.completion):
     app.command(cls=Command)(_exiting(_command))
 
 

@@ -9,9 +9,6 @@ from dra_plan.errors import UsageError
 STDIN = "-"
 _FILES = (".yaml", ".yml", ".json", ".gz")
 
-DUMP = "kubectl get nodes,pods,resourceslices,deviceclasses,resourceclaims,resourceclaimtemplates -A -o json"
-"""Brings what decides about pods' devices, of every cluster that has the kinds."""
-
 
 class Arguments(NamedTuple):
     """The arguments of a command, told apart."""
@@ -20,28 +17,31 @@ class Arguments(NamedTuple):
     owners: list[str]
 
 
-def tell_apart(given: list[str] | None, filenames: list[str] | None, *, command: str) -> Arguments:
+def tell_apart(given: list[str] | None, filenames: list[str] | None, *, command: str, live: bool = False) -> Arguments:
     """Paths are what is there, and what can only be meant as a path; all else names pods, workloads and claims.
 
-    Raises UsageError if nothing is a path: for names alone, with the command that brings what they are looked up in.
+    With `live` there need be no path, as a cluster is asked. Raises UsageError if nothing is a path: for names alone,
+    with the command that asks a cluster about them.
     """
     arguments = given or []
     paths = [argument for argument in arguments if _is_path(argument)]
     owners = [argument for argument in arguments if not _is_path(argument)]
-    if paths or filenames:
+    if paths or filenames or live:
         return Arguments(paths, owners)
     if not owners:
         told = "name files or directories, or - for standard input"
-        raise UsageError(f"no manifests: {told}; from a cluster: {piped(command)}")
+        raise UsageError(f"no manifests: {told}; from a cluster: {of_cluster(command)}")
     if _names_kind(owners):
         name = " ".join(owners)
-        raise UsageError(f"no manifests in which {name} could be looked up; from a cluster: {piped(command, name)}")
+        raise UsageError(
+            f"no manifests in which {name} could be looked up; from a cluster: {of_cluster(command, name)}"
+        )
     return Arguments(owners, [])
 
 
-def piped(command: str, owner: str = "") -> str:
-    """The command line that asks about a cluster."""
-    return f"{DUMP} | dra-plan {command} -{f' {owner}' if owner else ''}"
+def of_cluster(command: str, owner: str = "") -> str:
+    """The command line that asks the cluster of kubectl's current context."""
+    return f"dra-plan {command} --live{f' {owner}' if owner else ''}"
 
 
 def _is_path(argument: str) -> bool:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dra_plan.cli import options, whatif
+from dra_plan.cli import live, options, whatif
 from dra_plan.cli.arguments import tell_apart
 from dra_plan.cli.exits import Exit, of_document
 
@@ -56,7 +56,8 @@ def diff(
 
     BEFORE and AFTER are files or directories with two states of a cluster. Without AFTER, the state after is the first
     one, changed by what-if options, or under another release (--to-...). Compared are claim sets, pods as
-    kube-scheduler takes them, pools, and what selectors match. Exit status 1 if anything is lost.
+    kube-scheduler takes them, pools, and what selectors match. Exit status 1 if anything is lost. With --live BEFORE is
+    the cluster, and AFTER the cluster with the files applied.
     """
     from dra_plan.cli.opening import loaded, selected
     from dra_plan.cli.printing import print_document
@@ -67,10 +68,11 @@ def diff(
     gate = options.gate(fail_on=fail_on)
     wanted = selected(context)
     namespace = options.one_namespace(namespace, all_namespaces=all_namespaces)
-    told_apart = tell_apart(paths, None, command="diff")
+    may_ask = live.asked(context).wanted or live.is_plugin()
+    told_apart = tell_apart(paths, None, command="diff", live=may_ask)
     if len(told_apart.paths) > 2:
         raise UsageError(f"two states are compared, BEFORE and AFTER: here are {len(told_apart.paths)} paths")
-    states = [loaded(context, [path]) for path in told_apart.paths]
+    states = [loaded(context, given) for given in _states(context, told_apart.paths)]
     before, after = states[0], states[-1]
     after = _under(after, to_kubernetes_version, to_feature_gates, to_quirks)
     after = whatif.changed(context, after)
@@ -88,6 +90,13 @@ def diff(
     ).document
     print_document(document, form)
     return of_document(document, gate)
+
+
+def _states(context: typer.Context, paths: list[str]) -> list[list[str]]:
+    """The paths of each state; that of a cluster that is asked has none, and the state after has all over it."""
+    if not live.is_wanted(context, paths, None):
+        return [[path] for path in paths]
+    return [[], paths] if paths else [[]]
 
 
 def _under(cluster: Cluster, version: str | None, gates: list[str] | None, quirks: str | None) -> Cluster:

@@ -10,6 +10,7 @@ from dra_plan.api.inventory import Inventory
 
 if TYPE_CHECKING:
     from dra_plan.cluster import Cluster
+    from dra_plan.live.snapshot import Snapshot
 
 
 def load_cluster(
@@ -17,24 +18,26 @@ def load_cluster(
     filenames: list[str] | None,
     *,
     recursive: bool,
+    snapshot: Snapshot | None = None,
     kubernetes_version: str | None = None,
     feature_gates: Mapping[str, bool] | None = None,
     quirks: str = "upstream",
     strict_version: bool = False,
     progress: bool = True,
 ) -> Cluster:
-    """Everything under PATH... and -f; what was read and not used is reported on standard error.
+    """Everything under PATH... and -f, over a cluster that was read; what is not used is reported on standard error.
 
-    UsageError without any path, and as `Cluster.load`; InputError, with every fault, for what can't be read.
+    UsageError without any path and cluster, and as `Cluster.load`; InputError, with all faults, for what can't be read.
     """
     from dra_plan.cli.progress import reading
     from dra_plan.cluster import Cluster
 
-    given = sources(paths, filenames)
+    given = sources(paths, filenames, optional=snapshot is not None)
     with reading(["standard input" if name == "-" else name for name in given], wanted=progress):
         cluster = Cluster.load(
             given,
             recursive=recursive,
+            snapshot=snapshot,
             kubernetes_version=kubernetes_version,
             feature_gates=feature_gates,
             quirks=quirks,
@@ -46,12 +49,12 @@ def load_cluster(
     return cluster
 
 
-def sources(paths: list[str] | None, filenames: list[str] | None) -> list[str]:
-    """PATH... and -f, in this order. UsageError if there is none."""
+def sources(paths: list[str] | None, filenames: list[str] | None, *, optional: bool = False) -> list[str]:
+    """PATH... and -f, in this order. UsageError if there is none, unless they are optional."""
     from dra_plan.errors import UsageError
 
     found = [*(paths or ()), *(filenames or ())]
-    if not found:
+    if not found and not optional:
         raise UsageError("no manifests: name files or directories, or - for standard input (see --help)")
     return found
 

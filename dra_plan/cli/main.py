@@ -50,4 +50,6 @@ def _run_app() -> Exit | None:
 
 def _program_name() -> str:
     """What the user typed: kubectl starts the plugin `kubectl-dra_plan` for `kubectl dra-plan`."""
-    return "kubectl dra-plan" if "kubectl-dra_plan" in sys.argv[0] else "dra-plan"
+    from dra_plan.cli.live import is_plugin
+
+    return "kubectl dra-plan" if is_plugin() else "dra-plan"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
-from dra_plan.cli import options, whatif
+from dra_plan.cli import live, options, whatif
 from dra_plan.cli.arguments import tell_apart
 from dra_plan.cli.loading import load_cluster
 
@@ -40,24 +40,33 @@ def opened(context: typer.Context) -> Opened:
     selector = selected(context)
     namespace = options.one_namespace(given.get("namespace"), all_namespaces=given.get("all_namespaces", False))
     filenames = given.get("filenames")
-    paths, owners = tell_apart(given.get("paths"), filenames, command=str(context.info_name))
+    may_ask = live.asked(context).wanted or live.is_plugin()
+    paths, owners = tell_apart(given.get("paths"), filenames, command=str(context.info_name), live=may_ask)
     cluster = loaded(context, paths, filenames)
     return Opened(whatif.changed(context, cluster), owners, namespace, selector)
 
 
 def loaded(context: typer.Context, paths: list[str], filenames: list[str] | None = None) -> Cluster:
-    """The cluster of the paths, under the release that the options name. Raises as `load_cluster`."""
+    """The cluster of the paths, under the release that the options name. Raises as `load_cluster`.
+
+    If the options ask for a cluster, it is read, and the paths override what it has.
+    """
     given = context.params
-    return load_cluster(
+    is_live = live.is_wanted(context, paths, filenames)
+    progress = given.get("progress", True)
+    reported = live.gates_of_scheduler(live.asked(context).scheduler_metrics, live=is_live)
+    cluster = load_cluster(
         paths,
         filenames,
+        snapshot=live.snapshot(context, progress=progress) if is_live else None,
         recursive=given["recursive"],
         kubernetes_version=given["kubernetes_version"],
         feature_gates=options.parse_gates(given["feature_gates"]),
         quirks=given["quirks"],
         strict_version=given.get("strict_version", False),
-        progress=given.get("progress", True),
+        progress=progress,
     )
+    return cluster if reported is None else cluster.reported(reported)
 
 
 def selected(context: typer.Context) -> LabelSelector | None:

@@ -38,17 +38,20 @@ def progress_bar(*, wanted: bool) -> Iterator[Advance | None]:
 
 
 @contextmanager
-def reading(names: Sequence[str], *, wanted: bool = True) -> Iterator[None]:
-    """Says on standard error, if that is a terminal, what is being read; the line is gone at the end."""
+def reading(names: Sequence[str], *, wanted: bool = True) -> Iterator[Callable[[str], None]]:
+    """Says on standard error, if that is a terminal, what is being read; the line is gone at the end.
+
+    What it gives changes what is said.
+    """
     if not wanted or not sys.stderr.isatty():
-        yield
+        yield lambda _text: None
         return
     line = _Reading(f"reading {', '.join(names[:_NAMED])}{' ...' if len(names) > _NAMED else ''}")
     timer = threading.Timer(SHOWN_AFTER, line.open)
     timer.daemon = True
     timer.start()
     try:
-        yield
+        yield line.say
     finally:
         timer.cancel()
         line.close()
@@ -62,6 +65,14 @@ class _Reading:
         self._lock = threading.Lock()
         self._drawn: Status | None = None
         self._closed = False
+
+    def say(self, text: str) -> None:
+        from rich.text import Text
+
+        with self._lock:
+            self._text = text
+            if self._drawn is not None:
+                self._drawn.update(Text(shown.line(text)))
 
     def open(self) -> None:
         from rich.console import Console

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dra_plan.cli import completing
+from dra_plan.cli import completing, live
 from dra_plan.cli.command import Command
 
 if TYPE_CHECKING:
@@ -50,7 +50,14 @@ _ORDER = "dra_plan.what_if"
 
 
 class PlanningCommand(Command):
-    """A command that takes what-if options: it remembers their order, and shows them in a part of their own."""
+    """A command that plans: it can ask a cluster, and takes what-if options, whose order it remembers.
+
+    Both are shown in parts of their own.
+    """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.params.extend(live.declared())
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """As ever; the parser tells the order, which the values of several options do not keep."""
@@ -58,15 +65,29 @@ class PlanningCommand(Command):
         ctx.meta[_ORDER] = [param.name for param in given if param.name in NAMES]
         return super().parse_args(ctx, args)
 
+    def invoke(self, ctx: Any) -> Any:
+        """As ever; which cluster is asked is no argument of the command."""
+        live.put_aside(ctx)
+        return super().invoke(ctx)
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """The options, those of what-if apart."""
-        params = self.get_params(ctx)
-        records = [(param.name in NAMES, record) for param in params if (record := param.get_help_record(ctx))]
-        for title, wanted in (("Options", False), ("What if, in the order given", True)):
-            rows = [record for is_what_if, record in records if is_what_if is wanted]
+        """The options, those of what-if and of clusters apart."""
+        records = [
+            (_part(param.name), record) for param in self.get_params(ctx) if (record := param.get_help_record(ctx))
+        ]
+        for part in _PARTS:
+            rows = [record for title, record in records if title == part]
             if rows:
-                with formatter.section(title):
+                with formatter.section(part):
                     formatter.write_dl(rows)
+
+
+_PARTS = ("Options", "What if, in the order given", "Ask a cluster, through kubectl")
+
+
+def _part(name: str | None) -> str:
+    """The part of the help in which an option stands."""
+    return _PARTS[1 if name in NAMES else 2 if name in live.NAMES else 0]
 
 
 def changed(context: typer.Context, cluster: Cluster) -> Cluster:

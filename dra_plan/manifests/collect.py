@@ -12,7 +12,7 @@ from dra_plan.api.inventory import Inventory, ObjectKey
 from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.workloads import CustomWorkload
 
-from . import defaults, kinds, podtemplates
+from . import defaults, kinds, podtemplates, unlisted
 from .diagnose import describe
 from .faults import ManifestErrors
 from .json_objects import JsonObject, JsonObjects
@@ -58,6 +58,8 @@ class Collector:
         if self.report.faults:
             raise ManifestErrors(self.report.faults)
         self._inventory.notices.extend(self.report.notices())
+        if self._inventory.cluster_info is not None:
+            self._inventory.notices.extend(unlisted.notices(self._inventory.cluster_info))
         self._inventory.workloads += [workload for _, parts in self._custom.values() for workload in parts]
         return self._inventory
 

@@ -71,7 +71,7 @@ def read_documents(source: Source, faults: list[Fault]) -> list[Document]:
 
 
 def _json(source: Source, number: int, span: json_reader.JsonExtent, faults: list[Fault]) -> Iterator[Document]:
-    line = _line_at(source.data, span.begin)
+    line = _line_at(source.data, span.begin) if source.has_lines else 0
     if span.end - span.begin <= _MAX_CHECKED and json_reader.has_repeated_keys(source.data[span.begin : span.end]):
         text = _JsonText(source.data, span.begin, span.end, line)
         for path, at in text.repeated:

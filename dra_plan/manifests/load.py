@@ -7,6 +7,7 @@ import gc
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any, BinaryIO, NamedTuple
 
 from dra_plan import shown
@@ -19,22 +20,28 @@ from .faults import Fault, ManifestErrors
 from .json_reader import JsonError
 from .places import Item
 from .report import Report
-from .sources import STDIN, read_sources
+from .sources import STDIN, Source, read_sources
 from .unwrap import unwrap
 
 PathLike = str | os.PathLike[str]
 
 
 def load(
-    paths: Sequence[PathLike], *, recursive: bool = False, stdin: BinaryIO | None = None, namespace: str = "default"
+    paths: Sequence[PathLike],
+    *,
+    recursive: bool = False,
+    stdin: BinaryIO | None = None,
+    namespace: str = "default",
+    before: Sequence[Source] = (),
 ) -> Inventory:
-    """The objects of files, directories and `-` (standard input), in the order of reading.
+    """The objects of files, directories and `-` (standard input), in the order of reading; those of `before` first.
 
     Raises `ManifestErrors` with every fault: unreadable files, malformed documents, wrong types, unknown versions,
     objects without a name, objects given twice, or no object at all. Objects without a namespace get `namespace`.
     """
     with without_gc(freeze=True):
-        return collect(read(paths, recursive=recursive, stdin=stdin), paths, namespace=namespace, strict=True)
+        sources = chain(map(_read_source, before), read(paths, recursive=recursive, stdin=stdin))
+        return collect(sources, paths, namespace=namespace, strict=True)
 
 
 def load_items(paths: Sequence[PathLike], *, recursive: bool = False, stdin: BinaryIO | None = None) -> list[Item]:
@@ -72,6 +79,11 @@ def read(paths: Sequence[PathLike], *, recursive: bool, stdin: BinaryIO | None) 
         yield SourceRead(read_documents(source, faults), faults)
     if unread:
         yield SourceRead([], unread)
+
+
+def _read_source(source: Source) -> SourceRead:
+    faults: list[Fault] = []
+    return SourceRead(read_documents(source, faults), faults)
 
 
 def collect(sources: Iterable[SourceRead], paths: Sequence[PathLike], *, namespace: str, strict: bool) -> Inventory:

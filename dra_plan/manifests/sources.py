@@ -30,10 +30,14 @@ _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 class Source(NamedTuple):
-    """One file or stream: its name as the user wrote it, and its content as UTF-8 without byte order mark."""
+    """One file or stream: its name as the user wrote it, and its content as UTF-8 without byte order mark.
+
+    Without `has_lines` it is no text that anybody sees: places in it are told without a line.
+    """
 
     name: str
     data: bytes
+    has_lines: bool = True
 
 
 def read_sources(

@@ -19,26 +19,31 @@ from dra_plan.releases import Target, find_release, gates_of
 class AskedRelease:
     """What a target is made of: a version, or None for the input's; gates that differ from its defaults; the quirks.
 
-    With `strict_version` a version that was not recorded is refused.
+    With `strict_version` a version that was not recorded is refused. `reported` are the gates of the scheduler itself,
+    which go before those that a snapshot has of its API server.
     """
 
     version: str | None = None
     gates: Mapping[str, bool] | None = None
     quirks: str = "upstream"
     strict_version: bool = False
+    reported: Mapping[str, bool] | None = None
 
     def target(self, inventory: Inventory) -> Target:
         """The target for an input. Raises UsageError as `releases.target` does."""
         version = self.version if self.version is not None else version_of(inventory) or releases.NEWEST
-        gates = {**_gates_of(inventory, version), **(self.gates or {})}
+        gates = {**_gates_of(inventory, version, self.reported), **(self.gates or {})}
         return releases.target(version, gates, self.quirks, strict_version=self.strict_version)
 
 
 def version_of(inventory: Inventory) -> str:
     """The version of the input's cluster; "" where nothing tells it."""
     info = inventory.cluster_info
-    if info is not None and _is_version(info.server_version):
-        return info.server_version
+    if info is not None:
+        # What emulates an older release has its gates and its defaults.
+        for version in (info.emulation_version, info.server_version):
+            if _is_version(version):
+                return version
     minors = {kubelet_minor(node.status.node_info.kubelet_version) for node in inventory.nodes}
     return minors.pop() if len(minors) == 1 else ""
 
@@ -48,16 +53,16 @@ def kubelet_minor(version: str) -> str:
     return ".".join(find_release(version).asked.split(".")[:2]) if _is_version(version) else ""
 
 
-def _gates_of(inventory: Inventory, version: str) -> dict[str, bool]:
-    """The gates of the snapshot that the release knows, if the answer is for the snapshot's own minor version."""
+def _gates_of(inventory: Inventory, version: str, reported: Mapping[str, bool] | None) -> dict[str, bool]:
+    """The gates of the input's cluster that the release knows, if the answer is for the cluster's own minor version."""
     info = inventory.cluster_info
-    if info is None or not info.feature_gates or not _is_version(info.server_version):
-        return {}
+    gates = reported if reported is not None else info.feature_gates if info is not None else {}
+    own = version_of(inventory)
     minor = find_release(version).minor
-    if find_release(info.server_version).minor != minor:
+    if not gates or (own and find_release(own).minor != minor) or (not own and reported is None):
         return {}
     known = gates_of(minor)
-    return {name: on for name, on in info.feature_gates.items() if name in known and on is not known[name].default}
+    return {name: on for name, on in gates.items() if name in known and on is not known[name].default}
 
 
 def _is_version(text: str) -> bool:

@@ -46,14 +46,20 @@ def read(
     recursive: bool = False,
     stdin: BinaryIO | None = None,
     namespace: str = "default",
+    before: Sequence[Source] = (),
 ) -> Reading:
-    """All objects of the paths. Raises `ManifestErrors` for what can't be read, or when there is no object at all."""
+    """All objects of the paths, after those of `before`.
+
+    Raises `ManifestErrors` for what can't be read, or when there is no object at all.
+    """
     names = [os.fspath(path) for path in paths]
     if stdin is None and STDIN in names:
         stdin = sys.stdin.buffer
     report = Report()
     reading = Reading()
     with without_gc():
+        for source in before:
+            _read_source(source, reading, report, namespace)
         for source in read_sources(names, report.faults, recursive=recursive, stdin=stdin):
             _read_source(source, reading, report, namespace)
     if not report.faults and not reading.subjects:

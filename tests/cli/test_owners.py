@@ -118,11 +118,11 @@ def test_a_name_that_nothing_has(command: str, arguments: list[str], said: str) 
 
 
 @pytest.mark.parametrize("command", ["allocate", "explain", "schedule"])
-def test_names_without_input_are_answered_with_the_command_that_brings_it(command: str) -> None:
-    for arguments, ending in ((["po/web"], " - po/web\n"), (["po", "web"], " - po web\n"), ([], " -\n")):
+def test_names_without_input_are_answered_with_the_command_that_asks_a_cluster(command: str) -> None:
+    for arguments, ending in ((["po/web"], " po/web\n"), (["po", "web"], " po web\n"), ([], "\n")):
         ran = in_process(command, *arguments)
         assert ran.status == 2
-        assert ran.err.endswith(f"-A -o json | dra-plan {command}{ending}")
+        assert ran.err.endswith(f"; from a cluster: dra-plan {command} --live{ending}")
     assert in_process(command, "nowhere").err == "error: nowhere: no such file or directory\n"
 
 

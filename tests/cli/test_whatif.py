@@ -57,10 +57,13 @@ def test_a_drained_node_has_no_room() -> None:
 
 @pytest.mark.parametrize("command", PLANNING)
 def test_help_has_them_in_a_part_of_their_own(command: str) -> None:
-    before, _, after = in_process(command, "--help").out.partition("What if, in the order given:\n")
+    before, _, rest = in_process(command, "--help").out.partition("What if, in the order given:\n")
+    after, _, live = rest.partition("Ask a cluster, through kubectl:\n")
     options = ["--cordon", "--drain", "--without", "--add-nodes"]
     assert [line.split()[0] for line in after.splitlines() if line.startswith("  --")] == options
     assert not any(option in before for option in options)
+    asking = [line.split()[0] for line in live.splitlines() if line.startswith("  --")]
+    assert asking == ["--live", "--context", "--kubeconfig", "--scheduler-metrics"]
 
 
 def test_room_on_an_excluded_node_is_the_reason() -> None:

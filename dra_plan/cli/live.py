@@ -1,0 +1,145 @@
+"""Asking a cluster: the options that every command that plans has for it, and the one place that acts on them.
+
+Only these options, and being called as kubectl's plugin without a path, contact a cluster: no file and no setting does.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+if TYPE_CHECKING:
+    from dra_plan.live.snapshot import Snapshot
+
+PLUGIN = "kubectl-dra_plan"
+"""How kubectl names the program of `kubectl dra-plan`."""
+NAMES = ("live", "context", "kubeconfig", "scheduler_metrics")
+
+_ASKED = "dra_plan.live"
+_READ = "dra_plan.live.snapshot"
+
+
+class Asked(NamedTuple):
+    """What the options say. `wanted` if any of them asks for a cluster."""
+
+    live: bool = False
+    context: str | None = None
+    kubeconfig: str | None = None
+    scheduler_metrics: str | None = None
+
+    @property
+    def wanted(self) -> bool:
+        """Whether a cluster is asked for, be there paths or not."""
+        return self.live or self.context is not None or self.kubeconfig is not None
+
+
+def _options(
+    live: Annotated[
+        bool, typer.Option("--live", help="Ask the cluster of kubectl's current context; PATHs override what it has.")
+    ] = False,
+    context: Annotated[
+        str | None, typer.Option("--context", metavar="NAME", help="As --live, in this context of the kubeconfig.")
+    ] = None,
+    kubeconfig: Annotated[
+        str | None, typer.Option("--kubeconfig", metavar="FILE", help="As --live, with this kubeconfig.")
+    ] = None,
+    scheduler_metrics: Annotated[
+        str | None,
+        typer.Option(
+            "--scheduler-metrics",
+            metavar="URL|FILE",
+            help="Take the feature gates from the /metrics of kube-scheduler.",
+        ),
+    ] = None,
+) -> None:
+    """Declares the options, once for all commands."""
+
+
+@functools.cache
+def declared() -> tuple[Any, ...]:
+    """The options, as the parser takes them."""
+    declaring = typer.Typer(add_completion=False)
+    declaring.command()(_options)
+    return tuple(typer.main.get_command(declaring).params)
+
+
+def put_aside(context: Any) -> None:
+    """Takes the options out of the command's arguments, and remembers them."""
+    given = {name: context.params.pop(name, None) for name in NAMES}
+    context.meta[_ASKED] = Asked(bool(given.pop("live")), **given)
+
+
+def is_plugin() -> bool:
+    """Whether kubectl has called: `kubectl dra-plan COMMAND` starts the program `kubectl-dra_plan`."""
+    return PLUGIN in sys.argv[0].replace("\\", "/").rpartition("/")[2]
+
+
+def asked(context: typer.Context) -> Asked:
+    """What the options of this run say."""
+    found: Asked = context.meta.get(_ASKED, Asked())
+    return found
+
+
+def is_wanted(context: typer.Context, paths: list[str] | None, filenames: list[str] | None) -> bool:
+    """Whether a cluster is to be read: it was asked for, or kubectl has called without naming a path."""
+    return asked(context).wanted or (is_plugin() and not paths and not filenames)
+
+
+def snapshot(context: typer.Context, *, progress: bool = True) -> Snapshot:
+    """The cluster, read once in a run. Raises InputError as `dra_plan.live.read_cluster`."""
+    found = context.meta.get(_READ)
+    if found is None:
+        found = context.meta[_READ] = read(asked(context), progress=progress)
+        told(found)
+    snapshot: Snapshot = found
+    return snapshot
+
+
+def read(options: Asked, *, progress: bool = True) -> Snapshot:
+    """The cluster that the options mean, with a line on a terminal while it is read."""
+    from dra_plan.cli.progress import reading
+    from dra_plan.live import read_cluster
+
+    name = f"the cluster of context {options.context}" if options.context else "the cluster"
+    with reading([name], wanted=progress) as say:
+
+        def heard(kinds: int, total: int, objects: int) -> None:
+            say(f"reading {name}: {kinds} of {total} kinds, {objects:,} objects")
+
+        return read_cluster(options.context, options.kubeconfig, progress=heard)
+
+
+def told(snapshot: Snapshot) -> None:
+    """Says, in a note, whose version and gates the answer stands on."""
+    from dra_plan.cli.printing import print_note
+
+    info = snapshot.info
+    version = info.server_version.removeprefix("v") or "of an unknown version"
+    if info.emulation_version:
+        version += f", which emulates {info.emulation_version}"
+    gates = (
+        f"feature gates are those of the API server ({info.feature_gates_from.split()[-1]}), and the scheduler's may"
+        " differ: --scheduler-metrics or --feature-gates names them"
+        if info.feature_gates_from
+        else "its feature gates are not to be read (/metrics, /flagz), so the release's defaults stand in:"
+        " --feature-gates names others"
+    )
+    print_note(f"the cluster is Kubernetes {version}; {gates}")
+
+
+def gates_of_scheduler(place: str | None, *, live: bool) -> dict[str, bool] | None:
+    """The gates that kube-scheduler's metrics tell; None where they are not asked for. UsageError for no metrics."""
+    from dra_plan.errors import UsageError
+
+    if place is None:
+        return None
+    from dra_plan.live import gates
+    from dra_plan.live.metrics import text_of
+
+    found = gates.of_metrics(text_of(place, may_ask=live))
+    if not found:
+        raise UsageError(f"--scheduler-metrics {place}: no kubernetes_feature_enabled in it, so no gate is told")
+    return found

@@ -1,0 +1,78 @@
+"""`dra-plan snapshot`: a cluster kept in a file, for every other command to read."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dra_plan.cli import live, options
+from dra_plan.cli.exits import Exit
+
+if TYPE_CHECKING:
+    from dra_plan.live.snapshot import Snapshot
+
+
+def snapshot(
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write here, compressed if the name ends in .gz."),
+    ] = None,
+    print_rbac: Annotated[
+        bool, typer.Option("--print-rbac", help="Print a ClusterRole that suffices for all of it, and ask nothing.")
+    ] = False,
+    context: Annotated[
+        str | None, typer.Option("--context", metavar="NAME", help="Ask in this context, not in the current one.")
+    ] = None,
+    kubeconfig: Annotated[
+        str | None, typer.Option("--kubeconfig", metavar="FILE", help="Ask with this kubeconfig.")
+    ] = None,
+    scheduler_metrics: Annotated[
+        str | None,
+        typer.Option(
+            "--scheduler-metrics",
+            metavar="URL|FILE",
+            help="Take the feature gates from the /metrics of kube-scheduler.",
+        ),
+    ] = None,
+    progress: options.Progress = True,
+) -> Exit:
+    """Keep what planning reads of a cluster in a file.
+
+    The cluster of kubectl's current context is read through kubectl, and written as one List, with its version and
+    feature gates: every command reads it back. No Secret, no ConfigMap and no managedFields are ever asked for or kept.
+    """
+    from dra_plan.cli.printing import print_note, print_warnings
+    from dra_plan.live import rbac
+    from dra_plan.manifests import unlisted
+
+    if print_rbac:
+        sys.stdout.write(rbac.cluster_role())
+        return Exit.OK
+    asked = live.Asked(True, context, kubeconfig, scheduler_metrics)
+    gates = live.gates_of_scheduler(scheduler_metrics, live=True)
+    found = live.read(asked, progress=progress)
+    if gates is not None:
+        found = found.reported(gates)
+    print_warnings(unlisted.notices(found.info))
+    _write(found, output)
+    if output is not None:
+        print_note(f"{len(found.objects):,} objects of Kubernetes {found.info.server_version} written to {output}")
+    return Exit.OK
+
+
+def _write(found: Snapshot, output: str | None) -> None:
+    """Raises UsageError for a file that can't be written; one that is there stays whole until the new one is."""
+    from dra_plan.errors import UsageError
+    from dra_plan.output.reports import whole_file
+
+    if output is None or output == "-":
+        for piece in found.pieces():
+            sys.stdout.buffer.write(piece)
+        sys.stdout.flush()
+        return
+    try:
+        whole_file.write(output, found.content(output))
+    except OSError as error:
+        raise UsageError(f"-o {output}: {(error.strerror or str(error)).lower()}") from error

@@ -1,0 +1,21 @@
+"""Asking a cluster: kubectl reads, exactly what planning reads and nothing else, and a snapshot comes of it.
+
+Nothing here plans. Nothing outside this package, and of the command line only `--live` and its kin, contacts a cluster.
+"""
+
+from __future__ import annotations
+
+from .kubectl import Kubectl
+from .snapshot import Progress, Snapshot, UnreadClusterError, read
+
+__all__ = ["Snapshot", "UnreadClusterError", "read_cluster"]
+
+
+def read_cluster(
+    context: str | None = None, kubeconfig: str | None = None, *, progress: Progress | None = None
+) -> Snapshot:
+    """The cluster of kubectl's current context, or of another one.
+
+    Raises InputError: UnreadClusterError for a cluster that can't be read, KubectlMissingError without a kubectl.
+    """
+    return read(Kubectl(context, kubeconfig), progress)

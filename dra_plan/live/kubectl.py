@@ -1,0 +1,172 @@
+"""One request through kubectl: every way to log in is kubectl's. Knows paths and errors, and nothing of objects.
+
+A request is `kubectl get --raw PATH`, which every kubectl from 1.20 on understands. It reads and never writes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import threading
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import IO, Protocol
+
+from dra_plan.errors import InputError
+
+PATH_VARIABLE = "KUBECTL_PATH"
+"""Names the kubectl to use, instead of the one on PATH."""
+SILENCE = 30.0
+"""Seconds after which a request without any byte of an answer is given up."""
+MOST_BYTES = 256 << 20
+"""The largest answer to one request: 500 objects, each as large as etcd holds them, are usually far smaller."""
+
+_TOTAL_SECONDS = 600
+_PIECE = 1 << 16
+_MOST_SAID = 2000
+_SERVER_ERROR = re.compile(r"Error from server \((\w+)\): (.*)", re.DOTALL)
+_LOG_LINE = re.compile(r"^[EWI]\d{4} [\d:.]+ +\d+ \S+\] ")
+"""How lines of kubectl's own log begin; what it means to say is in the others."""
+
+
+class Refusal(StrEnum):
+    """Why a request has no answer."""
+
+    FORBIDDEN = "Forbidden"
+    NOT_FOUND = "NotFound"
+    EXPIRED = "Expired"
+    FAILED = "Failed"
+    """Everything else: no connection, a timeout, an answer that is none."""
+
+
+class RequestError(Exception):
+    """A request that has no answer: why, and what was said."""
+
+    def __init__(self, refusal: Refusal, message: str) -> None:
+        self.refusal, self.message = refusal, message
+        super().__init__(message)
+
+
+class KubectlMissingError(InputError):
+    """There is no kubectl to ask with."""
+
+
+class Requests(Protocol):
+    """Who answers requests: kubectl, or what stands for it in tests."""
+
+    def get(self, path: str) -> bytes:
+        """The body of the answer. Raises RequestError."""
+        ...
+
+
+def find() -> str:
+    """The kubectl that is used: KUBECTL_PATH, or the one on PATH. Raises KubectlMissingError without one."""
+    named = os.environ.get(PATH_VARIABLE)
+    program = shutil.which(named or "kubectl")
+    if program is not None:
+        return program
+    if named:
+        raise KubectlMissingError(f"{PATH_VARIABLE} names no program that can be started: {named}")
+    raise KubectlMissingError(f"kubectl is not on PATH, and a cluster is read with it: {PATH_VARIABLE} may name one")
+
+
+@dataclass(frozen=True, slots=True)
+class Kubectl:
+    """kubectl with the context and kubeconfig that were named; without them its own choice.
+
+    `silence` is in seconds. Raises KubectlMissingError when made without a kubectl.
+    """
+
+    context: str | None = None
+    kubeconfig: str | None = None
+    silence: float = SILENCE
+    program: str = field(default_factory=find)
+
+    def get(self, path: str) -> bytes:
+        """The body of the answer. Raises RequestError."""
+        with tempfile.TemporaryFile() as said:
+            try:
+                process = self._start(path, said)
+            except OSError as error:
+                raise KubectlMissingError(f"{self.program}: {(error.strerror or str(error)).lower()}") from error
+            answer = _Answer(process, self.silence)
+            body = answer.read()
+            status = process.wait()
+            said.seek(0)
+            text = said.read(_MOST_SAID).decode(errors="replace")
+        if answer.problem:
+            raise RequestError(Refusal.FAILED, answer.problem)
+        if status != 0:
+            raise _refused(text, status)
+        return body
+
+    def _start(self, path: str, said: IO[bytes]) -> subprocess.Popen[bytes]:
+        named = (("--context", self.context), ("--kubeconfig", self.kubeconfig))
+        options = [f"{option}={value}" for option, value in named if value is not None]
+        return subprocess.Popen(
+            [self.program, "get", "--raw", path, f"--request-timeout={_TOTAL_SECONDS}s", *options],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=said,
+        )
+
+
+class _Answer:
+    """The standard output of a kubectl that is watched: it ends when nothing comes for a while, or too much."""
+
+    def __init__(self, process: subprocess.Popen[bytes], silence: float) -> None:
+        self._process, self._silence = process, silence
+        self._heard = threading.Event()
+        self._ended = threading.Event()
+        self.problem = ""
+
+    def read(self) -> bytes:
+        """All of it, or what came before the problem; kubectl has been told to end by then."""
+        stream = self._process.stdout
+        assert stream is not None
+        watch = threading.Thread(target=self._watch, daemon=True)
+        watch.start()
+        body = bytearray()
+        try:
+            while piece := os.read(stream.fileno(), _PIECE):
+                self._heard.set()
+                body += piece
+                if len(body) > MOST_BYTES:
+                    self._end(f"the answer does not end: more than {MOST_BYTES >> 20} MiB came for one page")
+                    break
+        except BaseException:
+            self._process.kill()
+            raise
+        finally:
+            self._ended.set()
+            self._heard.set()
+            watch.join()
+            stream.close()
+        return bytes(body)
+
+    def _watch(self) -> None:
+        while not self._ended.is_set():
+            if not self._heard.wait(self._silence):
+                self._end(f"the server was silent for {self._silence:g} s")
+                return
+            self._heard.clear()
+            if self._ended.wait(self._silence / 10):
+                return
+
+    def _end(self, problem: str) -> None:
+        self.problem = problem
+        self._process.kill()
+
+
+def _refused(text: str, status: int) -> RequestError:
+    """The error that kubectl told on standard error."""
+    lines = [line for line in text.splitlines() if line.strip() and not _LOG_LINE.match(line)]
+    said = " ".join(lines) or f"kubectl ended with status {status}"
+    found = _SERVER_ERROR.search(said)
+    if found is None:
+        return RequestError(Refusal.FAILED, said.removeprefix("error: ").removeprefix("Error: "))
+    known = {refusal.value: refusal for refusal in Refusal}
+    return RequestError(known.get(found[1], Refusal.FAILED), f"{found[2]} ({found[1]})")

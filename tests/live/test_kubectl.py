@@ -1,0 +1,247 @@
+"""Through a real kubectl, from a server that answers as a real one, and from servers that are broken."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+
+import pytest
+
+from dra_plan import Cluster
+from dra_plan.live import kubectl as program
+from dra_plan.live.kubectl import Kubectl, KubectlMissingError, Refusal, RequestError
+from tests.cli.running import Ran, in_process
+
+from .replay import Answer, Answers, InProcess, kubeconfig, send, served
+
+SLICES = "/apis/resource.k8s.io/v1/resourceslices"
+
+
+def ask(path: Path, answers: Answers, *command: str, user: str | None = "admin", **env: str) -> Ran:
+    with served(answers, user) as address:
+        return in_process(*command, "--kubeconfig", kubeconfig(path, address), **env)
+
+
+def test_a_snapshot_through_kubectl(kubectl, tmp_path):
+    """It is what the same answers give without kubectl; no credential, no configuration is read on the way."""
+    from dra_plan.live import snapshot
+
+    answers = Answers()
+    ran = ask(tmp_path, answers, "snapshot", "-o", str(tmp_path / "s.json.gz"))
+    assert (ran.status, ran.out) == (0, "")
+    assert ran.err == f"67 objects of Kubernetes v1.36.2 written to {tmp_path / 's.json.gz'}\n"
+    without = snapshot.without_time(snapshot.read(InProcess(Answers())))
+    info = Cluster.load(tmp_path / "s.json.gz").inventory.cluster_info
+    assert info is not None
+    assert info.feature_gates == without.info.feature_gates
+    assert [entry.resource for entry in info.not_listed] == [entry.resource for entry in without.info.not_listed]
+    import gzip
+
+    read_back = json.loads(gzip.decompress((tmp_path / "s.json.gz").read_bytes()))["items"]
+    assert read_back[1:] == [json.loads(text) for text in without.objects]
+    assert not any("secret" in path or "configmap" in path for path in answers.seen)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["allocate"],
+        ["explain", "pod/too-big", "-n", "team-a"],
+        ["pools"],
+        ["schedule"],
+        ["capacity"],
+        ["diff", "--to-quirks", "fixed"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_each_command_through_kubectl(command, kubectl, tmp_path):
+    from dra_plan.live import snapshot
+
+    snapshot.read(InProcess(Answers())).write(tmp_path / "snapshot.json")
+    live = ask(tmp_path, Answers(), *command, "-o", "json")
+    kept = in_process(*command, str(tmp_path / "snapshot.json"), "-o", "json")
+    assert live.status == kept.status
+    assert _without_places(live.out) == _without_places(kept.out)
+
+
+def _without_places(text: str) -> object:
+    def bare(value: object) -> object:
+        if isinstance(value, dict):
+            return {key: bare(item) for key, item in value.items() if key != "source"}
+        return [bare(item) for item in value] if isinstance(value, list) else value
+
+    return bare(json.loads(text))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("user", ["planner", "viewer", "noslices", "nobody", "__bad", None])
+def test_each_recorded_refusal_through_kubectl(user, kubectl, tmp_path):
+    """The same is said as without kubectl, whose own words are around the server's."""
+    ran = ask(tmp_path, Answers(), "snapshot", "-o", str(tmp_path / "s.json"), user=user)
+    refused = user in ("nobody", "__bad", None)
+    assert ran.status == (2 if refused else 0)
+    assert (tmp_path / "s.json").exists() is not refused
+    said = {
+        "planner": 'the rule that allows it: {apiGroups: ["storage.k8s.io"]',
+        "viewer": "nodes, persistentvolumes: this user may not list them",
+        "noslices": "resourceslices.resource.k8s.io, devicetaintrules.resource.k8s.io: this user may not list them",
+        "nobody": 'lists nothing that planning reads: nodes is forbidden: User "nobody" cannot list',
+        "__bad": "the cluster can't be read: You must be logged in to the server (Unauthorized)",
+        None: 'User "system:anonymous" cannot list resource "nodes"',
+    }
+    assert said[user] in ran.err
+
+
+# As kubectl's plugin
+
+
+@pytest.mark.long
+def test_the_plugin_asks_where_no_path_is_named(kubectl, tmp_path, monkeypatch):
+    monkeypatch.setattr("dra_plan.cli.live.is_plugin", lambda: True)
+    ran = ask(tmp_path, Answers(), "explain", "pod/too-big", "-n", "team-a", "-o", "json")
+    assert json.loads(ran.out)["claimSets"][0]["owner"]["name"] == "too-big"
+
+
+def test_the_plugin_reads_paths_that_are_named(tmp_path, monkeypatch):
+    monkeypatch.setattr("dra_plan.cli.live.is_plugin", lambda: True)
+    monkeypatch.setenv("KUBECTL_PATH", str(tmp_path / "absent"))
+    assert in_process("pools", "fixtures/quickstart").status == 0
+    assert "KUBECTL_PATH names no program" in in_process("pools").err
+    assert "KUBECTL_PATH names no program" in in_process("explain", "pod/train").err
+
+
+# Broken servers, and broken kubectls
+
+
+def closed(handler: BaseHTTPRequestHandler) -> None:
+    handler.connection.shutdown(socket.SHUT_RDWR)
+
+
+def cut(handler: BaseHTTPRequestHandler) -> None:
+    """Half of the body that was announced."""
+    send(handler, Answer(200, '{"kind": "ResourceSliceList", "items": [{"metadata"'), length=500)
+    handler.close_connection = True
+
+
+def truncated(handler: BaseHTTPRequestHandler) -> None:
+    """A whole answer of half a document."""
+    send(handler, Answer(200, '{"kind": "ResourceSliceList", "items": [{"metadata"'))
+
+
+def expired(handler: BaseHTTPRequestHandler) -> None:
+    body = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": "too old", "reason": "Expired"}
+    send(handler, Answer(410, {**body, "code": 410}))
+
+
+def endless(handler: BaseHTTPRequestHandler) -> None:
+    handler.send_response(200)
+    handler.send_header("Content-Type", "application/json")
+    handler.send_header("Connection", "close")
+    handler.end_headers()
+    handler.close_connection = True
+    try:
+        handler.wfile.write(b'{"kind": "ResourceSliceList", "items": [')
+        while True:
+            handler.wfile.write(b" " * 65536)
+    except OSError:
+        pass
+
+
+def silent(handler: BaseHTTPRequestHandler) -> None:
+    time.sleep(4)
+    handler.close_connection = True
+
+
+BROKEN = {
+    "closed": (closed, "EOF|connection reset"),
+    "cut": (cut, "unexpected EOF"),
+    "truncated": (truncated, "the answer is no whole JSON document"),
+    "expired": (expired, "the list changed faster than it could be read, 3 times: too old"),
+    "endless": (endless, "the answer does not end: more than 1 MiB came for one page"),
+    "silent": (silent, "the server was silent for 1 s"),
+}
+
+
+def _silence(name: str) -> float:
+    """Short where it is what is tried: kubectl itself takes a while on a busy machine."""
+    return 1 if name == "silent" else program.SILENCE
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_server_is_told(name, kubectl, tmp_path, monkeypatch):
+    """The list of slices, by itself: no part of it is given back."""
+    from dra_plan.live import pages
+    from dra_plan.live.resources import Listed
+    from dra_plan.manifests import kinds
+
+    monkeypatch.setattr(program, "MOST_BYTES", 1 << 20)
+    fault, said = BROKEN[name]
+    slices = kinds.named("resourceslices")
+    assert slices is not None
+    with served(Answers(faults={SLICES: fault})) as address:
+        asked = Kubectl(kubeconfig=kubeconfig(tmp_path, address), silence=_silence(name))
+        with pytest.raises(RequestError, match=said) as raised:
+            pages.read_list(asked, Listed(slices, "v1"), lambda _: None)
+    assert raised.value.refusal is Refusal.FAILED
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_server_ends_the_run(name, kubectl, tmp_path, monkeypatch):
+    monkeypatch.setattr(program, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr("dra_plan.live.Kubectl", lambda *named: Kubectl(*named, silence=_silence(name)))
+    ran = ask(tmp_path, Answers(faults={SLICES: BROKEN[name][0]}), "explain", "pod/too-big")
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err.startswith("error: resourceslices.resource.k8s.io can't be read, so nothing is planned: ")
+    assert ran.err.count("\n") == 1
+
+
+def test_nobody_listens(kubectl, tmp_path):
+    ran = in_process("pools", "--kubeconfig", kubeconfig(tmp_path, "http://127.0.0.1:9"))
+    assert ran.status == 2
+    assert ran.err.startswith("error: the cluster can't be read: ")
+    assert "127.0.0.1:9" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("#!/bin/sh\necho 'error: context \"prod\" does not exist' >&2\nexit 1\n", 'context "prod" does not exist'),
+        ("#!/bin/sh\nexit 3\n", "kubectl ended with status 3"),
+        ("#!/bin/sh\necho 'E1122 07:00:00.1 1 memcache.go:2] noise' >&2\necho 'error: x' >&2\nexit 1\n", "read: x"),
+        ("#!/bin/sh\nprintf '\\033[2J::error::gone' >&2\nexit 1\n", "\\x1b[2J:\\u003aerror:\\u003agone"),
+    ],
+)
+def test_what_kubectl_says(script, said, tmp_path):
+    fake = tmp_path / "kubectl"
+    fake.write_text(script)
+    fake.chmod(0o755)
+    ran = in_process("pools", "--context", "prod", KUBECTL_PATH=str(fake))
+    assert ran.status == 2
+    assert ran.err.startswith("error: the cluster can't be read: ")
+    assert said in ran.err
+
+
+def test_arguments_reach_kubectl_as_they_are(tmp_path):
+    """No shell is between, and a name that begins with a dash is no option."""
+    fake = tmp_path / "kubectl"
+    fake.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {tmp_path}/seen\nexit 1\n')
+    fake.chmod(0o755)
+    in_process("pools", "--context", "-x; rm -rf", "--kubeconfig", "a b", KUBECTL_PATH=str(fake))
+    seen = (tmp_path / "seen").read_text().splitlines()
+    assert seen[:3] == ["get", "--raw", "/version"]
+    assert seen[-2:] == ["--context=-x; rm -rf", "--kubeconfig=a b"]
+
+
+def test_no_kubectl(tmp_path):
+    ran = in_process("pools", "--live", PATH=str(tmp_path))
+    assert (ran.status, ran.err) == (
+        2,
+        "error: kubectl is not on PATH, and a cluster is read with it: KUBECTL_PATH may name one\n",
+    )
+    with pytest.raises(KubectlMissingError):
+        Kubectl(program=str(tmp_path / "absent")).get("/version")
