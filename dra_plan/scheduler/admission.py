@@ -36,7 +36,7 @@ from dra_plan.errors import InputError
 from dra_plan.releases import Features
 
 from .clock import parse_time
-from .groups.admission import GroupAdmission
+from .groups.admission import GroupAdmission, times_are_a_servers
 from .keys import ClaimKey, claim_key, group_key
 from .plugins.nodeaffinity import matches, required_terms
 from .plugins.tainttoleration import untolerated
@@ -75,10 +75,14 @@ class Admission:
         """Pods of the input as the scheduler got to see them, then those of workloads.
 
         Pods came one after the other (ARRIVAL: by creationTimestamp, those without one last, then by their place in
-        the input), or are listed by namespace and name when the scheduler starts (NAME). Raises InputError where
-        workloads want more than `MOST_PODS_MADE`.
+        the input; by their place alone where no server wrote the times), or are listed by namespace and name when the
+        scheduler starts (NAME). Raises InputError where workloads want more than `MOST_PODS_MADE`.
         """
-        given = sorted(self._inventory.pods, key=_name if self._order == NAME else _arrival)
+        given = list(self._inventory.pods)
+        if self._order == NAME:
+            given.sort(key=_name)
+        elif times_are_a_servers(self.groups, given):
+            given.sort(key=_arrival)
         self._room = MOST_PODS_MADE
         made = [pod for workload in self._inventory.workloads for pod in self._replicas(workload)]
         return [self._admit(pod) for pod in (*given, *made)]

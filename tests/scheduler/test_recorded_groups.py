@@ -14,11 +14,10 @@ from .test_recorded import check
 
 CASES = [*cases("gang"), *cases("gang-quirks")]
 EVERY = 5
-OTHERWISE = {
-    "gangshared-0059": "pods were created in another order than their creationTimestamps say",
-}
-"""Cases in which the answer is another one, and why."""
-DECIDED = [case for case in CASES if "expected" in case and case["id"] not in OTHERWISE]
+ALWAYS = {"gangshared-0059"}
+"""Pods that came in another order than their creationTimestamps say: the groups have none."""
+DECIDED = [case for case in CASES if "expected" in case]
+SAMPLE = [case for at, case in enumerate(DECIDED) if at % EVERY == 0 or case["id"] in ALWAYS]
 
 
 def answer(case: dict[str, Any]) -> dict[str, Any]:
@@ -36,7 +35,7 @@ def compare(case: dict[str, Any], document: dict[str, Any]) -> None:
         assert groups[wanted["podGroup"]].get("conditions", []) == wanted.get("conditions", [])
 
 
-@pytest.mark.parametrize("case", DECIDED[::EVERY], ids=lambda case: case["id"])
+@pytest.mark.parametrize("case", SAMPLE, ids=lambda case: case["id"])
 def test_sample_agrees(case: dict[str, Any]) -> None:
     before = json.dumps(case["objects"])
     compare(case, answer(case))
@@ -47,12 +46,6 @@ def test_sample_agrees(case: dict[str, Any]) -> None:
 @pytest.mark.parametrize("case", DECIDED, ids=lambda case: case["id"])
 def test_every_case_agrees(case: dict[str, Any]) -> None:
     compare(case, answer(case))
-
-
-@pytest.mark.parametrize("case", [c for c in CASES if c["id"] in OTHERWISE], ids=lambda case: case["id"])
-def test_the_exceptions_are_still_exceptions(case: dict[str, Any]) -> None:
-    with pytest.raises(AssertionError):
-        compare(case, answer(case))
 
 
 def test_what_upstream_decides_at_random_is_one_of_its_answers() -> None:

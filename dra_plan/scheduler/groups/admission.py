@@ -53,6 +53,23 @@ class GroupAdmission:
         return replace(group, metadata=metadata, spec=spec)
 
 
+def times_are_a_servers(groups: Iterable[PodGroup], pods: Iterable[Pod]) -> bool:
+    """Whether the creationTimestamps of pods can tell who came first.
+
+    An API server gives every object one. Where a pod that has one is a member of a group of the input that has none,
+    no server wrote them, and the scheduler, which never reads them, gets to see the objects as they are listed.
+    """
+    timeless = {group.key for group in groups if not group.metadata.creation_timestamp}
+    return not timeless or not any(_is_timed_member(pod, timeless) for pod in pods)
+
+
+def _is_timed_member(pod: Pod, timeless: set[str]) -> bool:
+    named = pod.spec.scheduling_group
+    if named is None or not pod.metadata.creation_timestamp:
+        return False
+    return f"{pod.metadata.namespace}/{named.pod_group_name}" in timeless
+
+
 def comes_after(group: PodGroup, pod: Pod) -> bool:
     """Whether the group was created after the pod; a group that says no time was there first."""
     if (group.metadata.annotations or {}).get(_LATE):

@@ -23,6 +23,17 @@ def test_priority_then_the_completing_pod_then_arrival() -> None:
     assert attempted(plan(objects, trace=True)) == ["e", "c", "a", "b", "d"]
 
 
+def test_times_that_no_server_wrote_are_no_order() -> None:
+    """A server writes a creationTimestamp into every object, the group too; then times are the order."""
+    timed = [member(name) for name in "abc"]
+    for second, each in zip((3, 1, 2), timed, strict=True):
+        each["metadata"]["creationTimestamp"] = f"2026-01-01T00:00:0{second}Z"
+    its = group(least=1)
+    assert attempted(plan([node("n"), its, *timed], trace=True)) == ["a", "b", "c"]
+    its["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z"
+    assert attempted(plan([node("n"), its, *timed], trace=True)) == ["b", "c", "a"]
+
+
 def test_a_group_runs_at_the_place_of_its_best_pod() -> None:
     objects = [
         node("n", cpu="3"),
