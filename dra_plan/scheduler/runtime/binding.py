@@ -6,16 +6,11 @@ from dra_plan.api.core import Pod
 from dra_plan.scheduler.cyclestate import CycleState
 from dra_plan.scheduler.framework import (
     MAX_PERMIT_SECONDS,
-    BindPlugin,
-    PermitPlugin,
-    PostBindPlugin,
-    PreBindPlugin,
-    ReservePlugin,
 )
 from dra_plan.scheduler.status import Code, Status, error, failed, is_skip, succeeded
 from dra_plan.scheduler.waiting import WaitingPod
 
-from .plugins import ProfilePlugins, guard
+from .plugins import Guard, ProfilePlugins
 
 ASKED_TO_WAIT = "one or more plugins asked to wait and no plugin rejected pod"
 
@@ -25,9 +20,8 @@ class BindPhase(ProfilePlugins):
 
     def run_reserve(self, state: CycleState, pod: Pod, node: str) -> Status | None:
         """The first failure; the caller then unreserves."""
-        for plugin in self._of("reserve"):
-            assert isinstance(plugin, ReservePlugin)
-            with guard(plugin, "Reserve", pod):
+        for plugin in self._at_reserve:
+            with Guard(plugin, "Reserve", pod):
                 status = plugin.reserve(state, pod, node)
             if failed(status):
                 return self.failure("Reserve", plugin, status)
@@ -35,9 +29,8 @@ class BindPhase(ProfilePlugins):
 
     def run_unreserve(self, state: CycleState, pod: Pod, node: str) -> None:
         """Every reserve plugin takes back, last first."""
-        for plugin in reversed(self._of("reserve")):
-            assert isinstance(plugin, ReservePlugin)
-            with guard(plugin, "Unreserve", pod):
+        for plugin in reversed(self._at_reserve):
+            with Guard(plugin, "Unreserve", pod):
                 plugin.unreserve(state, pod, node)
 
     def run_permit(self, state: CycleState, pod: Pod, node: str) -> Status | None:
@@ -55,9 +48,8 @@ class BindPhase(ProfilePlugins):
     ) -> tuple[Status | None, dict[str, tuple[Status, float]]]:
         """A rejection or an Error, and by plugin who asks to wait, and for how long at most; nobody waits yet."""
         waits: dict[str, tuple[Status, float]] = {}
-        for plugin in self._of("permit"):
-            assert isinstance(plugin, PermitPlugin)
-            with guard(plugin, "Permit", pod):
+        for plugin in self._at_permit:
+            with Guard(plugin, "Permit", pod):
                 status, seconds = plugin.permit(state, pod, node)
             if status is None or succeeded(status):
                 continue
@@ -69,9 +61,8 @@ class BindPhase(ProfilePlugins):
     def run_pre_bind_pre_flight(self, state: CycleState, pod: Pod, node: str) -> Status | None:
         """Skip if no plugin has anything to do before binding; those that answer Skip are then left out of PreBind."""
         idle = []
-        for plugin in self._of("preBind"):
-            assert isinstance(plugin, PreBindPlugin)
-            with guard(plugin, "PreBindPreFlight", pod):
+        for plugin in self._at_pre_bind:
+            with Guard(plugin, "PreBindPreFlight", pod):
                 status = plugin.pre_bind_pre_flight(state, pod, node)
             if is_skip(status):
                 idle.append(plugin.name)
@@ -81,15 +72,14 @@ class BindPhase(ProfilePlugins):
                 what = f'PreBindPreFlight {plugin.name} returned "{status.code.title}", which is unsupported'
                 return error(f"{what}. It is supposed to return Success, Skip, or Error status").by(plugin.name)
         state.skip_pre_bind = frozenset(idle)
-        return Status(Code.SKIP) if len(idle) == len(self._of("preBind")) else None
+        return Status(Code.SKIP) if len(idle) == len(self._at_pre_bind) else None
 
     def run_pre_bind(self, state: CycleState, pod: Pod, node: str, done: set[str]) -> Status | None:
         """The first failure, or Wait; plugins in `done` are not asked again, and those that succeed are added."""
-        for plugin in self._of("preBind"):
-            assert isinstance(plugin, PreBindPlugin)
+        for plugin in self._at_pre_bind:
             if plugin.name in done or plugin.name in state.skip_pre_bind:
                 continue
-            with guard(plugin, "PreBind", pod):
+            with Guard(plugin, "PreBind", pod):
                 status = plugin.pre_bind(state, pod, node)
             if status is not None and status.code is Code.WAIT:
                 return status.by(plugin.name)
@@ -100,9 +90,8 @@ class BindPhase(ProfilePlugins):
 
     def run_bind(self, state: CycleState, pod: Pod, node: str) -> Status | None:
         """Success when a plugin has bound the pod."""
-        for plugin in self._of("bind"):
-            assert isinstance(plugin, BindPlugin)
-            with guard(plugin, "Bind", pod):
+        for plugin in self._at_bind:
+            with Guard(plugin, "Bind", pod):
                 status = plugin.bind(state, pod, node)
             if is_skip(status):
                 continue
@@ -113,7 +102,6 @@ class BindPhase(ProfilePlugins):
 
     def run_post_bind(self, state: CycleState, pod: Pod, node: str) -> None:
         """Tell everybody."""
-        for plugin in self._of("postBind"):
-            assert isinstance(plugin, PostBindPlugin)
-            with guard(plugin, "PostBind", pod):
+        for plugin in self._at_post_bind:
+            with Guard(plugin, "PostBind", pod):
                 plugin.post_bind(state, pod, node)

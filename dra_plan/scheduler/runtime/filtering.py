@@ -10,15 +10,13 @@ from dra_plan.scheduler.cyclestate import CycleState
 from dra_plan.scheduler.framework import (
     FilterPlugin,
     NominatingInfo,
-    PostFilterPlugin,
-    PreFilterPlugin,
     PreFilterResult,
 )
 from dra_plan.scheduler.handle import TrialFilter
 from dra_plan.scheduler.nodeinfo import NodeInfo, PodInfo
 from dra_plan.scheduler.status import Code, Status, error, failed, is_skip, succeeded, unresolvable
 
-from .plugins import PluginPanicError, ProfilePlugins, guard
+from .plugins import Guard, PluginPanicError, ProfilePlugins
 
 
 class FilterPhase(ProfilePlugins, TrialFilter):
@@ -35,9 +33,8 @@ class FilterPhase(ProfilePlugins, TrialFilter):
         restricting: list[str] = []
         skipped: set[str] = set()
         refusal: Status | None = None
-        for plugin in self._of("preFilter"):
-            assert isinstance(plugin, PreFilterPlugin)
-            with guard(plugin, "PreFilter", pod):
+        for plugin in self._at_pre_filter:
+            with Guard(plugin, "PreFilter", pod):
                 result, status = plugin.pre_filter(state, pod, nodes)
             if self.tracer and not self.quiet:
                 self.tracer.pre_filter(plugin.name, status, result)
@@ -62,7 +59,7 @@ class FilterPhase(ProfilePlugins, TrialFilter):
 
     def filters(self, state: CycleState) -> list[FilterPlugin]:
         """The filter plugins that have something to do."""
-        return [p for p in self._of("filter") if isinstance(p, FilterPlugin) and p.name not in state.skip_filter]
+        return [p for p in self._at_filter if p.name not in state.skip_filter]
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
         """The first answer that is not success, asked anew."""
@@ -74,7 +71,7 @@ class FilterPhase(ProfilePlugins, TrialFilter):
 
     def ask_filter(self, plugin: FilterPlugin, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
         """One plugin's answer; None for success. Anything that is neither success nor rejection is an Error."""
-        try:  # as `guard`, which costs more than most plugins here
+        try:  # as `Guard`, which costs more than most plugins here
             status = plugin.filter(state, pod, node)
         except DraPlanError:
             raise
@@ -114,13 +111,12 @@ class FilterPhase(ProfilePlugins, TrialFilter):
         return self._extend(state, pod, removed, node, "RemovePod")
 
     def _extend(self, state: CycleState, pod: Pod, other: PodInfo, node: NodeInfo, what: str) -> Status | None:
-        for plugin in self._of("preFilter"):
-            assert isinstance(plugin, PreFilterPlugin)
+        for plugin in self._at_pre_filter:
             extensions = plugin.pre_filter_extensions()
             if extensions is None or plugin.name in state.skip_filter:
                 continue
             change = extensions.add_pod if what == "AddPod" else extensions.remove_pod
-            with guard(plugin, what, pod):
+            with Guard(plugin, what, pod):
                 status = change(state, pod, other, node)
             if failed(status):
                 return error(f'running {what} on PreFilter plugin "{plugin.name}": {status.message}').by(plugin.name)
@@ -142,9 +138,8 @@ class FilterPhase(ProfilePlugins, TrialFilter):
         reasons: list[str] = []
         rejected_by = ""
         nomination: NominatingInfo | None = None
-        for plugin in self._of("postFilter"):
-            assert isinstance(plugin, PostFilterPlugin)
-            with guard(plugin, "PostFilter", pod):
+        for plugin in self._at_post_filter:
+            with Guard(plugin, "PostFilter", pod):
                 result, status = plugin.post_filter(state, pod, statuses)
             if self.tracer:
                 self.tracer.post_filter(plugin.name, status, result)

@@ -72,29 +72,30 @@ class NodeFilter:
             for name in self._nominator.nodes
             if name in self._positions and self._nominator.at_least(name, self._priority, self._uid)
         }
-        if enough >= len(nodes) and not crowded:
-            answers = [
-                self._first_answer(plugins, nodes[position], known, position) if status is UNKNOWN else status
-                for position, status in enumerate(known)
-            ]
-            answered = list(zip(nodes, answers, strict=True))
-            if start:
-                answered = answered[start:] + answered[:start]
-            refused.update((node.name, status) for node, status in answered if status is not None)
-            return [node for node, status in answered if status is None]
+        order = (*range(start, len(nodes)), *range(start))
         passed: list[NodeInfo] = []
-        for position in (*range(start, len(nodes)), *range(start)):
-            status = known[position]
-            if position in crowded:
-                status = self(nodes[position])
-            elif status is UNKNOWN:
-                status = self._first_answer(plugins, nodes[position], known, position)
-            if status is None:
-                passed.append(nodes[position])
-                if len(passed) >= enough:
-                    break
-            else:
-                refused[nodes[position].name] = status
+        done = 0
+        while done < len(order) and len(passed) < enough:
+            # so many are looked at in any case, even if all of them pass
+            part = order[done : done + enough - len(passed)]
+            done += len(part)
+            answers = [known[position] for position in part]
+            ask = [index for index, status in enumerate(answers) if status is UNKNOWN]
+            if crowded:
+                ask = sorted({*ask, *(index for index, position in enumerate(part) if position in crowded)})
+            for index in ask:
+                position = part[index]
+                node = nodes[position]
+                if position in crowded:
+                    answers[index] = self(node)
+                else:
+                    answers[index] = self._first_answer(plugins, node, known, position)
+            passed += [nodes[position] for position, status in zip(part, answers, strict=True) if status is None]
+            refused.update(
+                (nodes[position].name, status)
+                for position, status in zip(part, answers, strict=True)
+                if status is not None
+            )
         return passed
 
     def __call__(self, node: NodeInfo) -> Status | None:

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 
 from dra_plan.api.core import Pod
 from dra_plan.errors import DraPlanError
-from dra_plan.scheduler.framework import POINTS, Plugin
+from dra_plan.scheduler.framework import (
+    POINTS,
+    BindPlugin,
+    FilterPlugin,
+    PermitPlugin,
+    Plugin,
+    PostBindPlugin,
+    PostFilterPlugin,
+    PreBindPlugin,
+    PreEnqueuePlugin,
+    PreFilterPlugin,
+    PreScorePlugin,
+    ReservePlugin,
+    ScorePlugin,
+)
 from dra_plan.scheduler.handle import Handle
 from dra_plan.scheduler.status import Status, error
 from dra_plan.scheduler.trace import Tracer
@@ -22,15 +35,20 @@ class PluginPanicError(DraPlanError):
         self.point = point
 
 
-@contextmanager
-def guard(plugin: Plugin, point: str, pod: Pod) -> Iterator[None]:
+class Guard:
     """What a plugin raises in here becomes a PluginPanicError; our own errors go through."""
-    try:
-        yield
-    except DraPlanError:
-        raise
-    except Exception as cause:
-        raise PluginPanicError(plugin.name, point, pod.key, cause) from cause
+
+    __slots__ = ("_plugin", "_pod", "_point")
+
+    def __init__(self, plugin: Plugin, point: str, pod: Pod) -> None:
+        self._plugin, self._point, self._pod = plugin, point, pod
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, cause: BaseException | None, trace: object) -> None:
+        if isinstance(cause, Exception) and not isinstance(cause, DraPlanError):
+            raise PluginPanicError(self._plugin.name, self._point, self._pod.key, cause) from cause
 
 
 class ProfilePlugins:
@@ -43,9 +61,18 @@ class ProfilePlugins:
         self.handle = handle
         self.tracer = tracer
         self.points = {point: list(plugins.get(point, ())) for point in POINTS}
-
-    def _of(self, point: str) -> list[Plugin]:
-        return self.points[point]
+        # the same lists, typed: nobody has to ask a plugin in each cycle what it is
+        self._at_pre_enqueue = [p for p in self.points["preEnqueue"] if isinstance(p, PreEnqueuePlugin)]
+        self._at_pre_filter = [p for p in self.points["preFilter"] if isinstance(p, PreFilterPlugin)]
+        self._at_filter = [p for p in self.points["filter"] if isinstance(p, FilterPlugin)]
+        self._at_post_filter = [p for p in self.points["postFilter"] if isinstance(p, PostFilterPlugin)]
+        self._at_pre_score = [p for p in self.points["preScore"] if isinstance(p, PreScorePlugin)]
+        self._at_score = [p for p in self.points["score"] if isinstance(p, ScorePlugin)]
+        self._at_reserve = [p for p in self.points["reserve"] if isinstance(p, ReservePlugin)]
+        self._at_permit = [p for p in self.points["permit"] if isinstance(p, PermitPlugin)]
+        self._at_pre_bind = [p for p in self.points["preBind"] if isinstance(p, PreBindPlugin)]
+        self._at_bind = [p for p in self.points["bind"] if isinstance(p, BindPlugin)]
+        self._at_post_bind = [p for p in self.points["postBind"] if isinstance(p, PostBindPlugin)]
 
     def all_plugins(self) -> list[Plugin]:
         """Every plugin once, in the order in which it first appears."""

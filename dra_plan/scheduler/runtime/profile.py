@@ -8,7 +8,7 @@ from dra_plan.api.core import Pod
 from dra_plan.errors import UsageError
 from dra_plan.scheduler.cyclestate import CycleState
 from dra_plan.scheduler.events import Event, Interest, wakes
-from dra_plan.scheduler.framework import Plugin, PreEnqueuePlugin, QueueSortPlugin
+from dra_plan.scheduler.framework import Plugin, QueueSortPlugin
 from dra_plan.scheduler.handle import Handle
 from dra_plan.scheduler.memo import NodeAnswers
 from dra_plan.scheduler.queuedpod import QueuedPod
@@ -18,7 +18,7 @@ from dra_plan.scheduler.trace import Tracer
 from .binding import BindPhase
 from .filtering import FilterPhase
 from .nodefilter import UNKNOWN, NodeFilter
-from .plugins import guard
+from .plugins import Guard
 from .scoring import ScorePhase
 
 
@@ -44,19 +44,18 @@ class Framework(FilterPhase, ScorePhase, BindPhase):
 
     def sort_key(self, item: QueuedPod) -> tuple[float, ...]:
         """The queue sort plugin's key for a pod."""
-        with guard(self.queue_sort, "QueueSort", item.pod):
+        with Guard(self.queue_sort, "QueueSort", item.pod):
             return self.queue_sort.sort_key(item)
 
     def wants(self, plugin: Plugin, interests: Sequence[Interest], event: Event, pod: Pod) -> bool:
         """Whether the event is, in the plugin's eyes, a reason to try the pod again."""
-        with guard(plugin, "QueueingHint", pod):
+        with Guard(plugin, "QueueingHint", pod):
             return any(wakes(interest, event, pod) for interest in interests)
 
     def run_pre_enqueue(self, pod: Pod, first: str = "") -> Status | None:
         """The first refusal, with its plugin; `first` names the plugin to ask before the others."""
-        for plugin in sorted(self._of("preEnqueue"), key=lambda p: p.name != first):
-            assert isinstance(plugin, PreEnqueuePlugin)
-            with guard(plugin, "PreEnqueue", pod):
+        for plugin in sorted(self._at_pre_enqueue, key=lambda p: p.name != first):
+            with Guard(plugin, "PreEnqueue", pod):
                 status = plugin.pre_enqueue(pod)
             if failed(status):
                 return status.by(plugin.name)

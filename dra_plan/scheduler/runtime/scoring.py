@@ -7,12 +7,12 @@ from typing import Any
 
 from dra_plan.api.core import Pod
 from dra_plan.scheduler.cyclestate import CycleState
-from dra_plan.scheduler.framework import MAX_NODE_SCORE, MIN_NODE_SCORE, PreScorePlugin, ScorePlugin
+from dra_plan.scheduler.framework import MAX_NODE_SCORE, MIN_NODE_SCORE, ScorePlugin
 from dra_plan.scheduler.memo import NodeAnswers
 from dra_plan.scheduler.nodeinfo import NodeInfo
 from dra_plan.scheduler.status import Status, error, failed, is_skip
 
-from .plugins import ProfilePlugins, guard
+from .plugins import Guard, ProfilePlugins
 
 
 class ScorePhase(ProfilePlugins):
@@ -24,9 +24,8 @@ class ScorePhase(ProfilePlugins):
     def run_pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
         """An Error if a plugin fails; plugins that answer Skip do not score."""
         skipped = set()
-        for plugin in self._of("preScore"):
-            assert isinstance(plugin, PreScorePlugin)
-            with guard(plugin, "PreScore", pod):
+        for plugin in self._at_pre_score:
+            with Guard(plugin, "PreScore", pod):
                 status = plugin.pre_score(state, pod, nodes)
             if is_skip(status):
                 skipped.add(plugin.name)
@@ -37,7 +36,7 @@ class ScorePhase(ProfilePlugins):
 
     def run_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> dict[str, list[int]] | Status:
         """Per plugin the weighted scores in the order of the nodes, or an Error."""
-        plugins = [p for p in self._of("score") if isinstance(p, ScorePlugin) and p.name not in state.skip_score]
+        plugins = [p for p in self._at_score if p.name not in state.skip_score]
         table: dict[str, list[int]] = {}
         where = [node.position for node in nodes]
         for plugin in plugins:
@@ -48,7 +47,7 @@ class ScorePhase(ProfilePlugins):
                 )
             table[plugin.name] = raw
         for plugin in plugins:
-            with guard(plugin, "NormalizeScore", pod):
+            with Guard(plugin, "NormalizeScore", pod):
                 status = plugin.normalize(state, pod, nodes, table[plugin.name])
             if failed(status):
                 text = f'running Normalize on Score plugins: plugin "{plugin.name}" failed with: {status.message}'
@@ -71,7 +70,7 @@ class ScorePhase(ProfilePlugins):
         key = plugin.score_memo(state, pod)
         known = None if key is None else self.scores.of((plugin.name, key))
         scores: list[Any] = [None] * len(nodes) if known is None else list(map(known.__getitem__, where))
-        with guard(plugin, "Score", pod):
+        with Guard(plugin, "Score", pod):
             for index in [index for index, score in enumerate(scores) if score is None]:
                 score = plugin.score(state, pod, nodes[index])
                 if isinstance(score, Status):
