@@ -30,8 +30,21 @@ from .reasons import Refusal, TakenAlready, group_key, refusal_fields
 from .suggest.trials import Suggestion
 
 
-def set_parts(told: SetExplanation) -> dict[str, Any]:
-    """The fields of an ExplainedClaimSet that a plan does not have."""
+class SetParts:
+    """The fields of an ExplainedClaimSet that a plan does not have; for sets that are alike they are made once."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[SetExplanation, dict[str, Any]]] = {}
+
+    def of(self, told: SetExplanation) -> dict[str, Any]:
+        """The fields, by name."""
+        _, parts = self._known.setdefault(id(told.groups), (told, {}))
+        if not parts:
+            parts.update(_set_parts(told))
+        return parts if told.renaming is None else {name: told.renaming.of(part) for name, part in parts.items()}
+
+
+def _set_parts(told: SetExplanation) -> dict[str, Any]:
     return {
         "fault": fault(told.error) if told.error is not None else None,
         "absent": absent(told),

@@ -21,6 +21,7 @@ from .groups import NodeGroup
 from .node_selectors import decisive_parts_of
 from .placement import Budget, Placements
 from .reasons import group_key
+from .renamed import Renaming
 from .suggest.search import SuggestionSearch
 from .suggest.trials import Suggestion
 
@@ -41,6 +42,8 @@ class SetExplanation:
     error: ErrorDetails | None = None
     absent: list[AbsentValue] = field(default_factory=list)
     """What no device of the cluster has: where there is any, nothing on single nodes matters."""
+    renaming: Renaming | None = None
+    """Where it was found for claims of other names: what to call them."""
 
 
 def explain(

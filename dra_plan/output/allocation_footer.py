@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from dra_plan.documents.allocation import AllocationDocument, PlannedClaimSet, PlannedNode
 
@@ -12,14 +12,17 @@ from .explain_words import listed
 TOGETHER = "`dra-plan schedule`, with the same paths,"
 
 
-def footer(document: AllocationDocument) -> list[str]:
-    """Sentences about copies and rivals, and about the rules that are left out; nothing where none of it matters."""
-    return [*_alone(document), *_left_out(document)]
+def footer(document: AllocationDocument, groups: Sequence[Sequence[PlannedClaimSet]]) -> list[str]:
+    """Sentences about copies and rivals, and about the rules that are left out; nothing where none of it matters.
+
+    `groups` are the claim sets, those with the same answer together.
+    """
+    return [*_alone(document, groups), *_left_out(document)]
 
 
-def _alone(document: AllocationDocument) -> Iterator[str]:
+def _alone(document: AllocationDocument, groups: Sequence[Sequence[PlannedClaimSet]]) -> Iterator[str]:
     many = [f"{text.claim_set_name(each)} wants {each.copies} pods" for each in document.claim_sets if each.copies > 1]
-    rivals = _rivals(document)
+    rivals = _rivals(document, groups)
     with_pods = [text.claim_set_name(each) for each in rivals if each.owner is not None]
     alone = "Each was judged on its own, against the cluster as it is"
     if many or len(with_pods) > 1:
@@ -31,16 +34,17 @@ def _alone(document: AllocationDocument) -> Iterator[str]:
         yield f"{alone}: {names} would be given the same devices. --together plans all of it as one set on one node."
 
 
-def _rivals(document: AllocationDocument) -> list[PlannedClaimSet]:
+def _rivals(document: AllocationDocument, groups: Sequence[Sequence[PlannedClaimSet]]) -> list[PlannedClaimSet]:
     """The claim sets that are given a device on some node which another one is given, too."""
-    holders: dict[tuple[str, str, str], dict[int, None]] = {}
-    for at, claim_set in enumerate(document.claim_sets):
-        for node in claim_set.nodes:
+    holders: dict[tuple[str, str, str], set[int]] = {}
+    for number, group in enumerate(groups):
+        for node in group[0].nodes:
             if not node.excluded_by:
                 for device in _taken(node):
-                    holders.setdefault(device, {})[at] = None
-    found = sorted({at for users in holders.values() if len(users) > 1 for at in users})
-    return [document.claim_sets[at] for at in found]
+                    holders.setdefault(device, set()).add(number)
+    found = {at for users in holders.values() if len(users) > 1 or len(groups[min(users)]) > 1 for at in users}
+    rivals = {id(claim_set) for at in found for claim_set in groups[at]}
+    return [claim_set for claim_set in document.claim_sets if id(claim_set) in rivals]
 
 
 def _taken(node: PlannedNode) -> Iterator[tuple[str, str, str]]:

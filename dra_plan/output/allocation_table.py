@@ -9,31 +9,35 @@ from dra_plan.allocator import Outcome
 from dra_plan.claimsets.sets import CANNOT_ALLOCATE
 from dra_plan.documents.allocation import AllocationDocument, PlannedClaimSet, PlannedNode
 
-from . import exclusions, leading_words, names, text
+from . import alike_sets, exclusions, leading_words, names, text
 from .allocation_footer import footer
 from .columns import Part, Screen, Table
 from .formats import Formats
+
+Groups = list[list[PlannedClaimSet]]
+"""Claim sets with the same answer together."""
 
 
 def table(document: AllocationDocument, _screen: Screen | None) -> list[Part]:
     """What a person wants first: does it fit and where, one example of who gets what, and the nodes that refuse."""
     parts: list[Part] = []
-    if document.claim_sets:
-        parts += [_summary(document), _totals(document)]
-    tables = (_examples(document), _others(document), _excluded(document))
-    parts += [part for part in tables if part.rows]
-    return [*parts, *footer(document), text.target(document)]
+    groups = alike_sets.alike(document.claim_sets)
+    if groups:
+        parts += [_summary(groups), _totals(document)]
+    parts += [part for part in (_examples(groups), _others(groups), _excluded(groups)) if part.rows]
+    return [*parts, *footer(document, groups), text.target(document)]
 
 
-def _summary(document: AllocationDocument) -> Table:
-    """One row per claim set: where it fits, or what is in the way."""
-    refused = any(map(_in_the_way, document.claim_sets))
+def _summary(groups: Groups) -> Table:
+    """One row per claim set, or for those with the same answer: where they fit, or what is in the way."""
+    refused = any(_in_the_way(group[0]) for group in groups)
     headers = ("CLAIM SET", "OUTCOME", "NODES", "FITS ON", *(["REASON"] if refused else []))
     made = Table(headers, flexible=(0, 3, 4) if refused else (0, 3))
-    for claim_set in document.claim_sets:
+    for group in groups:
+        claim_set = group[0]
         fitting = claim_set.fitting_nodes
         count = f"{len(fitting)}/{len(claim_set.nodes)}"
-        cells = (text.claim_set_name(claim_set), claim_set.outcome.value, count, text.node_list(fitting))
+        cells = (alike_sets.names(group), claim_set.outcome.value, count, text.node_list(fitting))
         made.add(*cells, *([_in_the_way(claim_set)] if refused else []))
     return made
 
@@ -50,11 +54,11 @@ def _totals(document: AllocationDocument) -> str:
     return f"{', '.join(f'{counts[outcome]} {outcome.value}' for outcome in Outcome if counts[outcome])}."
 
 
-def _examples(document: AllocationDocument) -> Table:
-    """One row per device on the first node that fits."""
+def _examples(groups: Groups) -> Table:
+    """One row per device on the first node that fits, of those with the same answer for the first."""
     rows = [
         (text.claim_set_name(claim_set), node.name, *cells)
-        for claim_set in document.claim_sets
+        for claim_set, *_ in groups
         for node in claim_set.nodes
         if node.name == next(iter(claim_set.fitting_nodes), None)
         for cells in _devices(node)
@@ -74,17 +78,17 @@ def _devices(node: PlannedNode) -> Iterator[tuple[str, str, str, str]]:
             yield claim.name, result.request, text.device_name(result), text.consumed(result)
 
 
-def _others(document: AllocationDocument) -> Table:
+def _others(groups: Groups) -> Table:
     """Nodes of which more is known than that nothing was found; those with the same message and reasons in one row."""
     rows = []
-    for claim_set in document.claim_sets:
-        groups: dict[tuple[str, str, str], list[str]] = {}
-        for node in claim_set.nodes:
+    for group in groups:
+        said: dict[tuple[str, str, str], list[str]] = {}
+        for node in group[0].nodes:
             if node.outcome is not Outcome.FITS and not node.excluded_by and _says_more(node):
-                groups.setdefault((node.outcome.value, node.message, _codes(node)), []).append(node.name)
-        for (outcome, message, codes), nodes in groups.items():
-            count = f"{len(nodes)}/{len(claim_set.nodes)}"
-            rows.append((text.claim_set_name(claim_set), count, outcome, message, codes, text.node_list(nodes)))
+                said.setdefault((node.outcome.value, node.message, _codes(node)), []).append(node.name)
+        for (outcome, message, codes), nodes in said.items():
+            count = f"{len(nodes)}/{len(group[0].nodes)}"
+            rows.append((alike_sets.names(group), count, outcome, message, codes, text.node_list(nodes)))
     headers = ("CLAIM SET", "NODES", "OUTCOME", "MESSAGE", "REASONS", "ON")
     shown = [column for column in range(6) if column != 4 or any(row[4] for row in rows)]
     made = Table([headers[column] for column in shown], grouped=1, flexible=range(3, len(shown)))
@@ -98,14 +102,14 @@ def _says_more(node: PlannedNode) -> bool:
     return node.outcome is not Outcome.DOES_NOT_FIT or node.message != CANNOT_ALLOCATE or bool(node.reasons)
 
 
-def _excluded(document: AllocationDocument) -> Table:
+def _excluded(groups: Groups) -> Table:
     """Nodes that the scheduler's rules keep the pods off, whatever devices they have."""
     made = Table(("CLAIM SET", "NODES", "EXCLUDED BY", "MESSAGE", "ON"), grouped=1, flexible=(3, 4))
-    for claim_set in document.claim_sets:
-        for nodes, found in exclusions.excluded_nodes(claim_set):
-            count = f"{len(nodes)}/{len(claim_set.nodes)}"
+    for group in groups:
+        for nodes, found in exclusions.excluded_nodes(group[0]):
+            count = f"{len(nodes)}/{len(group[0].nodes)}"
             cells = (exclusions.plugins(found), exclusions.messages(found), text.node_list(nodes))
-            made.add(text.claim_set_name(claim_set), count, *cells)
+            made.add(alike_sets.names(group), count, *cells)
     return made
 
 
@@ -124,7 +128,11 @@ def wide(document: AllocationDocument, _screen: Screen | None) -> list[Part]:
                 name, steps = text.claim_set_name(claim_set), str(node.steps)
                 said = ", ".join(filter(None, (node.message, exclusions.messages(node.excluded_by))))
                 made.add(name, node.name, node.outcome.value, steps, *cells, said)
-    return [*([made] if made.rows else []), *footer(document), text.target(document)]
+    return [
+        *([made] if made.rows else []),
+        *footer(document, alike_sets.alike(document.claim_sets)),
+        text.target(document),
+    ]
 
 
 FORMATS = Formats(table=table, wide=wide, name=names.allocation)

@@ -10,6 +10,7 @@ from dra_plan.allocator import Outcome
 from dra_plan.documents.explanation import ExplainedClaimSet, ExplanationDocument, NodeStory, StoryRequest
 
 from . import (
+    alike_sets,
     exclusions,
     explain_changes,
     explain_collisions,
@@ -31,7 +32,8 @@ from .explain_podgroup import group_lines
 
 def render(document: ExplanationDocument, _screen: Screen | None) -> str:
     """The whole explanation."""
-    blocks = [_block(_set_lines(claim_set)) for claim_set in document.claim_sets]
+    groups = alike_sets.explained_alike(document.claim_sets)
+    blocks = [_block(_set_lines(group[0], alike_sets.names(group))) for group in groups]
     blocks += [_block(_headed(unplanned_lines(owner))) for owner in document.unplanned or ()]
     blocks += [_block(_headed(group_lines(group))) for group in document.pod_groups or ()]
     blocks += [_block(["```", *device_lines(story), "```"]) for story in document.devices]
@@ -45,8 +47,8 @@ def _block(lines: Iterable[str]) -> str:
     return "\n".join(map(shown.line, lines))
 
 
-def _set_lines(of: ExplainedClaimSet) -> Iterator[str]:
-    yield f"### {escaped(explain_text.headline(of))}"
+def _set_lines(of: ExplainedClaimSet, name: str) -> Iterator[str]:
+    yield f"### {escaped(explain_text.headline(of, name))}"
     if of.fault is not None:
         yield ""
         yield from _items(explain_faults.fault(of.fault))

@@ -10,6 +10,7 @@ from dra_plan.documents.leading import LeadingReason
 from dra_plan.documents.reasons import BlockingRequest
 
 from . import (
+    alike_sets,
     exclusions,
     explain_changes,
     explain_collisions,
@@ -41,7 +42,8 @@ NOTHING = "Nothing to explain: the input has no pending claim, and no pod or wor
 
 def render(document: ExplanationDocument, screen: Screen | None) -> str:
     """The whole explanation; on a terminal wrapped, with headings in bold."""
-    blocks = [list(set_lines(claim_set)) for claim_set in document.claim_sets]
+    groups = alike_sets.explained_alike(document.claim_sets)
+    blocks = [list(set_lines(group[0], alike_sets.names(group))) for group in groups]
     blocks += [list(unplanned_lines(owner)) for owner in document.unplanned or ()]
     blocks += [list(group_lines(group)) for group in document.pod_groups or ()]
     blocks += [list(device_lines(story)) for story in document.devices]
@@ -50,9 +52,9 @@ def render(document: ExplanationDocument, screen: Screen | None) -> str:
     return explain_layout.render([*blocks, [text.target(document)]], screen)
 
 
-def set_lines(of: ExplainedClaimSet) -> Lines:
-    """What is told of one claim set."""
-    yield headline(of)
+def set_lines(of: ExplainedClaimSet, name: str = "") -> Lines:
+    """What is told of one claim set, or of several by their names."""
+    yield headline(of, name)
     if of.fault is not None:
         yield from indented(explain_faults.fault(of.fault))
     yield from told_lines(of.absent, of.leading, of.stories)
@@ -93,9 +95,9 @@ def shown(stories: list[NodeStory]) -> tuple[list[NodeStory], str]:
     return [stories[at] for at in sorted(chosen)], f"{others} with {told}: -o json has them all, --node NODE tells one."
 
 
-def headline(of: ExplainedClaimSet) -> str:
+def headline(of: ExplainedClaimSet, name: str = "") -> str:
     """Who, and whether it fits."""
-    name = text.claim_set_name(of)
+    name = name or text.claim_set_name(of)
     fitting = of.fitting_nodes
     total = sum(len(story.nodes) for story in of.stories) + sum(len(each.nodes) for each in of.excluded)
     if of.outcome is Outcome.FITS:

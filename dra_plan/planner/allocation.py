@@ -15,12 +15,14 @@ from dra_plan.documents.base import answer_target, warnings
 from dra_plan.documents.owners import UnplannedOwner
 from dra_plan.errors import UsageError
 from dra_plan.planner import completeness, notices, ownerstates
+from dra_plan.planner.alike_sets import plan_alike
 from dra_plan.planner.answer import PrintedAnswer, counted
-from dra_plan.planner.claim_set_plan import ClaimSetPlan, planned_set
+from dra_plan.planner.claim_set_plan import ClaimSetPlan
 from dra_plan.planner.leading import Leading
 from dra_plan.planner.newfields import of_new_fields
 from dra_plan.planner.nodes import choose_nodes, with_nodes
 from dra_plan.planner.owners import choose_sets
+from dra_plan.planner.planned_sets import PlannedSets
 from dra_plan.planner.question import Question
 from dra_plan.planner.set_planner import SetPlanner
 from dra_plan.releases import Target
@@ -53,9 +55,10 @@ class AllocationPlan(PrintedAnswer[AllocationDocument]):
         return all(not (each.claims or each.allocated or each.error or each.owner) for each in sets)
 
     def _document(self) -> AllocationDocument:
+        planned = PlannedSets()
         return AllocationDocument(
             target=answer_target(self.target),
-            claim_sets=[planned_set(plan) for plan in self.claim_sets],
+            claim_sets=[planned.of(plan) for plan in self.claim_sets],
             warnings=warnings([*self.notices, *map(ownerstates.notice, self.unplanned)]),
         )
 
@@ -82,12 +85,7 @@ def plan_claim_sets(
     if question.probe is not None:
         _check_single(sets, nodes)
     planner = SetPlanner(view, nodes, question, question.deadline(), total=len(sets) * len(nodes))
-    if min(jobs, len(sets)) > 1:
-        from dra_plan.planner.parallel import plan_sets
-
-        planned = plan_sets(planner, sets, min(jobs, len(sets)))
-    else:
-        planned = [planner.plan(claim_set) for claim_set in sets]
+    planned = plan_alike(planner, sets, jobs)
     plans = tuple(each.plan for each in planned)
     if not question.devices_only and any(plan.claim_set.pods for plan in plans):
         from dra_plan.scheduler.noderules import NodeRules  # claims without pods do without the scheduler
@@ -97,7 +95,10 @@ def plan_claim_sets(
     leading = Leading(view, nodes)
     plans = tuple(replace(plan, leading=leading.of(plan)) for plan in plans)
     if explain:
-        plans = tuple(planner.explained(plan, inventory, suggest=suggest) for plan in plans)
+        from dra_plan.planner.explained_sets import ExplainedSets
+
+        explained = ExplainedSets(planner, inventory, suggests=suggest)
+        plans = tuple(explained.of(plan) for plan in plans)
     told = (
         *notices.of_target(view.target, inventory.nodes),
         *inventory.notices,

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dra_plan.allocator import NodeOutcome, Outcome
 from dra_plan.api.resource import AllocationResult, ResourceClaim
 from dra_plan.claimsets.notices import not_judged
-from dra_plan.claimsets.sets import CANNOT_ALLOCATE, ClaimSet
-from dra_plan.documents.allocation import NodeExclusion, PlannedClaim, PlannedClaimSet, PlannedNode
-from dra_plan.documents.base import ClaimName, ObjectName, claim_allocation
+from dra_plan.claimsets.sets import ClaimSet
+from dra_plan.documents.allocation import NodeExclusion
+from dra_plan.documents.base import ClaimName, ObjectName
 from dra_plan.documents.leading import LeadingReason
 
 if TYPE_CHECKING:
-    from dra_plan.documents.reasons import Reason
     from dra_plan.explanation.explainer import SetExplanation
 
 
@@ -68,7 +67,7 @@ class ClaimSetPlan:
 
         Excluded nodes are not asked there.
         """
-        found = {node.outcome for node in self.nodes if node.node not in self.excluded}
+        found = [node.outcome for node in self.nodes if node.node not in self.excluded]
         if self.claim_set.error is not None:
             return Outcome.ERROR
         for outcome in (Outcome.ERROR, Outcome.FITS, Outcome.UNDECIDED):
@@ -97,6 +96,11 @@ def _allocated(claims: Sequence[ResourceClaim], outcome: NodeOutcome) -> list[Al
 
 def set_summary(plan: ClaimSetPlan) -> dict[str, Any]:
     """Whose claims these are, whether they fit and where: the fields that every document has of a claim set."""
+    return {**set_name(plan), "outcome": plan.outcome, "fitting_nodes": plan.fitting_nodes}
+
+
+def set_name(plan: ClaimSetPlan) -> dict[str, Any]:
+    """Whose claims these are."""
     owner = plan.claim_set.owner
     return {
         "owner": ObjectName(kind=owner.kind, namespace=owner.namespace, name=owner.name) if owner is not None else None,
@@ -106,46 +110,4 @@ def set_summary(plan: ClaimSetPlan) -> dict[str, Any]:
         "copies": plan.claim_set.copies,
         "not_judged": list(dict.fromkeys(rule for pod in plan.claim_set.pods for rule in not_judged(pod.spec))),
         "part": plan.claim_set.part,
-        "outcome": plan.outcome,
-        "fitting_nodes": plan.fitting_nodes,
     }
-
-
-def planned_set(plan: ClaimSetPlan) -> PlannedClaimSet:
-    """The plan as documents have it."""
-    reasons = _reasons(plan)
-    nodes = [_planned_node(node, plan, reasons.get(node.node, [])) for node in plan.nodes]
-    return PlannedClaimSet(**set_summary(plan), leading=list(plan.leading), nodes=nodes)
-
-
-def _reasons(plan: ClaimSetPlan) -> dict[str, list[Reason]]:
-    """The reasons of each node, where they were asked for."""
-    if plan.explanation is None:
-        return {}
-    from dra_plan.explanation import node_reasons, reason_parts
-
-    if plan.explanation.error is not None:
-        fault = reason_parts.fault(plan.explanation.error)
-        return {node.node: [fault] for node in plan.nodes}
-    return node_reasons.reasons_by_node(plan.explanation)
-
-
-def _planned_node(node: NodeOutcome, plan: ClaimSetPlan, reasons: list[Reason]) -> PlannedNode:
-    message = node.message
-    if node.outcome is Outcome.DOES_NOT_FIT and not message:
-        message = CANNOT_ALLOCATE
-    given = [
-        PlannedClaim(
-            namespace=claim.metadata.namespace, name=claim.metadata.name, allocation=claim_allocation(allocation)
-        )
-        for claim, allocation in _allocated(plan.claim_set.claims, node)
-    ]
-    return PlannedNode(
-        name=node.node,
-        outcome=node.outcome,
-        message=message,
-        claims=given,
-        reasons=reasons,
-        steps=node.steps,
-        excluded_by=plan.excluded.get(node.node, []),
-    )

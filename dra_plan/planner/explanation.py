@@ -42,12 +42,13 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
         return f"<Explanation for {self.plan.target.version} of {counted(len(self), 'claim set')}>"
 
     def _document(self) -> ExplanationDocument:
-        from dra_plan.explanation import document
+        from dra_plan.explanation.document import SetParts
 
+        parts = SetParts()
         return ExplanationDocument(
             target=answer_target(self.plan.target),
             claim_sets=[
-                ExplainedClaimSet(**set_summary(plan), **document.set_parts(plan.explanation), excluded=_excluded(plan))
+                ExplainedClaimSet(**set_summary(plan), **parts.of(plan.explanation), excluded=_excluded(plan))
                 for plan in self.plan.claim_sets
                 if plan.explanation is not None
             ],

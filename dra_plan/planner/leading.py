@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
-
 from dra_plan.allocator import Outcome, View
 from dra_plan.api.core import Node
+from dra_plan.claimsets.alike import asked
 from dra_plan.documents.leading import LeadingReason
 from dra_plan.planner.claim_set_plan import ClaimSetPlan
 
@@ -34,12 +33,8 @@ class Leading:
         from dra_plan.explanation.leading import of_nodes
 
         claim_set = plan.claim_set
-        asked = (
-            *(msgspec.json.encode(claim.spec) for claim in claim_set.claims),
-            *(c.key for c in claim_set.allocated),
-        )
         chosen = self._chosen(plan)
-        key = (asked, tuple(chosen))
+        key = (asked(claim_set), tuple(chosen))
         if key not in self._known and self._looks >= MOST_LOOKS:
             return ()
         if key not in self._known:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
+
+from msgspec import structs
 
 from dra_plan.allocator import Allocator, NodeOutcome, Outcome, View
 from dra_plan.api.core import Node
-from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
 from dra_plan.claimsets.sets import NOT_AVAILABLE, ClaimSet
-from dra_plan.planner import defects
+from dra_plan.planner import defects, notices
 from dra_plan.planner.claim_set_plan import ClaimSetPlan
 from dra_plan.planner.question import Question
 from dra_plan.planner.timeouts import TimeoutWatch
@@ -22,6 +22,17 @@ class PlannedSet(NamedTuple):
 
     plan: ClaimSetPlan
     notices: tuple[Notice, ...] = ()
+
+    @property
+    def tells_of_all_alike(self) -> bool:
+        """Whether it holds for all sets that ask for the same: an error names the claim that it is about."""
+        return self.plan.claim_set.error is None and all(node.error is None for node in self.plan.nodes)
+
+    def told_of(self, claim_set: ClaimSet) -> PlannedSet:
+        """The same, of a set that asks for the same."""
+        about, source = notices.about(claim_set)
+        told = tuple(structs.replace(notice, object=about, source=source) for notice in self.notices)
+        return PlannedSet(ClaimSetPlan(claim_set, self.plan.nodes), told)
 
 
 class SetPlanner:
@@ -49,26 +60,14 @@ class SetPlanner:
             watch.saw(node, outcome)
             clock.saw(node, outcome)
             outcomes.append(_with_allocated(outcome, claim_set, node))
-            self._done += 1
-            if self._question.progress is not None:
-                self._question.progress(self._done, self._total)
+            self.answered(1)
         return PlannedSet(ClaimSetPlan(claim_set, tuple(outcomes)), (*watch.notices(), *clock.notices()))
 
-    def explained(self, plan: ClaimSetPlan, inventory: Inventory, *, suggest: bool) -> ClaimSetPlan:
-        """The plan with the reasons for its answers on the nodes that are not excluded."""
-        from dra_plan.explanation import explainer
-
-        told = explainer.explain(
-            self.view,
-            inventory,
-            plan.claim_set,
-            [node for node in self.nodes if node.metadata.name not in plan.excluded],
-            [answer for answer in plan.nodes if answer.node not in plan.excluded],
-            max_steps=self.max_steps,
-            suggests=suggest,
-            deadline=self.deadline,
-        )
-        return replace(plan, explanation=told)
+    def answered(self, questions: int) -> None:
+        """Tells of progress."""
+        self._done += questions
+        if self._question.progress is not None:
+            self._question.progress(self._done, self._total)
 
 
 def _with_allocated(outcome: NodeOutcome, claim_set: ClaimSet, node: Node) -> NodeOutcome:

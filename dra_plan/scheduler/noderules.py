@@ -28,6 +28,8 @@ class NodeRules:
         self._infos: dict[str, NodeInfo] = {}
         self._known: dict[Hashable, list[tuple[str, NodeExclusion]]] = {}
         """By what the plugins look at of a pod: pods that are alike to them are asked once."""
+        self._joined: dict[tuple[Hashable, ...], dict[str, list[NodeExclusion]]] = {}
+        """By the same of several pods."""
         self._affinity = NodeAffinityPlugin()
         self._plugins: tuple[FilterPlugin, ...] = (
             NodeUnschedulable(),
@@ -37,16 +39,25 @@ class NodeRules:
         )
 
     def exclusions(self, pods: Iterable[Pod]) -> dict[str, list[NodeExclusion]]:
-        """The nodes that are excluded for one of the pods, and by which plugins; most nodes take all pods."""
-        found: dict[str, dict[NodeExclusion, None]] = {}
-        for pod in pods:
-            for name, exclusion in self._remembered(pod):
-                found.setdefault(name, {})[exclusion] = None
-        return {name: list(exclusions) for name, exclusions in found.items()}
+        """The nodes that are excluded for one of the pods, and by which plugins; most nodes take all pods.
 
-    def _remembered(self, pod: Pod) -> list[tuple[str, NodeExclusion]]:
+        For pods that are alike to the plugins the very same dict.
+        """
+        pods = list(pods)
+        keys = tuple(self._key(pod) for pod in pods)
+        if keys not in self._joined:
+            found: dict[str, dict[NodeExclusion, None]] = {}
+            for key, pod in zip(keys, pods, strict=True):
+                for name, exclusion in self._remembered(key, pod):
+                    found.setdefault(name, {})[exclusion] = None
+            self._joined[keys] = {name: list(exclusions) for name, exclusions in found.items()}
+        return self._joined[keys]
+
+    def _key(self, pod: Pod) -> Hashable:
         state = CycleState()
-        key = tuple(plugin.filter_memo(state, pod) for plugin in self._plugins)
+        return tuple(plugin.filter_memo(state, pod) for plugin in self._plugins)
+
+    def _remembered(self, key: Hashable, pod: Pod) -> list[tuple[str, NodeExclusion]]:
         if key not in self._known:
             self._known[key] = list(self._of_pod(pod))
         return self._known[key]
