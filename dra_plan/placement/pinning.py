@@ -1,0 +1,97 @@
+"""Claims and slices in which each request can have only the devices that are meant for it.
+
+The allocator takes the first devices that do. To hear whether others do as well, it is asked for these alone: devices
+that nobody is meant to have are left out, each that is meant carries a mark, and each request asks for its mark.
+Requests for all devices ask for what they always ask for, and all that they would take is left in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from dra_plan.allocator import AllocatedState, DeviceID, SelectorError
+from dra_plan.allocator.pools import PoolDevice, PoolSlice
+from dra_plan.allocator.requests import Want
+from dra_plan.api.resource import (
+    AllocationResult,
+    CELDeviceSelector,
+    DeviceAttribute,
+    DeviceRequest,
+    DeviceSelector,
+    ResourceClaim,
+    ResourceSlice,
+)
+
+_DOMAIN = "placement.dra-plan"
+_MARKED = DeviceAttribute(bool_value=True)
+
+Marks = Mapping[DeviceID, Collection[str]]
+"""The marks of each device that is meant for somebody."""
+
+
+def marks_of(allocations: Iterable[AllocationResult]) -> Marks:
+    """A mark for each request of each claim that a device is meant for."""
+    found: dict[DeviceID, dict[str, None]] = {}
+    for claim, allocation in enumerate(allocations):
+        for each in allocation.devices.results:
+            name = _mark(claim, each.request)
+            found.setdefault(DeviceID(each.driver, each.pool, each.device), {})[name] = None
+    return found
+
+
+def _mark(claim: int, request: str) -> str:
+    return f"c{claim}_{request.replace('/', '__').replace('-', '_').replace('.', '_')}"
+
+
+def pinned(claims: Sequence[ResourceClaim], allocations: Sequence[AllocationResult]) -> list[ResourceClaim]:
+    """The claims with every request asking for its mark, and with those alternatives alone that are meant."""
+    return [_pinned(index, *each) for index, each in enumerate(zip(claims, allocations, strict=True))]
+
+
+def _pinned(index: int, claim: ResourceClaim, allocation: AllocationResult) -> ResourceClaim:
+    meant = {each.request for each in allocation.devices.results}
+    requests = [_request(index, request, meant) for request in claim.spec.devices.requests]
+    return replace(claim, spec=replace(claim.spec, devices=replace(claim.spec.devices, requests=requests)))
+
+
+def _request(claim: int, request: DeviceRequest, meant: Collection[str]) -> DeviceRequest:
+    if request.exactly is not None:
+        if request.exactly.allocation_mode == "All":
+            return request
+        selectors = [*request.exactly.selectors, _selector(_mark(claim, request.name))]
+        return replace(request, exactly=replace(request.exactly, selectors=selectors))
+    options = [
+        option
+        if option.allocation_mode == "All"
+        else replace(option, selectors=[*option.selectors, _selector(_mark(claim, f"{request.name}/{option.name}"))])
+        for option in request.first_available
+        if f"{request.name}/{option.name}" in meant
+    ]
+    return replace(request, first_available=options) if options else request
+
+
+def _selector(mark: str) -> DeviceSelector:
+    return DeviceSelector(cel=CELDeviceSelector(expression=f'"{mark}" in device.attributes["{_DOMAIN}"]'))
+
+
+def marked(slice_: PoolSlice, marks: Marks, state: AllocatedState, greedy: Collection[Want]) -> ResourceSlice:
+    """The slice with the marked devices, those in use, which counters depend on, and those that All would take."""
+    left = []
+    for device in slice_.devices:
+        names = marks.get(device.id)
+        if names:
+            extra = {f"{_DOMAIN}/{name}": _MARKED for name in names}
+            left.append(replace(device.device, attributes={**device.device.attributes, **extra}))
+        elif device.id in state.dedicated or device.id in state.shared or any(_takes(w, device) for w in greedy):
+            left.append(device.device)
+    return replace(slice_.object, spec=replace(slice_.object.spec, devices=left))
+
+
+def _takes(want: Want, device: PoolDevice) -> bool:
+    """Whether the request's selectors are true of the device, or can't be told."""
+    try:
+        return want.selector_refusal(device) is None
+    except SelectorError:
+        return True

@@ -1,0 +1,162 @@
+"""How many nodes of each kind take which combination of pods: an integer program, in whole numbers.
+
+What a combination is, and that it fits, comes from `rooms`; here are only numbers. A solution is checked in whole
+numbers before it counts, so that nothing rests on the solver's arithmetic but the bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from .solver import Model, SolverEnd, solve
+
+
+@dataclass(frozen=True)
+class Column:
+    """So many pods of each kind on one node of a kind; `claims` are those that its pods share with others."""
+
+    node_kind: int
+    holds: tuple[int, ...]
+    claims: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Need:
+    """At least so many pods of these kinds have to be placed, or none of the placement counts."""
+
+    kinds: frozenset[int]
+    number: int
+
+
+@dataclass(frozen=True)
+class Program:
+    """`nodes` says how many nodes of each kind there are, `wanted` how many pods.
+
+    `levels` are kinds of pods that count the same, the most important first: more pods of an earlier level are worth
+    more than any number of a later one. With `mix`, pods count in these proportions only, as whole sets.
+    """
+
+    nodes: tuple[int, ...]
+    wanted: tuple[int, ...]
+    columns: tuple[Column, ...]
+    levels: tuple[tuple[int, ...], ...]
+    needs: tuple[Need, ...] = ()
+    mix: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Solution:
+    """`placed` pods of each kind, by `taken`: column index to number of nodes.
+
+    `reached` and `bounds` are of each level (with a mix, of whole sets): what is placed, and what can't be exceeded.
+    """
+
+    placed: tuple[int, ...] = ()
+    taken: dict[int, int] = field(default_factory=dict)
+    reached: tuple[int, ...] = ()
+    bounds: tuple[int, ...] = ()
+    is_possible: bool = True
+    """False if the needs can't be met, which is proved."""
+    is_found: bool = True
+    """False if no solution was found; then only the bounds count."""
+
+
+def best(program: Program) -> Solution:
+    """The best solution that was found within the solver's steps, and how much better one may be."""
+    simple = _without_solver(program)
+    return simple if simple is not None else _Rows(program).best()
+
+
+def _without_solver(program: Program) -> Solution | None:
+    """Where there is one kind of pods, and nothing couples the nodes, each node is filled on its own."""
+    if len(program.wanted) != 1 or any(column.claims for column in program.columns):
+        return None
+    fullest: dict[int, int] = {}
+    for index, column in enumerate(program.columns):
+        known = fullest.get(column.node_kind)
+        if known is None or column.holds > program.columns[known].holds:
+            fullest[column.node_kind] = index
+    total, taken = 0, {}
+    for node_kind, index in sorted(fullest.items()):
+        holds = program.columns[index].holds[0]
+        if not holds or total >= program.wanted[0]:
+            continue
+        nodes = min(program.nodes[node_kind], -(-(program.wanted[0] - total) // holds))
+        taken[index] = nodes
+        total += nodes * holds
+    unit = program.mix[0] if program.mix is not None else 1
+    reached = min(total, program.wanted[0]) // unit
+    possible = all(reached * unit >= need.number for need in program.needs if need.kinds)
+    return Solution((reached * unit,), taken, (reached,), (reached,), is_possible=possible, is_found=possible)
+
+
+class _Rows:
+    """The program as a model for the solver: a variable for each column, then one for the pods placed of each kind."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._columns = len(program.columns)
+        kinds = len(program.wanted)
+        self._sets = self._columns + kinds
+        self._model = Model([program.nodes[column.node_kind] for column in program.columns] + list(program.wanted))
+        for node_kind, number in enumerate(program.nodes):
+            self._model.at_most(
+                {i: 1 for i, column in enumerate(program.columns) if column.node_kind == node_kind}, number
+            )
+        for kind in range(kinds):
+            row = {i: -column.holds[kind] for i, column in enumerate(program.columns) if column.holds[kind]}
+            self._model.at_most({**row, self._columns + kind: 1}, 0)
+        for claim in sorted({claim for column in program.columns for claim in column.claims}):
+            self._model.at_most({i: 1 for i, column in enumerate(program.columns) if claim in column.claims}, 1)
+        for need in program.needs:
+            self._model.at_most({self._columns + kind: -1 for kind in sorted(need.kinds)}, -need.number)
+        if program.mix is not None:
+            most = min((w // m for w, m in zip(program.wanted, program.mix, strict=True) if m), default=0)
+            self._model.upper.append(most)
+            for kind, share in enumerate(program.mix):
+                self._model.at_most({self._sets: share, self._columns + kind: -1}, 0)
+
+    def _goals(self) -> list[dict[int, int]]:
+        if self._program.mix is not None:
+            return [{self._sets: 1}]
+        return [{self._columns + kind: 1 for kind in level} for level in self._program.levels]
+
+    def best(self) -> Solution:
+        """Level after level; then, of what is as good, the one with the fewest nodes, by a fixed order."""
+        bounds: list[int] = []
+        values: list[int] | None = None
+        for goal in self._goals():
+            most = sum(self._model.upper[i] for i in goal)
+            found = solve(self._model, goal, self._is_right)
+            if found.outcome is SolverEnd.IMPOSSIBLE:
+                return Solution(is_possible=False, is_found=False)
+            bounds.append(min(most, found.bound))
+            if found.values is None:
+                return Solution(bounds=(*bounds, *self._rest(bounds)), is_found=False)
+            values = found.values
+            reached = sum(values[i] * weight for i, weight in goal.items())
+            self._model.at_most({i: -weight for i, weight in goal.items()}, -reached)
+        assert values is not None
+        tidy = solve(self._model, {i: -_weight(i) for i in range(self._columns)}, self._is_right, start=values)
+        return self._solution(tidy.values or values, bounds)
+
+    def _rest(self, bounds: Sequence[int]) -> list[int]:
+        return [sum(self._model.upper[i] for i in goal) for goal in self._goals()[len(bounds) :]]
+
+    def _solution(self, values: Sequence[int], bounds: Sequence[int]) -> Solution:
+        taken = {i: values[i] for i in range(self._columns) if values[i]}
+        placed = tuple(values[self._columns + kind] for kind in range(len(self._program.wanted)))
+        if self._program.mix is not None:
+            placed = tuple(share * values[self._sets] for share in self._program.mix)
+        reached = tuple(sum(values[i] * weight for i, weight in goal.items()) for goal in self._goals())
+        return Solution(placed, taken, reached, tuple(max(pair) for pair in zip(bounds, reached, strict=True)))
+
+    def _is_right(self, values: Sequence[int]) -> bool:
+        """Whether whole numbers keep every row."""
+        return self._model.keeps(values)
+
+
+def _weight(index: int) -> int:
+    """The price of using a column once: about the same for all, and never the same for two small sets of them."""
+    return 10_000 + index * 7_919 % 4_999

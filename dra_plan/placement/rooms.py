@@ -1,0 +1,258 @@
+"""What one node of a kind can hold: the largest combinations of pods, found by asking the allocator and the filters.
+
+A combination says how many pods of each kind; with it fit all smaller ones. `inner` are those that fit, `outer` those
+beyond which nothing is possible: the same, unless a question stayed open or there were too many to ask.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from dra_plan.allocator import NodeOutcome, Outcome
+from dra_plan.api.resource import ResourceClaim
+from dra_plan.releases import Quirk
+
+from .candidates import PodKind, PodToPlace
+from .ground import Ground
+from .nodekinds import AlikeNodes
+from .verify import CarriedOut
+
+Combination = tuple[int, ...]
+
+MOST_QUESTIONS = 2_000
+MOST_VISITS = 20_000
+"""So many combinations are asked about, and looked at, on a kind of node; what is not known by then stays open."""
+
+_BY_ORDER: frozenset[Quirk] = frozenset(
+    {"all_alternative_loses_index", "all_drops_exhausted", "capacity_of_wrong_device", "counters_by_pool_name"}
+)
+"""Defects by which pods may fit in another order, or on a node asked earlier, than the one that is asked about."""
+
+
+class RoomAnswer(enum.Enum):
+    """Whether a combination fits a node."""
+
+    YES = "yes"
+    NO = "no"
+    OPEN = "open"
+
+
+@dataclass(frozen=True)
+class Room:
+    """What a node of a kind can hold."""
+
+    inner: tuple[Combination, ...]
+    outer: tuple[Combination, ...]
+    complete: bool = True
+    """False if there were more questions than `MOST_QUESTIONS`."""
+
+
+class RoomFinder:
+    """Asks about combinations of these kinds of pods, and remembers what was answered."""
+
+    def __init__(self, ground: Ground, kinds: Sequence[PodKind]) -> None:
+        self._ground, self._kinds = ground, kinds
+
+    def room(self, node_kind: AlikeNodes) -> Room:
+        """What a node of the kind can hold."""
+        return _Search(self._ground, self._kinds, node_kind).room()
+
+
+class _Search:
+    """The combinations of one kind of node."""
+
+    def __init__(self, ground: Ground, kinds: Sequence[PodKind], node_kind: AlikeNodes) -> None:
+        self._ground, self._kinds, self._node = ground, kinds, node_kind.first
+        limit = max(0, self._node.allowed_pods - len(self._node.pods))
+        self._most = [
+            0 if refusal is not None else min(kind.count, limit)
+            for kind, refusal in zip(kinds, node_kind.refusals, strict=True)
+        ]
+        self._fits: list[Combination] = []
+        self._fails: list[Combination] = []
+        self._open: set[Combination] = set()
+        self._asked = self._visited = 0
+
+    @property
+    def _is_worn_out(self) -> bool:
+        return self._asked > MOST_QUESTIONS or self._visited > MOST_VISITS
+
+    def room(self) -> Room:
+        """All largest combinations, or as many as the questions allow."""
+        for index, most in enumerate(self._most):
+            if most:
+                self._most[index] = self._alone(index)
+        groups = list(self._signatures())
+        inner: dict[Combination, None] = {}
+        outer: dict[Combination, None] = {}
+        complete = True
+        for allowed in groups:
+            bounds = [most if index in allowed else 0 for index, most in enumerate(self._most)]
+            for answers, into in (((RoomAnswer.YES,), inner), ((RoomAnswer.YES, RoomAnswer.OPEN), outer)):
+                if into is outer and not self._open and complete:
+                    into.update(inner)
+                    continue
+                found = list(self._maximal(bounds, answers))
+                if self._is_worn_out:
+                    complete = False
+                    if into is outer:
+                        found = [tuple(bounds)]
+                into.update(dict.fromkeys(found))
+        return Room(self._largest(inner), self._largest(outer), complete)
+
+    def _largest(self, found: Iterable[Combination]) -> tuple[Combination, ...]:
+        """Those that are below no other one with the same shared claims."""
+        kept: dict[frozenset[str], list[Combination]] = {}
+        for each in sorted(set(found), reverse=True):
+            others = kept.setdefault(claims_of(self._kinds, each), [])
+            if not any(_is_below(each, other) for other in others):
+                others.append(each)
+        return tuple(each for others in kept.values() for each in others)
+
+    def _alone(self, index: int) -> int:
+        """How many of this kind alone may fit at most; open questions count as room."""
+        return self._extend([0] * len(self._most), index, self._most[index], (RoomAnswer.YES, RoomAnswer.OPEN))
+
+    def _signatures(self) -> Iterator[frozenset[int]]:
+        """The sets of kinds that may be together on a node: one for each set of shared claims that may be there."""
+        sharing = [i for i, kind in enumerate(self._kinds) if kind.shared and self._most[i]]
+        plain = frozenset(i for i, kind in enumerate(self._kinds) if not kind.shared)
+        seen = {plain: None}
+        claims = sorted({claim for i in sharing for claim in self._kinds[i].shared})
+        for number in range(1, 2 ** min(len(claims), 6)):
+            here = {claim for bit, claim in enumerate(claims) if number >> bit & 1}
+            seen[plain | {i for i in sharing if self._kinds[i].shared <= here}] = None
+        if len(claims) > 6:
+            seen[plain | set(sharing)] = None
+        return iter(seen)
+
+    def _maximal(self, bounds: Sequence[int], answers: tuple[RoomAnswer, ...]) -> Iterator[Combination]:
+        """The combinations within the bounds that have such an answer and are not below another one that has."""
+        used = [index for index, bound in enumerate(bounds) if bound]
+        if not used:
+            yield tuple([0] * len(bounds))
+            return
+        yield from self._below([0] * len(bounds), used, bounds, answers)
+
+    def _below(
+        self, chosen: list[int], left: Sequence[int], bounds: Sequence[int], answers: tuple[RoomAnswer, ...]
+    ) -> Iterator[Combination]:
+        self._visited += 1
+        index, *others = left
+        most = self._extend(chosen, index, bounds[index], answers)
+        if not others:
+            chosen[index] = most
+            yield tuple(chosen)
+            chosen[index] = 0
+            return
+        for number in range(most, -1, -1):
+            chosen[index] = number
+            yield from self._below(chosen, others, bounds, answers)
+            if self._is_worn_out:
+                break
+        chosen[index] = 0
+
+    def _extend(self, chosen: Sequence[int], index: int, bound: int, answers: tuple[RoomAnswer, ...]) -> int:
+        """How many of a kind fit beside what is chosen: doubling, then halving."""
+
+        def fits(number: int) -> bool:
+            return self._answer((*chosen[:index], number, *chosen[index + 1 :])) in answers
+
+        low, high, step = 0, bound, 1
+        while low < high:
+            probe = min(low + step, high)
+            if fits(probe):
+                low, step = probe, step * 2
+            else:
+                high, step = probe - 1, max(1, (probe - low) // 2) if probe - low > 1 else 1
+                break
+        while low < high:
+            probe = (low + high + 1) // 2
+            if fits(probe):
+                low = probe
+            else:
+                high = probe - 1
+        return low
+
+    # One combination
+
+    def _answer(self, wanted: Combination) -> RoomAnswer:
+        if not any(wanted) or any(_is_below(wanted, known) for known in self._fits):
+            return RoomAnswer.YES
+        if any(_is_below(known, wanted) for known in self._fails):
+            return RoomAnswer.NO
+        if wanted in self._open:
+            return RoomAnswer.OPEN
+        if self._is_worn_out:
+            return RoomAnswer.OPEN
+        self._asked += 1
+        answer = self._ask(wanted)
+        if answer is RoomAnswer.YES:
+            self._fits.append(wanted)
+        elif answer is RoomAnswer.NO:
+            self._fails.append(wanted)
+        else:
+            self._open.add(wanted)
+        return answer
+
+    def _ask(self, wanted: Combination) -> RoomAnswer:
+        ground, node = self._ground, self._node
+        pods = pods_of(self._kinds, wanted)
+        _, refused = ground.counted(pods, node)
+        if refused is not None:
+            return RoomAnswer.NO
+        claims = ground.joint_claims(pods, node)
+        if not claims:
+            return RoomAnswer.YES
+        outcome = ground.allocate(claims, node, ground.joint)
+        if outcome.outcome is Outcome.UNDECIDED:
+            return RoomAnswer.OPEN
+        if outcome.outcome is Outcome.FITS:
+            return self._tried(pods, outcome) if self._is_doubtful(claims, outcome) else RoomAnswer.YES
+        if outcome.outcome is Outcome.DOES_NOT_FIT or len(pods) == 1:
+            has = self._ground.target.quirks.among(outcome.sighted)
+            return RoomAnswer.OPEN if _BY_ORDER.intersection(has) else RoomAnswer.NO
+        return self._without_defects(pods)
+
+    def _is_doubtful(self, claims: Sequence[ResourceClaim], found: NodeOutcome) -> bool:
+        """Whether a defect of the release may keep pods that come one after the other from what was found."""
+        has = set(self._ground.target.quirks.among(found.sighted))
+        if "admin_take_blocks" in has and not any(map(_is_privileged, claims)):
+            has.remove("admin_take_blocks")
+        return bool(has)
+
+    def _without_defects(self, pods: Sequence[PodToPlace]) -> RoomAnswer:
+        """The answer where an error ended the search for several pods: one pod alone need not come by it."""
+        claims = self._ground.joint_claims(pods, self._node)
+        promised = self._ground.allocate(claims, self._node, self._ground.promised)
+        if promised.outcome is Outcome.FITS:
+            return self._tried(pods, promised)
+        return RoomAnswer.OPEN
+
+    def _tried(self, pods: Sequence[PodToPlace], outcome: NodeOutcome) -> RoomAnswer:
+        """Whether the release takes the pods one after the other, each with the devices that were found for it."""
+        claims = self._ground.joint_claims(pods, self._node)
+        hint = {claim.metadata.uid: got for claim, got in zip(claims, outcome.allocations, strict=True)}
+        trial = CarriedOut(self._ground, self._node.name)
+        return RoomAnswer.OPEN if any(trial.place(pod, self._node.name, hint) for pod in pods) else RoomAnswer.YES
+
+
+def _is_privileged(claim: ResourceClaim) -> bool:
+    """Whether a request of the claim asks for admin access."""
+    return any(request.exactly is not None and request.exactly.admin_access for request in claim.spec.devices.requests)
+
+
+def pods_of(kinds: Sequence[PodKind], wanted: Combination) -> list[PodToPlace]:
+    """The first pods of each kind, as many as the combination says."""
+    return [pod for kind, number in zip(kinds, wanted, strict=True) for pod in kind.take(number)]
+
+
+def claims_of(kinds: Sequence[PodKind], combination: Combination) -> frozenset[str]:
+    """The shared claims that the pods of a combination use."""
+    return frozenset(claim for kind, number in zip(kinds, combination, strict=True) if number for claim in kind.shared)
+
+
+def _is_below(small: Combination, large: Combination) -> bool:
+    return all(one <= other for one, other in zip(small, large, strict=True))

@@ -1,0 +1,249 @@
+"""The best placement of pods on a cluster, and how much better one may be.
+
+The parts are put together here: kinds of nodes, what each can hold, the program, and the placement carried out pod by
+pod. `seek` is for pods that are there, `seek_copies` for copies of some.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from dra_plan.api.core import Pod
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.resource import ResourceClaim
+from dra_plan.releases import Target
+from dra_plan.scheduler.copies import copy_of
+
+from .afterwards import Afterwards, LateRefusal
+from .candidates import PodKind, PodToPlace, kinds_of
+from .errors import UnverifiedPlacementError
+from .ground import Ground
+from .nodekinds import AlikeNodes, node_kinds
+from .program import Column, Need, Program, Solution, best
+from .rooms import Room, RoomFinder, claims_of
+from .verify import CarriedOut
+
+
+@dataclass(frozen=True)
+class PlacedPod:
+    """A pod, its node, and what the claims get that it brings: those of pods placed before it are not repeated."""
+
+    candidate: PodToPlace
+    node: str
+    claims: tuple[ResourceClaim, ...] = ()
+    """With their allocations."""
+
+
+@dataclass(frozen=True)
+class BestPlacement:
+    """Pods that can run at the same time, verified one by one, and what is proved about any other placement.
+
+    `reached` and `bounds` are numbers of pods of each level (with a mix: of whole sets); where they are equal nothing
+    better exists. `late` are refusals by filters outside the program (`afterwards`).
+    """
+
+    placed: tuple[PlacedPod, ...]
+    left: tuple[PodToPlace, ...]
+    reached: tuple[int, ...]
+    bounds: tuple[int, ...]
+    is_possible: bool = True
+    """False if what is needed can't be placed, which is proved."""
+    late: tuple[LateRefusal, ...] = ()
+
+    @property
+    def is_best(self) -> bool:
+        """Whether nothing better exists."""
+        return self.reached == self.bounds
+
+
+class PlacementQuestion:
+    """Kinds of pods on the nodes of a ground, with what each kind of node can hold of them."""
+
+    def __init__(self, ground: Ground, kinds: Sequence[PodKind]) -> None:
+        self.ground, self.kinds = ground, tuple(kinds)
+
+    @cached_property
+    def node_kinds(self) -> list[AlikeNodes]:
+        """The nodes by kind."""
+        return node_kinds(self.ground, self.kinds)
+
+    @cached_property
+    def rooms(self) -> list[Room]:
+        """What a node of each kind can hold."""
+        finder = RoomFinder(self.ground, self.kinds)
+        return [finder.room(node_kind) for node_kind in self.node_kinds]
+
+    @property
+    def is_coupled(self) -> bool:
+        """Whether nodes share devices that these pods could get: then what one node takes, others lack."""
+        return any(node_kind.shared for node_kind in self.node_kinds)
+
+    def program(
+        self,
+        levels: Sequence[Sequence[int]],
+        *,
+        outer: bool = False,
+        needs: Sequence[Need] = (),
+        mix: Sequence[int] | None = None,
+        wanted: Sequence[int] | None = None,
+    ) -> Program:
+        """The program of what fits for certain, or of what is not excluded (`outer`)."""
+        columns = [
+            Column(index, combination, claims_of(self.kinds, combination) if not self.is_coupled else frozenset())
+            for index, room in enumerate(self.rooms)
+            for combination in (room.outer if outer else room.inner)
+            if any(combination)
+        ]
+        return Program(
+            nodes=tuple(len(node_kind.nodes) for node_kind in self.node_kinds),
+            wanted=tuple(kind.count for kind in self.kinds) if wanted is None else tuple(wanted),
+            columns=tuple(columns),
+            levels=tuple(tuple(level) for level in levels),
+            needs=tuple(needs),
+            mix=tuple(mix) if mix is not None else None,
+        )
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether inner and outer rooms are the same, and nothing couples the nodes."""
+        return not self.is_coupled and all(room.inner == room.outer for room in self.rooms)
+
+    def best(
+        self, levels: Sequence[Sequence[int]], needs: Sequence[Need] = (), mix: Sequence[int] | None = None
+    ) -> BestPlacement:
+        """The best placement by these levels, the most important first."""
+        solution = best(self.program(levels, needs=needs, mix=mix))
+        bounds, possible = solution.bounds, solution.is_possible
+        if not self.is_exact:
+            outer = best(self.program(levels, outer=True, needs=needs, mix=mix))
+            bounds, possible = outer.bounds, outer.is_possible
+        placed, left = self._carried_out(solution)
+        reached = self._reached(placed, levels, mix)
+        if not bounds:
+            bounds = tuple(sum(self.kinds[kind].count for kind in level) for level in levels)
+        late = Afterwards(self.ground).refusals([(each.candidate, each.node) for each in placed])
+        return BestPlacement(tuple(placed), tuple(left), reached, bounds, is_possible=possible, late=tuple(late))
+
+    def _reached(
+        self, placed: Sequence[PlacedPod], levels: Sequence[Sequence[int]], mix: Sequence[int] | None
+    ) -> tuple[int, ...]:
+        there = {id(each.candidate) for each in placed}
+        numbers = [sum(id(member) in there for member in kind.members) for kind in self.kinds]
+        if mix is not None:
+            return (min(number // share for number, share in zip(numbers, mix, strict=True) if share),)
+        return tuple(sum(numbers[kind] for kind in level) for level in levels)
+
+    # From numbers to pods
+
+    def _carried_out(self, solution: Solution) -> tuple[list[PlacedPod], list[PodToPlace]]:
+        """The pods of a solution on their nodes, each verified; and those that are left."""
+        standing = CarriedOut(self.ground)
+        placed: list[PlacedPod] = []
+        for node, pods in self._assignment(solution):
+            for candidate, claims in self._on_node(standing, node, pods):
+                placed.append(PlacedPod(candidate, node, claims))
+        there = {id(each.candidate) for each in placed}
+        left = [
+            member
+            for kind, number in zip(self.kinds, solution.placed or [0] * len(self.kinds), strict=True)
+            for member in (kind.members if kind.more is None else kind.take(number))
+            if id(member) not in there
+        ]
+        if self.is_coupled:
+            placed += self._elsewhere(standing, left)
+        return placed, left
+
+    def _assignment(self, solution: Solution) -> list[tuple[str, list[PodToPlace]]]:
+        """Which node takes which pods: nodes and pods in their order."""
+        columns = self.program((), outer=False).columns
+        holds: dict[str, tuple[int, ...]] = {}
+        for index, number in sorted(solution.taken.items()):
+            column = columns[index]
+            free = [node.name for node in self.node_kinds[column.node_kind].nodes if node.name not in holds]
+            holds.update(dict.fromkeys(free[:number], column.holds))
+        done = [0] * len(self.kinds)
+        assigned = []
+        for name in (node.name for node in self.ground.nodes if node.name in holds):
+            pods: list[PodToPlace] = []
+            for index, kind in enumerate(self.kinds):
+                number = min(holds[name][index], solution.placed[index] - done[index])
+                pods += kind.take(number, done[index])
+                done[index] += number
+            if pods:
+                assigned.append((name, pods))
+        return assigned
+
+    def _on_node(
+        self, standing: CarriedOut, name: str, pods: Sequence[PodToPlace]
+    ) -> Iterable[tuple[PodToPlace, tuple[ResourceClaim, ...]]]:
+        """Puts pods on a node. Where nodes share devices some may find them gone; else that is an internal error."""
+        hint = standing.hint(pods, name)
+        for candidate in pods:
+            before = set(standing.claims)
+            why = standing.place(candidate, name, hint)
+            if not why:
+                yield candidate, tuple(claim for uid, claim in standing.claims.items() if uid not in before)
+            elif not self.is_coupled:
+                raise UnverifiedPlacementError(candidate.pod.key, name, why)
+
+    def _elsewhere(self, standing: CarriedOut, left: list[PodToPlace]) -> list[PlacedPod]:
+        """Pods that found their devices gone, on the first other node that takes them; they are no longer `left`."""
+        found = []
+        for candidate in list(left):
+            for node in self.ground.nodes:
+                before = set(standing.claims)
+                if not standing.place(candidate, node.name, {}):
+                    claims = tuple(claim for uid, claim in standing.claims.items() if uid not in before)
+                    found.append(PlacedPod(candidate, node.name, claims))
+                    left.remove(candidate)
+                    break
+        return found
+
+
+def seek(
+    ground: Ground, pods: Iterable[Pod], *, by_priority: bool = False, needs: Sequence[Need] = ()
+) -> BestPlacement:
+    """The placement of as many of these pods as possible; `by_priority`: those of high priority before all others."""
+    question = PlacementQuestion(ground, kinds_of(ground.ready(pod) for pod in pods))
+    return question.best(levels_of(question.kinds, by_priority=by_priority), needs)
+
+
+def levels_of(kinds: Sequence[PodKind], *, by_priority: bool) -> list[list[int]]:
+    """The kinds by priority, highest first; one level of all of them otherwise."""
+    if not by_priority:
+        return [list(range(len(kinds)))]
+    found: dict[int, list[int]] = {}
+    for index, kind in enumerate(kinds):
+        found.setdefault(kind.priority, []).append(index)
+    return [found[priority] for priority in sorted(found, reverse=True)]
+
+
+def seek_copies(
+    inventory: Inventory,
+    target: Target,
+    templates: Sequence[tuple[Pod, int]],
+    limit: int,
+    *,
+    max_steps: int | None = None,
+) -> BestPlacement:
+    """The most copies of pods beside those that run: at most `limit` sets of so many copies of each template.
+
+    `reached` is the number of whole sets in the placement, `bounds` what can't be exceeded. Claims that the templates
+    name, instead of making them, are shared by all copies. Raises SolverMissingError where there is more than one
+    template and no solver.
+    """
+    ground = Ground(inventory, target, max_steps)
+    kinds = [_copies(ground, pod, share * limit) for pod, share in templates]
+    question = PlacementQuestion(ground, kinds)
+    return question.best([list(range(len(kinds)))], mix=[share for _, share in templates])
+
+
+def _copies(ground: Ground, template: Pod, count: int) -> PodKind:
+    def more(number: int) -> PodToPlace:
+        return ground.ready(ground.add(copy_of(template, number)))
+
+    first = more(0)
+    shared = frozenset(claim.key for claim in first.pending if not claim.metadata.owner_references)
+    return PodKind([first], count, more, shared)

@@ -1,0 +1,52 @@
+"""The best placement against brute force, without any of upstream's defects: as many pods, and as many at most."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+import pytest
+
+import dra_plan
+from dra_plan.placement.ground import Ground
+from dra_plan.placement.seek import BestPlacement, seek
+
+from .fleets import Brute, Fleet, objects_of, random_fleet
+
+GATES = {"DRAListTypeAttributes": True}
+
+
+def sought(fleet: Fleet) -> BestPlacement:
+    gates = GATES if fleet.lists else None
+    cluster = dra_plan.Cluster.of(objects_of(fleet), quirks="fixed", feature_gates=gates)
+    ground = Ground(cluster.inventory, cluster.target)
+    return seek(ground, [pod for pod in ground.cluster.pods.values() if not pod.spec.node_name])
+
+
+def check(seeds: Iterable[int], *, network: bool = False) -> Counter[str]:
+    """Compares, and counts what the cases had in them."""
+    seen: Counter[str] = Counter()
+    for seed in seeds:
+        fleet = random_fleet(seed, network=network)
+        brute = Brute(fleet)
+        placement, most = sought(fleet), brute.most()
+        assert placement.reached == (most,), f"seed {seed}: {most} are possible"
+        assert placement.bounds == (most,), f"seed {seed}: no more than {most} are possible"
+        nodes = {placed.candidate.pod.metadata.name: placed.node for placed in placement.placed}
+        assert brute.is_possible(nodes), f"seed {seed}"
+        users = Counter(claim for pod in fleet.pods for claim in pod.claims)
+        seen["all" if most == len(fleet.pods) else "some" if most else "none"] += 1
+        seen["shared claims"] += any(number > 1 for number in users.values())
+        seen["several nodes"] += len(set(nodes.values())) > 1
+    return seen
+
+
+def test_as_many_pods_as_brute_force_finds() -> None:
+    seen = check(range(60))
+    assert min(seen[name] for name in ("all", "some", "none", "shared claims", "several nodes")) >= 3, seen
+
+
+@pytest.mark.long
+def test_as_many_pods_as_brute_force_finds_in_many_cases() -> None:
+    seen = check(range(1_000, 4_000))
+    assert min(seen[name] for name in ("all", "some", "none", "shared claims", "several nodes")) >= 100, seen
