@@ -514,6 +514,12 @@ class Cluster:
         most = plan.USUAL_LIMIT if limit is None else at_least_one(limit, "limit")
         return self._told(plan.grow(self._inventory, self.target, asked, found, limit=most))
 
+    def page(self, answer: PrintedAnswer[Any]) -> str:
+        """An answer of this cluster as a page of HTML, with a picture of the cluster: one file, which loads nothing."""
+        from dra_plan.report.pages import html
+
+        return html(required(answer, PrintedAnswer, "answer", "an answer"), self._inventory, self._view)
+
     def diff(
         self,
         other: Cluster,

@@ -8,7 +8,7 @@ import typer
 
 from dra_plan.cli import options, whatif
 from dra_plan.cli.exits import Exit, of_document
-from dra_plan.cli.reporting import Reporting, of_claim_sets
+from dra_plan.cli.reporting import Reporting, of_claim_sets, page_of
 
 if TYPE_CHECKING:
     from dra_plan.documents.allocation import AllocationDocument
@@ -116,7 +116,8 @@ def allocate(
                 " (--allow-empty makes that a success)"
             )
         reports.tell(
-            lambda: of_claim_sets(document, gate, cluster.inventory.origins, command="allocate", anchor=reports.anchor)
+            lambda: of_claim_sets(document, gate, cluster.inventory.origins, command="allocate", anchor=reports.anchor),
+            page_of(cluster, plan),
         )
         print_document(document, form)
         status = of_document(document, gate)

@@ -8,6 +8,7 @@ import typer
 
 from dra_plan.cli import options, whatif
 from dra_plan.cli.exits import Exit, of_document
+from dra_plan.cli.reporting import Reporting, page_of
 
 if TYPE_CHECKING:
     from dra_plan.documents.capacity import CapacityDocument
@@ -42,6 +43,7 @@ def capacity(
     max_steps: options.MaxSteps = None,
     fail_on: options.FailOn = "error",
     output: options.Output = "table",
+    report: options.Pages = None,
 ) -> Exit:
     """Say how many copies of a pod there is room for.
 
@@ -54,20 +56,23 @@ def capacity(
     from dra_plan.errors import InputError
     from dra_plan.output.formats import parse_lazily
 
-    form = parse_lazily(output, _tables)
-    gate = options.gate(min_copies=at_least, fail_on=fail_on)
-    asked = opened(context)
-    document = asked.cluster.capacity(
-        *asked.owners, namespace=asked.namespace, limit=limit, infer_nodes=infer_nodes, max_steps=max_steps
-    ).document
-    if not document.items and not allow_empty:
-        print_warnings(document.warnings)
-        raise InputError(
-            "nothing to copy: the input has no pod that waits and no workload; name a pod, whatever has become of it"
-            " (--allow-empty makes that a success)"
+    with Reporting("capacity", report, paths, filenames, pages_only=True) as reports:
+        form = parse_lazily(output, _tables)
+        gate = options.gate(min_copies=at_least, fail_on=fail_on)
+        asked = opened(context)
+        found = asked.cluster.capacity(
+            *asked.owners, namespace=asked.namespace, limit=limit, infer_nodes=infer_nodes, max_steps=max_steps
         )
-    print_document(document, form)
-    return of_document(document, gate)
+        document = found.document
+        if not document.items and not allow_empty:
+            print_warnings(document.warnings)
+            raise InputError(
+                "nothing to copy: the input has no pod that waits and no workload; name a pod, whatever has become of"
+                " it (--allow-empty makes that a success)"
+            )
+        reports.tell(None, page_of(asked.cluster, found))
+        print_document(document, form)
+        return of_document(document, gate)
 
 
 def _tables() -> Formats[CapacityDocument]:

@@ -33,7 +33,8 @@ def of(*values: str) -> Complete:
 
 outputs = of("table", "wide", *DATA, "name")
 explanations = of("text", "markdown", *DATA)
-reports = of("junit=report.xml", "sarif=report.sarif", "github", "gitlab=report.json")
+pages = of("html=report.html")
+reports = of("html=report.html", "junit=report.xml", "sarif=report.sarif", "github", "gitlab=report.json")
 
 
 def versions(incomplete: str) -> list[str]:

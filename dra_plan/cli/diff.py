@@ -9,6 +9,7 @@ import typer
 from dra_plan.cli import live, options, whatif
 from dra_plan.cli.arguments import tell_apart
 from dra_plan.cli.exits import Exit, of_document
+from dra_plan.cli.reporting import Reporting, page_of
 
 if TYPE_CHECKING:
     from dra_plan.cluster import Cluster
@@ -51,6 +52,7 @@ def diff(
             "--output", "-o", metavar="FORMAT", help="table, wide, markdown, json, yaml, name or jsonpath=TEMPLATE."
         ),
     ] = "table",
+    report: options.Pages = None,
 ) -> Exit:
     """Say what changes, and for whom.
 
@@ -64,32 +66,37 @@ def diff(
     from dra_plan.errors import UsageError
     from dra_plan.output.diff import parse
 
-    form = parse(output)
-    gate = options.gate(fail_on=fail_on)
-    wanted = selected(context)
-    namespace = options.one_namespace(namespace, all_namespaces=all_namespaces)
-    may_ask = live.asked(context).wanted or live.is_plugin()
-    told_apart = tell_apart(paths, None, command="diff", live=may_ask)
-    if len(told_apart.paths) > 2:
-        raise UsageError(f"two states are compared, BEFORE and AFTER: here are {len(told_apart.paths)} paths")
-    states = [loaded(context, given) for given in _states(context, told_apart.paths)]
-    before, after = states[0], states[-1]
-    after = _under(after, to_kubernetes_version, to_feature_gates, to_quirks)
-    after = whatif.changed(context, after)
-    if after is before:
-        raise UsageError("nothing to compare: name a second state, or say what changes (--drain, --to-..., see --help)")
-    document = before.diff(
-        after,
-        *told_apart.owners,
-        namespace=namespace,
-        selector=wanted,
-        together=together,
-        devices_only=devices_only,
-        infer_nodes=infer_nodes,
-        max_steps=max_steps,
-    ).document
-    print_document(document, form)
-    return of_document(document, gate)
+    with Reporting("diff", report, paths, pages_only=True) as reports:
+        form = parse(output)
+        gate = options.gate(fail_on=fail_on)
+        wanted = selected(context)
+        namespace = options.one_namespace(namespace, all_namespaces=all_namespaces)
+        may_ask = live.asked(context).wanted or live.is_plugin()
+        told_apart = tell_apart(paths, None, command="diff", live=may_ask)
+        if len(told_apart.paths) > 2:
+            raise UsageError(f"two states are compared, BEFORE and AFTER: here are {len(told_apart.paths)} paths")
+        states = [loaded(context, given) for given in _states(context, told_apart.paths)]
+        before, after = states[0], states[-1]
+        after = _under(after, to_kubernetes_version, to_feature_gates, to_quirks)
+        after = whatif.changed(context, after)
+        if after is before:
+            raise UsageError(
+                "nothing to compare: name a second state, or say what changes (--drain, --to-..., see --help)"
+            )
+        found = before.diff(
+            after,
+            *told_apart.owners,
+            namespace=namespace,
+            selector=wanted,
+            together=together,
+            devices_only=devices_only,
+            infer_nodes=infer_nodes,
+            max_steps=max_steps,
+        )
+        document = found.document
+        reports.tell(None, page_of(after, found))
+        print_document(document, form)
+        return of_document(document, gate)
 
 
 def _states(context: typer.Context, paths: list[str]) -> list[list[str]]:

@@ -11,7 +11,7 @@ import typer
 
 from dra_plan.cli import completing, options, whatif
 from dra_plan.cli.exits import Exit, of_document
-from dra_plan.cli.reporting import Reporting, of_claim_sets
+from dra_plan.cli.reporting import Reporting, of_claim_sets, page_of
 
 
 def explain(
@@ -100,7 +100,8 @@ def explain(
         keep_until_exit(told)
         document = told.document
         reports.tell(
-            lambda: of_claim_sets(document, gate, cluster.inventory.origins, command="explain", anchor=reports.anchor)
+            lambda: of_claim_sets(document, gate, cluster.inventory.origins, command="explain", anchor=reports.anchor),
+            page_of(cluster, told),
         )
         print_document(document, form)
         return of_document(document, gate) if require_fit else Exit.OK

@@ -9,6 +9,7 @@ import typer
 
 from dra_plan.cli import completing, options, whatif
 from dra_plan.cli.exits import Exit, of_document
+from dra_plan.cli.reporting import Reporting, page_of
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -56,6 +57,7 @@ def grow(
     max_steps: options.MaxSteps = None,
     fail_on: options.FailOn = "error",
     output: options.Output = "table",
+    report: options.Pages = None,
 ) -> Exit:
     """Say how many new nodes are needed for every pod that waits.
 
@@ -70,26 +72,29 @@ def grow(
     from dra_plan.output.formats import parse
     from dra_plan.output.growth import FORMATS
 
-    form = parse(output, FORMATS)
-    gate = options.gate(fail_on=fail_on)
-    if not like:
-        raise UsageError("--like NODE or --like FILE says which nodes may be added")
-    prices = _prices(cost or ())
-    asked = opened(context)
-    document = asked.cluster.grow(
-        *asked.owners,
-        like=like,
-        cost=prices,
-        namespace=asked.namespace,
-        selector=asked.selector,
-        limit=limit,
-        max_steps=max_steps,
-    ).document
-    if not document.pods and not allow_empty:
-        print_warnings(document.warnings)
-        raise InputError("nothing to do: no pod waits for a node (--allow-empty makes that a success)")
-    print_document(document, form)
-    return of_document(document, gate)
+    with Reporting("grow", report, paths, filenames, pages_only=True) as reports:
+        form = parse(output, FORMATS)
+        gate = options.gate(fail_on=fail_on)
+        if not like:
+            raise UsageError("--like NODE or --like FILE says which nodes may be added")
+        prices = _prices(cost or ())
+        asked = opened(context)
+        found = asked.cluster.grow(
+            *asked.owners,
+            like=like,
+            cost=prices,
+            namespace=asked.namespace,
+            selector=asked.selector,
+            limit=limit,
+            max_steps=max_steps,
+        )
+        document = found.document
+        if not document.pods and not allow_empty:
+            print_warnings(document.warnings)
+            raise InputError("nothing to do: no pod waits for a node (--allow-empty makes that a success)")
+        reports.tell(None, page_of(asked.cluster, found))
+        print_document(document, form)
+        return of_document(document, gate)
 
 
 def _prices(options: Iterable[str]) -> dict[str, Decimal]:

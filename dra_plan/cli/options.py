@@ -125,7 +125,17 @@ Reports = Annotated[
         "--report",
         autocompletion=completing.reports,
         metavar="FORM",
-        help="Also report for CI: junit=FILE, sarif=FILE, github or gitlab=FILE; repeatable.",
+        help="Also write a page that a browser opens, html=FILE, or reports for CI: junit=FILE, sarif=FILE, github or "
+        "gitlab=FILE; repeatable.",
+    ),
+]
+Pages = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--report",
+        autocompletion=completing.pages,
+        metavar="FORM",
+        help="Also write a page that a browser opens: html=FILE.",
     ),
 ]
 RequireFit = Annotated[

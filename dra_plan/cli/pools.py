@@ -8,6 +8,7 @@ import typer
 
 from dra_plan.cli import options, whatif
 from dra_plan.cli.exits import Exit
+from dra_plan.cli.reporting import Reporting, page_of
 
 if TYPE_CHECKING:
     from dra_plan.documents.pools import PoolsDocument
@@ -37,6 +38,7 @@ def pools(
     feature_gates: options.FeatureGates = None,
     quirks: options.Quirks = "upstream",
     output: options.Output = "table",
+    report: options.Pages = None,
 ) -> Exit:
     """Show the resource pools and what is left of them.
 
@@ -49,14 +51,16 @@ def pools(
     from dra_plan.errors import InputError
     from dra_plan.output.formats import parse_lazily
 
-    form = parse_lazily(output, _tables)
-    cluster = whatif.changed(context, loaded(context, paths or [], filenames))
-    try:
-        pool_list = cluster.pools(nodes, drivers=drivers, states=states, infer_nodes=infer_nodes)
-    except AllocationError as error:
-        raise InputError(str(error)) from error
-    print_document(pool_list.document, form)
-    return Exit.OK
+    with Reporting("pools", report, paths, filenames, pages_only=True) as reports:
+        form = parse_lazily(output, _tables)
+        cluster = whatif.changed(context, loaded(context, paths or [], filenames))
+        try:
+            pool_list = cluster.pools(nodes, drivers=drivers, states=states, infer_nodes=infer_nodes)
+        except AllocationError as error:
+            raise InputError(str(error)) from error
+        reports.tell(None, page_of(cluster, pool_list))
+        print_document(pool_list.document, form)
+        return Exit.OK
 
 
 def _tables() -> Formats[PoolsDocument]:

@@ -8,7 +8,7 @@ import typer
 
 from dra_plan.cli import completing, options, whatif
 from dra_plan.cli.exits import Exit, of_document
-from dra_plan.cli.reporting import Reporting, of_pods
+from dra_plan.cli.reporting import Reporting, of_pods, page_of
 
 if TYPE_CHECKING:
     from dra_plan.documents.schedule import ScheduleDocument
@@ -100,7 +100,7 @@ def schedule(
         origins = {
             key: origin for state in (*reversed(later), cluster) for key, origin in state.inventory.origins.items()
         }
-        plan = cluster.schedule(
+        found = cluster.schedule(
             *owners,
             namespace=namespace,
             selector=wanted,
@@ -115,12 +115,15 @@ def schedule(
             explain=explain,
             max_steps=max_steps,
             timeout=timeout,
-        ).document
+        )
+        plan = found.document
         missing = _nothing(plan, selecting=namespace is not None or wanted is not None)
         if missing and not allow_empty:
             print_warnings(plan.warnings)
             raise InputError(f"nothing to schedule: {missing} (--allow-empty makes that a success)")
-        reports.tell(lambda: of_pods(plan, gate, origins, command="schedule", anchor=reports.anchor))
+        reports.tell(
+            lambda: of_pods(plan, gate, origins, command="schedule", anchor=reports.anchor), page_of(cluster, found)
+        )
         print_document(plan, form)
         return of_document(plan, gate)
 

@@ -9,7 +9,7 @@ import typer
 
 from dra_plan.cli import completing, options
 from dra_plan.cli.exits import Exit
-from dra_plan.cli.reporting import Reporting
+from dra_plan.cli.reporting import Reporting, page_of
 
 if TYPE_CHECKING:
     from dra_plan.cli.settings import Settings
@@ -131,7 +131,7 @@ def validate(
         else:
             judged = validation.report(reading, target, selection, ignore_unknown=passed_over, against=old)
         document = judged.document
-        reports.tell(lambda: content(document, fail_on=str(threshold), anchor=reports.anchor))
+        reports.tell(lambda: content(document, fail_on=str(threshold), anchor=reports.anchor), page_of(None, judged))
         print_document(document, form)
         return Exit.DOES_NOT_FIT if judged.at_least(threshold) else Exit.OK
 

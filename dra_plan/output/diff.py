@@ -58,7 +58,7 @@ def _claim_sets(document: DiffDocument) -> Table:
     made = Table(("CLAIM SET", "CHANGE", "BEFORE", "AFTER"), flexible=(0, 2, 3))
     for one in document.claim_sets:
         states = (_set_state(state) for state in (one.before, one.after))
-        made.add(text.claim_set_name(one), _change(one.change), *states)
+        made.add(text.claim_set_name(one), change(one.change), *states)
     return made
 
 
@@ -74,7 +74,7 @@ def _pods(document: DiffDocument) -> Table:
     made = Table(("POD", "CHANGE", "BEFORE", "AFTER"), flexible=(0, 2, 3))
     alike: dict[tuple[str, str, str, str], list[ChangedPod]] = {}
     for pod in document.pods:
-        cells = (_change(pod.change), _pod_state(pod.before), _pod_state(pod.after), str(pod.fits_alone))
+        cells = (change(pod.change), _pod_state(pod.before), _pod_state(pod.after), str(pod.fits_alone))
         alike.setdefault(cells, []).append(pod)
     for cells, pods in alike.items():
         named = listed([f"{pod.namespace}/{pod.name}" for pod in pods])
@@ -120,7 +120,8 @@ def _selectors(document: DiffDocument) -> Table:
     return made
 
 
-def _change(word: str) -> str:
+def change(word: str) -> str:
+    """A change in words."""
     return _WORDS.get(word, word)
 
 
@@ -154,7 +155,7 @@ def _ends(document: DiffDocument) -> Iterator[str]:
     pods = Counter(pod.change for pod in document.pods)
     for noun, found in (("claim set", counts), ("pod", pods)):
         if found:
-            yield f"{noun.capitalize()}s: {', '.join(f'{number} {_change(word)}' for word, number in found.items())}."
+            yield f"{noun.capitalize()}s: {', '.join(f'{number} {change(word)}' for word, number in found.items())}."
     before, after = document.before, document.after
     releases = [text.release(each.target) for each in (before, after)]
     yield f"{releases[0]}." if releases[0] == releases[1] else f"Before: {releases[0]}. After: {releases[1]}."

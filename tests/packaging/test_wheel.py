@@ -31,7 +31,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     package = [name for name in names if not name.split("/")[0].endswith(".dist-info")]
     there = [path for path in (ROOT / "dra_plan").rglob("*") if path.is_file() and "__pycache__" not in path.parts]
     assert sorted(package) == sorted(path.relative_to(ROOT).as_posix() for path in there)
-    assert {Path(name).suffix for name in package} == {".py", ".json", ".toml", ".typed"}
+    assert {Path(name).suffix for name in package} == {".py", ".json", ".toml", ".typed", ".html", ".css", ".js"}
     assert all(name.startswith("dra_plan/schemas/") for name in package if name.endswith(".json"))
     assert all(name.startswith("dra_plan/validation/examples/") for name in package if name.endswith(".toml"))
     assert sorted(name.split("/", 1)[1] for name in names if name not in package) == [

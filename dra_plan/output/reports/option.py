@@ -9,23 +9,29 @@ from dra_plan.errors import UsageError
 
 from .content import Content
 
-FORMS = "junit=FILE, sarif=FILE, github, gitlab=FILE"
+FORMS = "html=FILE, junit=FILE, sarif=FILE, github, gitlab=FILE"
+
+PAGE = "html"
+"""The form that is a page, made of the answer itself."""
 
 
 class Wanted(NamedTuple):
-    """One report that was asked for. Without a file it goes to standard error, among the log's lines."""
+    """One report that was asked for. Without a file it goes to standard error, among the log's lines.
+
+    `render` makes it of what a report says; None for a page.
+    """
 
     name: str
     file: str | None
-    render: Callable[[Content], str]
+    render: Callable[[Content], str] | None
 
     def __str__(self) -> str:
         return self.name if self.file is None else f"{self.name}={self.file}"
 
 
-def parse(options: Iterable[str]) -> list[Wanted]:
+def parse(options: Iterable[str], *, pages_only: bool = False) -> list[Wanted]:
     """The reports that were asked for. UsageError for an unknown format, a missing file, or one given twice."""
-    wanted = [_parse(option) for option in options]
+    wanted = [_parse(option, pages_only=pages_only) for option in options]
     files = [each.file for each in wanted if each.file is not None]
     for file in files:
         if files.count(file) > 1:
@@ -33,11 +39,11 @@ def parse(options: Iterable[str]) -> list[Wanted]:
     return wanted
 
 
-def _parse(option: str) -> Wanted:
+def _parse(option: str, *, pages_only: bool) -> Wanted:
     name, equals, file = option.partition("=")
-    known = _renderers()
+    known = {PAGE: None} if pages_only else {PAGE: None, **_renderers()}
     if name not in known:
-        raise UsageError(f"--report: no format {name!r}; there are {FORMS}")
+        raise UsageError(f"--report: no format {name!r}; there {'is html=FILE' if pages_only else f'are {FORMS}'}")
     if name == "github":
         if equals:
             raise UsageError("--report: github takes no file; annotations belong to the log of the step")

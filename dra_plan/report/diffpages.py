@@ -1,0 +1,90 @@
+"""The page of `diff`: before and after side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from msgspec import structs
+
+from dra_plan.documents.diff import ChangedClaimSet, ChangedPod, ComparedPod, DiffDocument
+from dra_plan.output import diff, text
+from dra_plan.output import explain_words as words
+from dra_plan.planner.allocation import plan_claim_sets
+from dra_plan.planner.diff import ClusterDiff, State
+from dra_plan.planner.onnodes import AnswerOnNode, on_nodes
+from dra_plan.planner.question import Question
+
+from . import picks, told
+from .content import Page
+from .picks import Mark, Pick
+from .scene import Scene
+
+_TONES = {
+    "Lost": picks.BAD,
+    "FewerNodes": picks.BAD,
+    "Gone": picks.BAD,
+    "Gained": picks.GOOD,
+    "MoreNodes": picks.GOOD,
+}
+"""How a change is coloured; the others are neither good nor bad."""
+
+Answers = Mapping[str, Mapping[str, AnswerOnNode]]
+"""By claim set, by node."""
+
+
+def fill_diff(made: Page, answer: ClusterDiff, scenes: list[Scene]) -> None:
+    """Everything that differs can be picked; `scenes` are the states before and after, or none."""
+    document = answer.document
+    made.picks_title, made.answers_title, made.scenes = "What differs", "The difference", scenes
+    changes = [each.change for each in document.claim_sets] + [each.change for each in document.pods]
+    lost = changes.count("Lost")
+    others = len(changes) - lost
+    made.headline = _headline(lost, others)
+    answers = [_answers(side) for side in (answer.before, answer.after)] if scenes and document.claim_sets else []
+    for one in document.claim_sets:
+        marks = [
+            picks.marks(side.get(text.claim_set_name(one), {}), at) for side, at in zip(answers, scenes, strict=True)
+        ]
+        alone = structs.replace(document, claim_sets=[one], pods=[], pools=[], selectors=[])
+        _add(made, text.claim_set_name(one), one, alone, marks)
+    for pod in document.pods:
+        sides = zip((pod.before, pod.after), scenes, strict=False)
+        marks = [dict(_of_pod(state, at)) if state is not None else {} for state, at in sides]
+        alone = structs.replace(document, claim_sets=[], pods=[pod], pools=[], selectors=[])
+        _add(made, f"pod/{pod.namespace}/{pod.name} (scheduled)", pod, alone, marks)
+
+
+def _headline(lost: int, others: int) -> str:
+    if not lost and not others:
+        return "No claim set and no pod differs"
+    said = [words.counted(lost, "loss", "losses")] if lost else ["Nothing is lost"]
+    return ", ".join([*said, *([words.counted(others, "other change")] if others else [])])
+
+
+def _add(
+    made: Page, name: str, of: ChangedClaimSet | ChangedPod, alone: DiffDocument, marks: list[dict[int, Mark]]
+) -> None:
+    tone, word, key = _TONES.get(of.change, picks.OTHER), diff.change(of.change), f"pick-{len(made.picks)}"
+    made.picks.append(Pick(key, name, tone, word, "", marks))
+    made.articles.append(
+        told.Article(key, name, tone, word, f"{word}.", blocks=told.blocks(diff.wide(alone, None)[:-1]))
+    )
+
+
+def _answers(of: State) -> Answers:
+    """What one side says of each claim set on its nodes."""
+    plan = plan_claim_sets(of.inventory, of.view, Question(infer_nodes=True))
+    names = [text.claim_set_name(one) for one in plan.document.claim_sets]
+    return dict(zip(names, on_nodes(plan, of.inventory, of.view), strict=True))
+
+
+def _of_pod(state: ComparedPod, drawn: Scene) -> Iterator[tuple[int, Mark]]:
+    """Where the pod is bound, with its devices."""
+    made: dict[int, Mark] = {}
+    place = drawn.by_node.get(state.node_name or "")
+    if place is not None:
+        made[place.number] = Mark(picks.GOOD, "bound here")
+    for device in (found for name in state.devices for found in drawn.by_device.get(name, ())[:1]):
+        where = drawn.home[id(device)]
+        made.setdefault(where.number, Mark(picks.GOOD, "used")).gets[device.at] = ""
+    yield from made.items()

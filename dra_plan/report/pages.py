@@ -1,0 +1,161 @@
+"""From an answer to its page: a file for each kind. What is not known here still has its text and its document."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dra_plan.allocator import AllocationError, View
+from dra_plan.api.inventory import Inventory
+from dra_plan.documents.allocation import AllocationDocument
+from dra_plan.documents.base import PrintedDocument
+from dra_plan.documents.capacity import CapacityDocument
+from dra_plan.documents.diff import DiffDocument
+from dra_plan.documents.growth import GrowthDocument
+from dra_plan.documents.pools import PoolsDocument
+from dra_plan.documents.schedule import ScheduleDocument
+from dra_plan.documents.validation import ValidationDocument
+from dra_plan.errors import InputError
+from dra_plan.output import (
+    allocation_table,
+    capacity,
+    default_format,
+    diff,
+    findings,
+    growth,
+    notices,
+    pool_table,
+    schedule,
+    text,
+)
+from dra_plan.output import explain_words as words
+from dra_plan.output.columns import Part
+from dra_plan.output.formats import Formats
+from dra_plan.planner.allocation import AllocationPlan
+from dra_plan.planner.answer import PrintedAnswer
+from dra_plan.planner.diff import ClusterDiff
+from dra_plan.planner.explanation import Explanation
+from dra_plan.planner.picture import draw
+
+from . import told
+from .content import Page
+from .diffpages import fill_diff
+from .findings import by_file
+from .page import render
+from .podpages import fill_capacity, fill_schedule
+from .scene import Scene, scene
+from .setpages import fill_allocation, fill_explanation
+
+_TABLES: dict[type[PrintedDocument], Formats[Any]] = {
+    AllocationDocument: allocation_table.FORMATS,
+    CapacityDocument: capacity.FORMATS,
+    DiffDocument: diff.FORMATS,
+    GrowthDocument: growth.FORMATS,
+    PoolsDocument: pool_table.FORMATS,
+    ScheduleDocument: schedule.FORMATS,
+    ValidationDocument: findings.FORMATS,
+}
+"""Who makes tables of a document."""
+
+_COMMANDS = {
+    "AllocationPlan": "allocate",
+    "CapacityPlan": "capacity",
+    "ClusterDiff": "diff",
+    "Explanation": "explain",
+    "GrowthPlan": "grow",
+    "Placement": "place",
+    "PoolList": "pools",
+    "SchedulePlan": "schedule",
+    "ValidationReport": "validate",
+}
+"""The command that prints a kind of document."""
+
+
+def html(answer: PrintedAnswer[Any], inventory: Inventory | None = None, view: View | None = None) -> str:
+    """The page of an answer, as one file of HTML."""
+    return render(page(answer, inventory, view))
+
+
+def page(answer: PrintedAnswer[Any], inventory: Inventory | None = None, view: View | None = None) -> Page:
+    """The page of an answer about a cluster; without one, or one that can't be drawn, there is no picture."""
+    document = answer.document
+    made = Page(
+        command=_COMMANDS.get(document.kind, ""),
+        headline=document.kind,
+        target=text.target(document),
+        document=document,
+        warnings=notices.lines(document.warnings, most=20),
+        blocks=told.blocks(_parts(document)),
+    )
+    if isinstance(answer, ClusterDiff):
+        sides = [_drawn(side.inventory, side.view, title) for side, title in _sides(answer)]
+        fill_diff(made, answer, [side for side in sides if side is not None] if None not in sides else [])
+        return made
+    drawn = None if inventory is None or view is None else _drawn(inventory, view)
+    made.scenes = [] if drawn is None else [drawn]
+    _fill(made, answer, inventory, view)
+    return made
+
+
+def _sides(answer: ClusterDiff) -> Any:
+    return (answer.before, "Before"), (answer.after, "After")
+
+
+def _drawn(inventory: Inventory, view: View, title: str = "") -> Scene | None:
+    """The picture; None for a cluster that can't be drawn: what is wrong is said by the answer, where it matters."""
+    try:
+        made = scene(draw(inventory, view, infer_nodes=True), title)
+    except (AllocationError, InputError):
+        return None
+    return made if made.places else None
+
+
+def _parts(document: PrintedDocument) -> list[Part]:
+    formats = _TABLES.get(type(document))
+    if formats is not None:
+        return formats.wide(document, None)
+    try:
+        return list(default_format.text(document).split("\n"))
+    except TypeError:
+        return []  # a kind that has no text
+
+
+def _fill(made: Page, answer: PrintedAnswer[Any], inventory: Inventory | None, view: View | None) -> None:
+    document = answer.document
+    if isinstance(answer, Explanation):
+        fill_explanation(made, answer, inventory, view)
+    elif isinstance(answer, AllocationPlan):
+        fill_allocation(made, answer, inventory, view)
+    elif isinstance(document, PoolsDocument):
+        _fill_pools(made, document)
+    elif isinstance(document, ScheduleDocument):
+        fill_schedule(made, document)
+    elif isinstance(document, CapacityDocument):
+        fill_capacity(made, document)
+    elif isinstance(document, ValidationDocument):
+        _fill_validation(made, document)
+
+
+def _fill_pools(made: Page, document: PoolsDocument) -> None:
+    whole = [pool for pool in document.pools if pool.physical_devices is None]
+    said = []
+    if whole:
+        free, total = (
+            sum(numbers) for numbers in zip(*((p.available_devices, p.total_devices) for p in whole), strict=True)
+        )
+        said.append(f"{free} of {words.counted(total, 'device')} available")
+    parted = sum(pool.physical_devices or 0 for pool in document.pools)
+    said += [f"{words.counted(parted, 'device')} in parts"] if parted else []
+    made.headline = words.capital(" and ".join(said)) or "No pools"
+    profiles: dict[str, tuple[int, int]] = {}
+    for one in (profile for pool in document.pools for profile in pool.profiles):
+        fit, listed = profiles.get(one.profile, (0, 0))
+        profiles[one.profile] = fit + one.fit, listed + one.devices
+    made.profiles = [(name, *numbers) for name, numbers in profiles.items()]
+
+
+def _fill_validation(made: Page, document: ValidationDocument) -> None:
+    counts = document.summary
+    nouns = ((counts.errors, "error"), (counts.warnings, "warning"), (counts.infos, "info"))
+    found = [words.counted(number, noun) for number, noun in nouns if number]
+    made.headline = f"{words.listed(found)} in {words.counted(counts.objects, 'object')}" if found else "Nothing found"
+    made.findings = list(by_file(document))

@@ -1,0 +1,152 @@
+"""Parts of physical devices, as slots: what the counters that they share tell of where they lie on the device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from dra_plan.documents.pools import CounterSetLeft
+from dra_plan.output import slots
+
+from .devices import SceneDevice
+
+MOST_SLOTS = 32
+"""Slots of one row that are drawn; the styles know so many columns."""
+
+MOST_PIPS = 16
+"""A counter of up to so many is drawn one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One place on a device: its number, and by whom it is taken, or ""."""
+
+    number: int
+    name: str
+    taken: bool
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class SlotRow:
+    """Slots of one kind beside each other."""
+
+    name: str
+    slots: list[Slot]
+
+    @property
+    def taken(self) -> int:
+        """How many are taken."""
+        return sum(slot.taken for slot in self.slots)
+
+
+@dataclass(frozen=True, slots=True)
+class PartRow:
+    """Parts of one profile that lie beside each other: each with its first column, from 1, and how many it spans."""
+
+    profile: str
+    parts: list[tuple[int, int, SceneDevice]]
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A counter that is no row of slots: its name, what is left, what there is, and pips where it is small."""
+
+    name: str
+    left: str
+    total: str
+    pips: list[bool]
+    """For each one of it whether it is taken; empty where it is not drawn so."""
+
+
+@dataclass(frozen=True, slots=True)
+class PhysicalDevice:
+    """What a counter set stands for: its slots, the parts over them, other amounts, and devices without slots."""
+
+    name: str
+    model: str
+    slots: list[SlotRow]
+    rows: list[PartRow]
+    amounts: list[Amount]
+    whole: list[SceneDevice]
+
+    @property
+    def columns(self) -> int:
+        """How many columns the longest row has."""
+        return max((len(row.slots) for row in self.slots), default=1)
+
+
+def physical_devices(sets: Sequence[CounterSetLeft], devices: Iterable[SceneDevice]) -> list[PhysicalDevice]:
+    """The physical devices that parts of a pool belong to, in the order of their counter sets."""
+    drawing = [device for device in devices if device.drawn.draws]
+    return [made for each in sets if (made := _physical(each, drawing)) is not None]
+
+
+def _physical(of: CounterSetLeft, devices: list[SceneDevice]) -> PhysicalDevice | None:
+    parts = [device for device in devices if of.name in (device.drawn.draws or {})]
+    if not parts:
+        return None
+    found = {name: row for name, row in slots.rows(of.total).items() if len(row) <= MOST_SLOTS}
+    placed = [_columns(device, of.name, row) for row in list(found.values())[:1] for device in parts]
+    spans = [(start, width, device) for start, width, device in placed if width]
+    lying = {id(device) for _, _, device in spans}
+    in_rows = {name for row in found.values() for name in row.values()}
+    return PhysicalDevice(
+        name=of.name,
+        model=next((device.drawn.model for device in parts if device.drawn.model), ""),
+        slots=[_slot_row(name, row, of, parts) for name, row in found.items()],
+        rows=_packed(spans),
+        amounts=[_amount(name, of) for name in of.total if name not in in_rows],
+        whole=[device for device in parts if id(device) not in lying],
+    )
+
+
+def _columns(device: SceneDevice, counter_set: str, row: Mapping[int, str]) -> tuple[int, int, SceneDevice]:
+    """The first column that a part takes, from 1, and how many; none if it takes none, or not beside each other."""
+    drawn = (device.drawn.draws or {}).get(counter_set, frozenset())
+    taken = [column for column, name in enumerate(row.values(), start=1) if name in drawn]
+    if not taken or taken[-1] - taken[0] != len(taken) - 1:
+        return 0, 0, device
+    return taken[0], len(taken), device
+
+
+def _slot_row(name: str, row: Mapping[int, str], of: CounterSetLeft, parts: list[SceneDevice]) -> SlotRow:
+    holders = {
+        counter: device.drawn.name
+        for device in parts
+        if device.state == "used"
+        for counter in (device.drawn.draws or {})[of.name]
+    }
+    made = [
+        Slot(number, f"{of.name}/{counter}", of.left[counter] != of.total[counter], holders.get(counter, ""))
+        for number, counter in row.items()
+    ]
+    return SlotRow(name, made)
+
+
+def _packed(spans: list[tuple[int, int, SceneDevice]]) -> list[PartRow]:
+    """Parts in rows, a row a profile; those that overlap get further rows. The widest come first."""
+    by_profile: dict[str, list[tuple[int, int, SceneDevice]]] = {}
+    for span in sorted(spans, key=lambda each: (-each[1], each[0])):
+        by_profile.setdefault(span[2].drawn.profile, []).append(span)
+    rows: list[PartRow] = []
+    for profile, members in by_profile.items():
+        own: list[PartRow] = []
+        for start, width, device in members:
+            free = (row for row in own if all(start >= at + of or at >= start + width for at, of, _ in row.parts))
+            row = next(free, None)
+            if row is None:
+                row = PartRow(profile, [])
+                own.append(row)
+            row.parts.append((start, width, device))
+        rows += own
+    return rows
+
+
+def _amount(name: str, of: CounterSetLeft) -> Amount:
+    left, total = of.left[name], of.total[name]
+    pips: list[bool] = []
+    if total.isdecimal() and left.isdecimal() and 1 < int(total) <= MOST_PIPS:
+        taken = int(total) - int(left)
+        pips = [at < taken for at in range(int(total))]
+    return Amount(name, left, total, pips)

@@ -1,0 +1,191 @@
+"""An answer as blocks that templates lay out: lines, tables and funnels, in the words of `dra_plan.output`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from dra_plan.allocator import Outcome
+from dra_plan.documents.explanation import ExplainedClaimSet, NodeStory, StoryRequest
+from dra_plan.documents.suggestions import TriedChanges
+from dra_plan.output import explain_changes, explain_collisions, explain_faults, explain_text, leading_words
+from dra_plan.output import explain_words as words
+from dra_plan.output.columns import Paragraph, Part, Table, plain
+from dra_plan.output.exclusions import lines as exclusion_lines
+from dra_plan.output.explain_funnel import (
+    alike,
+    devices_spread,
+    failing,
+    finding_lines,
+    left_spread,
+    removed_spread,
+)
+from dra_plan.output.explain_removed import removed
+
+MOST_ROWS = 300
+"""A table of more rows is given as plain text, which a browser shows at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToldLine:
+    """A line, so many steps further right; a code for what can be looked up."""
+
+    text: str
+    depth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step of a funnel: how many devices it takes away of all, or leaves, and why."""
+
+    count: int
+    text: str
+    kind: str
+    code: str = ""
+    before: int = 0
+    """How many there were before, of `whole`."""
+    findings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FunnelBlock:
+    """One request that can't be met: what it needs, and what becomes of the devices."""
+
+    sentence: str
+    others: str
+    whole: int
+    steps: list[Step]
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """What became of a claim set on nodes that are alike."""
+
+    title: str
+    tone: str
+    nodes: list[str]
+    message: str
+    causes: list[ToldLine]
+    funnels: list[FunnelBlock]
+    rest: list[ToldLine]
+    codes: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ToldTable:
+    """A table; one of very many rows has them as text."""
+
+    headers: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    text: str = ""
+
+
+Block = ToldTable | ToldLine
+
+
+@dataclass
+class Article:
+    """What is told of one thing that can be picked."""
+
+    key: str
+    name: str
+    tone: str
+    word: str
+    sentence: str
+    summary: list[ToldLine] = field(default_factory=list)
+    stories: list[Story] = field(default_factory=list)
+    rest: list[ToldLine] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=list)
+    in_vain: str = ""
+    suggestions: list[tuple[str, TriedChanges]] = field(default_factory=list)
+
+
+def lines(of: Iterable[str]) -> list[ToldLine]:
+    """Lines with their indentation as depth; empty ones are left out."""
+    return [ToldLine(line.strip(), (len(line) - len(line.lstrip())) // 2) for line in of if line.strip()]
+
+
+def blocks(parts: Iterable[Part]) -> list[Block]:
+    """The parts of a table, as they are printed for files."""
+    return [block for part in parts for block in _blocks(part)]
+
+
+def _blocks(part: Part) -> Iterator[Block]:
+    if isinstance(part, Table):
+        if not part.rows:
+            return
+        long = len(part.rows) > MOST_ROWS
+        headers = [header.capitalize() for header in part.headers]
+        yield ToldTable(headers, () if long else part.rows, plain([part]) if long else "")
+    else:
+        yield from lines(part.lines if isinstance(part, Paragraph) else [part])
+
+
+_TONES = {Outcome.FITS: "good", Outcome.UNDECIDED: "other"}
+
+
+def explained(of: ExplainedClaimSet, key: str, name: str) -> Article:
+    """A claim set with its stories and suggestions."""
+    sentence = explain_text.headline(of)
+    made = Article(
+        key=key,
+        name=name,
+        tone=_TONES.get(of.outcome, "bad"),
+        word="fits" if of.outcome is Outcome.FITS else "does not fit",
+        sentence=words.capital(sentence.removeprefix(f"{name}: ")),
+        stories=[story(each) for each in of.stories],
+    )
+    if of.fault is not None:
+        made.summary += lines(explain_faults.fault(of.fault))
+    made.summary += [ToldLine(words.absent(found)) for found in of.absent]
+    if explain_text.is_long(of.leading, of.stories):
+        made.summary.append(ToldLine(leading_words.summary(of.leading)))
+    if of.excluded:
+        made.rest += lines(exclusion_lines(of))
+    if explain_text.has_suggestions(of):
+        made.suggestions = [(explain_changes.suggestion(each), each) for each in of.suggestions]
+        made.in_vain = "" if of.suggestions else explain_text.in_vain(of)
+    return made
+
+
+def story(of: NodeStory) -> Story:
+    """What became of a claim set on nodes that are alike: the cause first."""
+    fits = of.outcome is Outcome.FITS
+    title = explain_text.heading(of).removesuffix(":")
+    made = Story(
+        title=title,
+        tone=_TONES.get(of.outcome, "bad"),
+        nodes=of.nodes,
+        message=of.message,
+        causes=lines(explain_text.story_lines(of) if fits else explain_text.cause_lines(of)),
+        funnels=[],
+        rest=[],
+        codes=sorted(_codes(of)),
+    )
+    if not fits and of.outcome is not Outcome.ERROR and of.devices != 0:
+        made.funnels.extend(_funnel(one, others) for one, others in alike(failing(of)))
+        made.rest.extend(lines(explain_text.blocking_lines(of)))
+        made.rest.extend(lines(explain_collisions.slot_lines(of.counter_sets)))
+    return made
+
+
+def _funnel(of: StoryRequest, others: list[StoryRequest]) -> FunnelBlock:
+    steps = [Step(of.devices, f"{'device' if of.devices == 1 else 'devices'} on the node{devices_spread(of)}", "all")]
+    left = of.devices
+    for each in of.removed:
+        told = tuple(finding_lines(each))
+        said = f"{removed(each)}{removed_spread(each)}"
+        steps.append(Step(each.count, said, "gone", each.code, left, told))
+        left -= each.count
+    names = [str(device) for device in of.left_devices]
+    more = [f"{of.left - len(names)} more"] if of.left > len(names) else []
+    which = f": {words.listed([*names, *more], len(names) + 1)}" if names else ""
+    steps.append(Step(of.left, f"left{which}{left_spread(of)}", "left", before=of.left))
+    same = f"The same holds for {words.requests(others)}." if others else ""
+    return FunnelBlock(f"{words.capital(words.problem(of))}.", same, of.devices, steps)
+
+
+def _codes(of: NodeStory) -> set[str]:
+    found = {each.code for request in of.requests for each in request.removed}
+    found |= {pool.code for pool in of.pools} | {each.code for choice in of.choices for each in choice.passed_over}
+    return found | ({of.fault.code} if of.fault is not None else set())

@@ -1,0 +1,79 @@
+"""A page as tests read it: its elements, its texts, and what its script is given."""
+
+import json
+from dataclasses import dataclass, field
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+from dra_plan import Cluster
+
+ROOT = Path(__file__).resolve().parents[2]
+FIXTURES = sorted(path.name for path in (ROOT / "fixtures").iterdir() if path.is_dir() and path.name != "expected")
+COMMANDS = ("allocate", "capacity", "diff", "explain", "pools", "schedule", "validate")
+VOID = {"meta", "link", "input", "br", "hr", "img"}
+
+
+@dataclass
+class ReadPage(HTMLParser):
+    """What a browser would find in the file."""
+
+    elements: list[tuple[str, dict[str, str | None]]] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    raw: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self._open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        self.elements.append((tag, found))
+        if tag not in VOID:
+            self._open.append(f"{tag}:{found.get('type') or ''}" if tag == "script" else tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open, f"</{tag}> closes nothing"
+        assert self._open.pop().partition(":")[0] == tag
+
+    def handle_data(self, data: str) -> None:
+        inside = self._open[-1] if self._open else ""
+        if inside in ("style", "script:", "script:application/json"):
+            self.raw[inside] = self.raw.get(inside, "") + data
+        else:
+            self.texts.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.texts).split())
+
+    @property
+    def data(self) -> Any:
+        return json.loads(self.raw["script:application/json"])
+
+    @property
+    def policy(self) -> str:
+        found = [a["content"] for tag, a in self.elements if a.get("http-equiv") == "Content-Security-Policy"]
+        assert len(found) == 1
+        return str(found[0])
+
+
+def read(html: str) -> ReadPage:
+    page = ReadPage()
+    page.feed(html)
+    page.close()
+    assert not page._open
+    return page
+
+
+def answer(command: str, cluster: Cluster) -> Any:
+    if command == "diff":
+        return cluster.diff(cluster.drain(cluster.inventory.nodes[0].metadata.name))
+    return getattr(cluster, command)()
+
+
+@cache
+def html_of(fixture: str, command: str) -> str:
+    cluster = Cluster.load(ROOT / "fixtures" / fixture)
+    return cluster.page(answer(command, cluster))
