@@ -8,14 +8,14 @@ from dra_plan.allocator import PoolState
 from dra_plan.api.resource import DeviceTaint
 from dra_plan.documents.pools import ListedDevice, ListedPool, PoolsDocument
 
-from . import names, slots, text
+from . import names, pool_rows, slots, text
 from .columns import Paragraph, Part, Screen, Table
 from .explain_words import counted, listed
 from .formats import Formats
 
 
 def table(document: PoolsDocument, _screen: Screen | None) -> list[Part]:
-    """One row per pool; below, what is wrong with pools, and what is left of counters and of devices in shares."""
+    """One row per pool, or for many alike; below, what is wrong with pools, what is left of counters and of shares."""
     parts = [_partitions(document), _invalid(document), _counter_sets(document), _shared(document)]
     return [*_first(document, every=False), *(part for part in parts if part.rows), text.target(document)]
 
@@ -33,18 +33,30 @@ def _first(document: PoolsDocument, *, every: bool) -> list[Part]:
 
 
 def _pools(document: PoolsDocument, *, every: bool) -> Table:
-    headers = ("DRIVER", "POOL", "STATE", "SLICES", "DEVICES", "AVAIL", "ALLOC", "TAINTED", "NODES")
-    made = Table(headers, grouped=1, flexible=(1, 8))
-    for pool in document.pools:
-        made.add(
-            pool.driver,
-            pool.pool_name,
-            pool.state.value,
-            f"{pool.observed_resource_slice_count}/{pool.resource_slice_count}",
-            *_numbers(pool),
-            text.node_list(pool.nodes, every=every),
-        )
+    """One row per pool, or one for many that are alike."""
+    if every:
+        groups = [[pool] for pool in document.pools]
+    else:
+        groups = pool_rows.alike(document.pools, lambda pool: (_state(pool), pool_rows.contents(pool)))
+    merged = len(groups) < len(document.pools)
+    # Rows that stand for many tell what keeps them apart, and nodes only if these have other names than the pools.
+    models = merged and any(map(pool_rows.models, document.pools))
+    nodes = not merged or any(pool.nodes != [pool.pool_name] for pool in document.pools)
+    headers = ["DRIVER", "POOL", "MODEL", "STATE", "SLICES", "DEVICES", "AVAIL", "ALLOC", "TAINTED", "NODES"]
+    shown = [name for name in headers if {"MODEL": models, "NODES": nodes}.get(name, True)]
+    made = Table(shown, grouped=1, flexible=[shown.index(name) for name in ("POOL", "MODEL", "NODES") if name in shown])
+    for group in groups:
+        first = group[0]
+        model = [", ".join(pool_rows.models(first))] if models else []
+        seen = pool_rows.nodes(group) if len(group) > 1 else text.node_list(first.nodes, every=every)
+        made.add(first.driver, pool_rows.label(group), *model, *_state(first), *([seen] if nodes else []))
     return made
+
+
+def _state(pool: ListedPool) -> tuple[str, ...]:
+    """State, slices, and the numbers of devices."""
+    slices = f"{pool.observed_resource_slice_count}/{pool.resource_slice_count}"
+    return pool.state.value, slices, *_numbers(pool)
 
 
 def _numbers(pool: ListedPool) -> list[str]:
@@ -59,10 +71,13 @@ def _numbers(pool: ListedPool) -> list[str]:
 def _partitions(document: PoolsDocument) -> Table:
     """One row per kind of parts."""
     made = Table(("DRIVER", "POOL", "PROFILE", "PARTS", "STILL FIT"), grouped=2, flexible=(1, 2))
-    for pool in document.pools:
-        for one in pool.profiles:
-            made.add(pool.driver, pool.pool_name, one.profile, str(one.devices), str(one.fit))
+    for row in pool_rows.rows(document.pools, _profiles):
+        made.add(*row)
     return made
+
+
+def _profiles(pool: ListedPool) -> list[pool_rows.Cells]:
+    return [(one.profile, str(one.devices), str(one.fit)) for one in pool.profiles]
 
 
 def _totals(document: PoolsDocument) -> list[str]:
@@ -97,25 +112,35 @@ def _total(driver: str, pools: Sequence[ListedPool]) -> str:
 
 def _invalid(document: PoolsDocument) -> Table:
     made = Table(("DRIVER", "POOL", "STATE", "REASON"), flexible=(1, 3))
-    for pool in document.pools:
-        if pool.validation_error:
-            made.add(pool.driver, pool.pool_name, pool.state.value, pool.validation_error)
+    for row in pool_rows.rows(document.pools, _problem):
+        made.add(*row)
     return made
+
+
+def _problem(pool: ListedPool) -> list[pool_rows.Cells]:
+    return [(pool.state.value, pool.validation_error)] if pool.validation_error else []
 
 
 def _counter_sets(document: PoolsDocument) -> Table:
     """One row per counter set: the counters that devices have taken from."""
     made = Table(("DRIVER", "POOL", "COUNTER SET", "LEFT"), grouped=2, flexible=(2, 3))
-    for pool in document.pools:
-        for counter_set in pool.counter_sets:
-            total, left = counter_set.total, counter_set.left
-            placed = {name for row in slots.rows(total).values() for name in row.values()}
-            touched = [f"{n} {left[n]} of {total[n]}" for n in total if left[n] != total[n] and n not in placed]
-            touched += slots.lines(total, left) if any(left[name] != total[name] for name in placed) else ()
-            if touched and len(touched) < len(total):
-                touched.append("all else")
-            made.add(pool.driver, pool.pool_name, counter_set.name, ", ".join(touched) or "all")
+    for row in pool_rows.rows(document.pools, _left):
+        made.add(*row)
     return made
+
+
+def _left(pool: ListedPool) -> list[pool_rows.Cells]:
+    """What is left of each counter set."""
+    told = []
+    for counter_set in pool.counter_sets:
+        total, left = counter_set.total, counter_set.left
+        placed = {name for row in slots.rows(total).values() for name in row.values()}
+        touched = [f"{n} {left[n]} of {total[n]}" for n in total if left[n] != total[n] and n not in placed]
+        touched += slots.lines(total, left) if any(left[name] != total[name] for name in placed) else ()
+        if touched and len(touched) < len(total):
+            touched.append("all else")
+        told.append((counter_set.name, ", ".join(touched) or "all"))
+    return told
 
 
 def _counters(document: PoolsDocument) -> Table:
@@ -131,11 +156,14 @@ def _counters(document: PoolsDocument) -> Table:
 def _shared(document: PoolsDocument) -> Table:
     """Devices that shares are taken from."""
     made = Table(("DRIVER", "POOL", "DEVICE", "STATE", "CAPACITY LEFT"), grouped=2, flexible=(2, 4))
-    for pool in document.pools:
-        for device in pool.devices:
-            if device.capacity and device.state != "Available":
-                made.add(pool.driver, pool.pool_name, device.name, device.state, _capacity(device))
+    for row in pool_rows.rows(document.pools, _shares):
+        made.add(*row)
     return made
+
+
+def _shares(pool: ListedPool) -> list[pool_rows.Cells]:
+    shared = [device for device in pool.devices if device.capacity and device.state != "Available"]
+    return [(device.name, device.state, _capacity(device)) for device in shared]
 
 
 def _devices(document: PoolsDocument) -> Table:
