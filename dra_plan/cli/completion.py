@@ -22,6 +22,35 @@ class Shell(StrEnum):
     POWERSHELL = "powershell"
 
 
+CHANGED = {
+    Shell.BASH: [
+        (
+            "    return 0\n",
+            "    [[ ${#COMPREPLY[@]} -eq 1 && $COMPREPLY == *= ]] && compopt -o nospace 2>/dev/null\n    return 0\n",
+        ),
+    ],
+    Shell.ZSH: [
+        ("  eval $(env ", "  local answer match mbegin mend\n  answer=$(env "),
+        (
+            "dra-plan)\n}",
+            r"""dra-plan)
+  if [[ $answer =~ '\(\("([^" ]*=)"\)\)' ]]; then
+    compadd -S '' -- $match[1]
+  else
+    eval ${=answer}
+  fi
+}""",
+        ),
+        (
+            "\ncompdef _dra_plan_completion dra-plan",
+            '\ncompdef _dra_plan_completion dra-plan\n[[ $funcstack[1] != _dra-plan ]] || _dra_plan_completion "$@"',
+        ),
+    ],
+}
+"""What the scripts do beside: no space comes after a value that goes on, as `jsonpath=` does, and zsh, which reads
+the file when it is first asked, gets an answer then."""
+
+
 def completion(
     shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="The shell to complete in.", show_default=False)],
 ) -> Exit:
@@ -37,4 +66,7 @@ def script(shell: Shell) -> str:
     """The script for `shell`; it asks the program itself for candidates, so it never goes stale with a new option."""
     from typer._completion_shared import get_completion_script
 
-    return get_completion_script(prog_name="dra-plan", complete_var=COMPLETE_VARIABLE, shell=shell.value)
+    text = get_completion_script(prog_name="dra-plan", complete_var=COMPLETE_VARIABLE, shell=shell.value)
+    for before, after in CHANGED.get(shell, ()):
+        text = text.replace(before, after, 1)
+    return text

@@ -119,6 +119,27 @@ def test_real_shells_offer_the_same(shell: str, program: str, line: str, tmp_pat
         assert candidate.replace(":", "\\:") in offered.replace('"', "")
 
 
+def test_no_space_comes_after_a_value_that_goes_on(tmp_path: Path) -> None:
+    """Neither shell gets it from the program, so each script says it in its own way; fish does so by itself."""
+    told = {"bash": ("compopt() {{ echo $*; }}\n" + BASH, "-o nospace"), "zsh": (ZSH, "-S  -- jsonpath=")}
+    shells = [shell for shell in told if shutil.which(shell)]
+    if not shells:
+        pytest.skip("needs bash or zsh")
+    for shell in shells:
+        program, said = told[shell]
+        program = program.replace("compdef()", "compadd() {{ echo $*; }}\ncompdef()")
+        assert said in completed(shell, program, "dra-plan allocate -o jsonp", tmp_path)
+        assert said not in completed(shell, program, "dra-plan allocate -o wi", tmp_path)
+
+
+def test_zsh_answers_when_it_first_reads_the_file(tmp_path: Path) -> None:
+    if shutil.which("zsh") is None:
+        pytest.skip("needs zsh")
+    program = ZSH.replace("source completions/_dra-plan", "").replace("_dra_plan_completion\n", "_dra-plan\n")
+    program = f"fpath=(completions $fpath)\nautoload -Uz _dra-plan\n{program}"
+    assert "wide" in completed("zsh", program, "dra-plan allocate -o wi", tmp_path)
+
+
 @pytest.mark.skipif(shutil.which("bash") is None, reason="no bash here")
 def test_bash_takes_the_script() -> None:
     """Bash reads the script and registers a completion for the program."""
