@@ -86,6 +86,23 @@ def test_no_table_forgets_a_release() -> None:
         assert releases.gates_of(minor)["DynamicResourceAllocation"].default
 
 
+@pytest.mark.parametrize(
+    ("name", "version", "told"),
+    [
+        ("DRAConsumableCapacit", "1.36", " (did you mean 'DRAConsumableCapacity'?)"),
+        ("draConsumableCapacity", "1.36", " (did you mean 'DRAConsumableCapacity'?)"),
+        ("DRAFractionalCapacityRange", "1.36", ": it is one of 1.37"),
+        ("DRADeviceTaintRules", "1.34", ": it is one of 1.35 to 1.37"),
+        ("WorkloadWithJob", "1.35", ": it is one of 1.36 and 1.37"),
+        ("Nonsense", "1.36", ": known are DRAAdminAccess, DRAConsumableCapacity, "),
+    ],
+)
+def test_what_is_said_of_an_unknown_gate(name: str, version: str, told: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        releases.target(version, {name: True})
+    assert str(caught.value).startswith(f"unknown feature gate {name!r} in {version}{told}")
+
+
 @pytest.mark.parametrize("name", ["GangScheduling", "WorkloadAwarePreemption"])
 def test_gates_that_are_gone_are_unknown(name: str) -> None:
     assert name in releases.gates_of("1.36")

@@ -10,6 +10,10 @@ STDIN = "-"
 _FILES = (".yaml", ".yml", ".json", ".gz")
 
 
+OBJECTS = "kubectl get deviceclasses,resourceslices,resourceclaims,resourceclaimtemplates,pods -A -o json"
+"""Brings what `validate` judges that a cluster has."""
+
+
 class Arguments(NamedTuple):
     """The arguments of a command, told apart."""
 
@@ -29,14 +33,19 @@ def tell_apart(given: list[str] | None, filenames: list[str] | None, *, command:
     if paths or filenames or live:
         return Arguments(paths, owners)
     if not owners:
-        told = "name files or directories, or - for standard input"
-        raise UsageError(f"no manifests: {told}; from a cluster: {of_cluster(command)}")
+        raise no_manifests(of_cluster(command))
     if _names_kind(owners):
         name = " ".join(owners)
         raise UsageError(
             f"no manifests in which {name} could be looked up; from a cluster: {of_cluster(command, name)}"
         )
     return Arguments(owners, [])
+
+
+def no_manifests(command: str) -> UsageError:
+    """What is said where nothing is named to read; the command line does the same for a cluster."""
+    told = "name files or directories, or - for standard input"
+    return UsageError(f"no manifests: {told}; from a cluster: {command}")
 
 
 def of_cluster(command: str, owner: str = "") -> str:

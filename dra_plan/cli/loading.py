@@ -27,12 +27,12 @@ def load_cluster(
 ) -> Cluster:
     """Everything under PATH... and -f, over a cluster that was read; what is not used is reported on standard error.
 
-    UsageError without any path and cluster, and as `Cluster.load`; InputError, with all faults, for what can't be read.
+    UsageError as `Cluster.load`; InputError, with all faults, for what can't be read.
     """
     from dra_plan.cli.progress import reading
     from dra_plan.cluster import Cluster
 
-    given = sources(paths, filenames, optional=snapshot is not None)
+    given = [*(paths or ()), *(filenames or ())]
     with reading(["standard input" if name == "-" else name for name in given], wanted=progress):
         cluster = Cluster.load(
             given,
@@ -47,16 +47,6 @@ def load_cluster(
     _report_skipped(cluster.inventory)
     _report_overridden(cluster.inventory)
     return cluster
-
-
-def sources(paths: list[str] | None, filenames: list[str] | None, *, optional: bool = False) -> list[str]:
-    """PATH... and -f, in this order. UsageError if there is none, unless they are optional."""
-    from dra_plan.errors import UsageError
-
-    found = [*(paths or ()), *(filenames or ())]
-    if not found and not optional:
-        raise UsageError("no manifests: name files or directories, or - for standard input (see --help)")
-    return found
 
 
 def keep_until_exit(thing: object) -> None:

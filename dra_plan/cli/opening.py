@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import typer
 
 from dra_plan.cli import live, options, whatif
-from dra_plan.cli.arguments import tell_apart
+from dra_plan.cli.arguments import no_manifests, of_cluster, tell_apart
 from dra_plan.cli.loading import load_cluster
 
 if TYPE_CHECKING:
@@ -53,6 +53,8 @@ def loaded(context: typer.Context, paths: list[str], filenames: list[str] | None
     """
     given = context.params
     is_live = live.is_wanted(context, paths, filenames)
+    if not (is_live or paths or filenames):
+        raise no_manifests(of_cluster(str(context.info_name)))
     progress = given.get("progress", True)
     reported = live.gates_of_scheduler(live.asked(context).scheduler_metrics, live=is_live)
     cluster = load_cluster(

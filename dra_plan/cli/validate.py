@@ -93,14 +93,16 @@ def validate(
     and together: what they name in each other, what selectors do with the devices of the input, which requests
     nothing can meet. docs/rules.md lists the rules; `# dra-plan: ignore=CODE` in YAML spares a field from one.
     """
-    from dra_plan.cli.loading import sources
+    from dra_plan.cli.arguments import OBJECTS, no_manifests
     from dra_plan.cli.printing import print_document
     from dra_plan.output.findings import parse
 
     with Reporting("validate", report, paths, filenames) as reports:
         form = parse(output)
         gates = options.parse_gates(feature_gates)
-        given = sources(paths, filenames)
+        given = [*(paths or ()), *(filenames or ())]
+        if not given:
+            raise no_manifests(f"{OBJECTS} | dra-plan validate -")
         from dra_plan import releases
         from dra_plan.cli import fixing, settings
         from dra_plan.errors import UsageError

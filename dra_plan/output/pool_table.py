@@ -131,7 +131,7 @@ def _counter_sets(document: PoolsDocument) -> Table:
 
 def _left(pool: ListedPool) -> list[pool_rows.Cells]:
     """What is left of each counter set."""
-    told = []
+    told: list[pool_rows.Cells] = []
     for counter_set in pool.counter_sets:
         total, left = counter_set.total, counter_set.left
         placed = {name for row in slots.rows(total).values() for name in row.values()}

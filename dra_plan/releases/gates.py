@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from dra_plan.api.notice import Notice
 from dra_plan.errors import UsageError
+from dra_plan.near import nearest
 
 from .coverage import not_recorded, not_simulated
 from .versions import MINORS
@@ -109,6 +110,17 @@ def gate_defaults(version: str) -> dict[str, bool]:
     return {name: gate.default for name, gate in gates_of(version).items()}
 
 
+def _meant(name: str, version: str) -> str:
+    """What may help with a gate that a release does not know: where it is known, or how it is written."""
+    since = MINORS.index(OTHERS[name]) if name in OTHERS else len(MINORS)
+    others = [minor for at, minor in enumerate(MINORS) if name in gates_of(minor) or at >= since]
+    if others:
+        return f": it is one of {' and '.join(others) if len(others) < 3 else f'{others[0]} to {others[-1]}'}"
+    known = gates_of(version)
+    near = nearest(name, known)
+    return f" (did you mean {near!r}?)" if near else f": known are {', '.join(known)}"
+
+
 def set_gates(version: str, changed: Mapping[str, bool]) -> tuple[dict[str, bool], list[Notice]]:
     """All gates of a minor version with the changes made, and what is to be said about these.
 
@@ -122,7 +134,7 @@ def set_gates(version: str, changed: Mapping[str, bool]) -> tuple[dict[str, bool
             notices.append(Notice("gate-not-simulated", told))
             continue
         if name not in known:
-            raise UsageError(f"unknown feature gate {name!r} in {version}: known are {', '.join(known)}")
+            raise UsageError(f"unknown feature gate {name!r} in {version}{_meant(name, version)}")
         gate = known[name]
         if gate.locked and value != gate.default:
             told = f"{name} is locked to {str(gate.default).lower()} in {version}; the answer is as if it were not"

@@ -121,7 +121,7 @@ def test_real_shells_offer_the_same(shell: str, program: str, line: str, tmp_pat
 
 def test_no_space_comes_after_a_value_that_goes_on(tmp_path: Path) -> None:
     """Neither shell gets it from the program, so each script says it in its own way; fish does so by itself."""
-    told = {"bash": ("compopt() {{ echo $*; }}\n" + BASH, "-o nospace"), "zsh": (ZSH, "-S  -- jsonpath=")}
+    told = {"bash": ("compopt() {{ echo $*; }}\n" + BASH, "-o nospace"), "zsh": (ZSH, "-S -- jsonpath=")}
     shells = [shell for shell in told if shutil.which(shell)]
     if not shells:
         pytest.skip("needs bash or zsh")

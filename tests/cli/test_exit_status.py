@@ -76,6 +76,14 @@ def test_usage_errors(arguments: list[str]) -> None:
     assert "error" in ran.err.lower()
 
 
+@pytest.mark.parametrize("command", ["allocate", "capacity", "explain", "pools", "schedule", "validate"])
+def test_without_input_the_command_that_brings_it_is_told(command: str) -> None:
+    ran = in_process(command)
+    assert (ran.status, ran.out) == (2, "")
+    assert f"dra-plan {command} -" in ran.err
+    assert "from a cluster: " in ran.err
+
+
 @pytest.mark.parametrize(
     ("outcomes", "status"),
     [
