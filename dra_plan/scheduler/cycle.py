@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dra_plan.api.core import Pod
@@ -14,6 +14,7 @@ from .handle import Handle
 from .messages import NO_NODES, fit_error
 from .nodeinfo import NodeInfo
 from .runtime import Framework
+from .runtime.nodefilter import Refused
 from .selection import best_of, nodes_to_find, winner
 from .status import Code, Status, error, succeeded, unresolvable, unschedulable
 
@@ -87,13 +88,14 @@ class Cycle:
         result: CycleResult,
     ) -> list[NodeInfo] | None:
         """The nodes that fit; None after an error."""
-        statuses: dict[str, Status] = {}
+        excluded: dict[str, Status] = {}
         allowed, status, restricting = framework.run_pre_filter(state, pod, nodes)
         if status is not None and not succeeded(status):
             if not status.rejected:
                 return self._fail(result, status)
-            statuses = {node.name: status for node in nodes}
-            result.diagnosis = Diagnosis(statuses, status.message, frozenset({status.plugin}))
+            result.diagnosis = Diagnosis(
+                {node.name: status for node in nodes}, status.message, frozenset({status.plugin})
+            )
             return []
         result.filtered = True
         nominated = self._nominated(framework, state, pod)
@@ -102,14 +104,17 @@ class Cycle:
         examined = nodes
         if allowed.node_names is not None:
             examined = [node for node in nodes if node.name in allowed.node_names]
-            excluded = unresolvable(f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(restricting))}]").by(
-                restricting[0]
-            )
-            statuses.update((node.name, excluded) for node in nodes if node.name not in allowed.node_names)
-        passed = self._examine(framework, state, pod, examined, nodes, percentage, statuses, result)
-        self._start = (self._start + len(passed) + len(statuses) - (len(nodes) - len(examined))) % len(nodes)
+            text = f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(restricting))}]"
+            status = unresolvable(text).by(restricting[0])
+            excluded = {node.name: status for node in nodes if node.name not in allowed.node_names}
+        passed, refused = self._examine(framework, state, pod, examined, nodes, percentage, result)
+        self._start = (self._start + len(passed) + len(refused)) % len(nodes)
         if result.failed_with_error:
             return None
+        if passed and not self._extenders:
+            result.diagnosis = Diagnosis({**excluded, **refused} if excluded else refused)
+            return passed
+        statuses = {**excluded, **refused}
         feasible = self._extend(pod, passed, statuses, result)
         if feasible is None:
             return None
@@ -137,19 +142,20 @@ class Cycle:
         nodes: list[NodeInfo],
         everything: list[NodeInfo],
         percentage: int,
-        statuses: dict[str, Status],
         result: CycleResult,
-    ) -> list[NodeInfo]:
-        """The nodes that pass the filters; an error on any of them fails the attempt whatever the others say."""
+    ) -> tuple[list[NodeInfo], Mapping[str, Status]]:
+        """The nodes that pass the filters, and the rejections; an error on any node fails the attempt all the same."""
         enough = nodes_to_find(len(nodes), percentage)
         if not framework.points["score"] and not any(e.is_filter or e.is_prioritizer for e in self._extenders):
             enough = 1
         check = framework.filter_nodes(state, pod)
         start = self._start % len(nodes) if nodes else 0
         if nodes is everything and check.remembers:
-            feasible = check.scan(nodes, start, enough, statuses)
+            scan = check.scan(nodes, start, enough)
+            feasible, broken = scan.passed, scan.errors()
+            refused: Mapping[str, Status] = Refused(scan, scan.examined - len(feasible) - len(broken))
         else:
-            feasible = []
+            feasible, statuses = [], {}
             for node in (*nodes[start:], *nodes[:start]):
                 status = check(node)
                 if status is not None:
@@ -158,12 +164,13 @@ class Cycle:
                 feasible.append(node)
                 if len(feasible) >= enough:
                     break
-        broken = {name: status for name, status in statuses.items() if status.code is Code.ERROR} if statuses else {}
+            broken = {name: status for name, status in statuses.items() if status.code is Code.ERROR}
+            refused = {name: status for name, status in statuses.items() if status.code is not Code.ERROR}
         if broken:
-            result.fatal = {name: statuses.pop(name).message for name in broken}
+            result.fatal = {name: status.message for name, status in broken.items()}
             result.best = [node.name for node in feasible]
             self._fail(result, next(iter(broken.values())))
-        return feasible
+        return feasible, refused
 
     def _extend(
         self, pod: Pod, nodes: list[NodeInfo], statuses: dict[str, Status], result: CycleResult

@@ -6,6 +6,7 @@ shape get the same answer from a node that has not changed.
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections import OrderedDict
 from collections.abc import Hashable
 from typing import Generic, TypeVar
@@ -36,15 +37,39 @@ class Memo(Generic[_Answer]):
         return found
 
 
-class _Remembered(Generic[_Answer]):
-    """The answers of one shape, in scheduling order; `read` is how far in the journal they are up to date."""
+class ShapeAnswers(Generic[_Answer]):
+    """The answers of one shape, in scheduling order; `read` is how far in the journal they are up to date.
 
-    __slots__ = ("answers", "read", "revision")
+    `open` are the positions of nodes, sorted, but for those that were closed and have not changed since.
+    """
+
+    __slots__ = ("_closed", "answers", "open", "read", "revision")
 
     def __init__(self) -> None:
         self.answers: list[_Answer] = []
         self.read = 0
         self.revision = -1
+        self.open: list[int] = []
+        self._closed: set[int] = set()
+
+    def forget_all(self, unknown: _Answer, number: int) -> None:
+        """Nothing is known of so many nodes."""
+        self.answers = [unknown] * number
+        self.open = list(range(number))
+        self._closed.clear()
+
+    def forget(self, unknown: _Answer, position: int) -> None:
+        """Nothing is known of a node any more."""
+        self.answers[position] = unknown
+        if position in self._closed:
+            self._closed.remove(position)
+            insort(self.open, position)
+
+    def close(self, position: int) -> None:
+        """The answer for a node is such that nobody needs to come by again until it changes."""
+        if position not in self._closed:
+            self._closed.add(position)
+            del self.open[bisect_left(self.open, position)]
 
 
 class NodeAnswers(Generic[_Answer]):
@@ -57,14 +82,14 @@ class NodeAnswers(Generic[_Answer]):
     def __init__(self, cluster: SimulatedCluster, unknown: _Answer, most: int = _MOST_SHAPES) -> None:
         self._cluster = cluster
         self._unknown = unknown
-        self._shapes: OrderedDict[Hashable, _Remembered[_Answer]] = OrderedDict()
+        self._shapes: OrderedDict[Hashable, ShapeAnswers[_Answer]] = OrderedDict()
         self._most = most
 
-    def of(self, key: Hashable) -> list[_Answer]:
+    def of(self, key: Hashable) -> ShapeAnswers[_Answer]:
         """The answers of a shape, `unknown` where there is none; to be read and written directly in this cycle."""
         found = self._shapes.get(key)
         if found is None:
-            found = self._shapes[key] = _Remembered()
+            found = self._shapes[key] = ShapeAnswers()
             if len(self._shapes) > self._most:
                 self._shapes.popitem(last=False)
         else:
@@ -72,11 +97,11 @@ class NodeAnswers(Generic[_Answer]):
         cluster, journal = self._cluster, self._cluster.journal
         if found.revision != cluster.node_revision:
             found.revision = cluster.node_revision
-            found.answers = [self._unknown] * len(cluster.nodes)
+            found.forget_all(self._unknown, len(cluster.nodes))
         else:
             for name in journal[found.read :]:
                 position = cluster.positions.get(name)
                 if position is not None:
-                    found.answers[position] = self._unknown
+                    found.forget(self._unknown, position)
         found.read = len(journal)
-        return found.answers
+        return found

@@ -249,19 +249,19 @@ def test_remembered_answers_follow_the_nodes():
     simulation, _, _ = prepared([*gpus("a", "b"), claim("c"), pod("p"), pod("q")])
     cluster = simulation.cluster
     answers: NodeAnswers[int | None] = NodeAnswers(cluster, None, most=2)
-    answers.of("x")[:] = [1, 2]
+    answers.of("x").answers[:] = [1, 2]
     cluster.assume(cluster.info(simulation.pods[0]), "b")
-    assert answers.of("x") == [1, None]
-    answers.of("x")[1] = 3
+    assert answers.of("x").answers == [1, None]
+    answers.of("x").answers[1] = 3
     given_away = AllocationResult(devices=DeviceAllocationResult(results=[result("a", "gpu-0")]))
     [stored] = cluster.claims
     cluster.put_claim(replace(stored, status=ResourceClaimStatus(allocation=given_away)))
-    assert answers.of("x") == [None, 3], "its device is on a"
+    assert answers.of("x").answers == [None, 3], "its device is on a"
     cluster.set_nodes([info.node for info in cluster.nodes.values()][:1])
-    assert answers.of("x") == [None]
-    answers.of("x")[0] = 4
+    assert answers.of("x").answers == [None]
+    answers.of("x").answers[0] = 4
     answers.of("y"), answers.of("z")
-    assert answers.of("x") == [None], "only the latest shapes are kept"
+    assert answers.of("x").answers == [None], "only the latest shapes are kept"
 
 
 def result(pool: str, device: str) -> DeviceRequestAllocationResult:

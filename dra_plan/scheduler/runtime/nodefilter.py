@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from bisect import bisect_left
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from dra_plan.api.core import Pod
 from dra_plan.scheduler.cyclestate import CycleState
 from dra_plan.scheduler.framework import FilterPlugin
-from dra_plan.scheduler.memo import NodeAnswers
+from dra_plan.scheduler.memo import NodeAnswers, ShapeAnswers
 from dra_plan.scheduler.nodeinfo import NodeInfo
 from dra_plan.scheduler.status import Code, Status
 
@@ -15,6 +16,57 @@ from .filtering import FilterPhase
 
 UNKNOWN = Status(Code.ERROR, "not asked yet")
 """Stands for an answer that nobody has given."""
+
+
+class Scan:
+    """What a scan came to: the nodes that `passed`, of so many `examined` in their order from a start."""
+
+    def __init__(self, nodes: Sequence[NodeInfo], start: int, answers: Sequence[Status | None]) -> None:
+        self.passed: list[NodeInfo] = []
+        self.examined = len(nodes)
+        self.others: dict[int, Status | None] = {}
+        """Answers for this pod alone, by position: errors, and those of nodes that other pods are nominated for."""
+        self._nodes, self._start, self._answers = nodes, start, answers
+
+    def errors(self) -> dict[str, Status]:
+        """The nodes on which a filter failed."""
+        return {
+            self._nodes[position].name: status
+            for position, status in self.others.items()
+            if status is not None and status.code is Code.ERROR
+        }
+
+    def refused(self) -> dict[str, Status]:
+        """The rejections; right until something changes in the cluster."""
+        found: dict[str, Status] = {}
+        end, total = self._start + self.examined, len(self._nodes)
+        for position in (*range(self._start, min(end, total)), *range(max(0, end - total))):
+            status = self.others[position] if position in self.others else self._answers[position]
+            if status is not None and status.code is not Code.ERROR:
+                found[self._nodes[position].name] = status
+        return found
+
+
+class Refused(Mapping[str, Status]):
+    """The rejections of a scan: most pods find a node, and nobody asks what the others say."""
+
+    def __init__(self, scan: Scan, number: int) -> None:
+        self._scan, self._number = scan, number
+        self._found: dict[str, Status] | None = None
+
+    def _all(self) -> dict[str, Status]:
+        if self._found is None:
+            self._found = self._scan.refused()
+        return self._found
+
+    def __getitem__(self, name: str) -> Status:
+        return self._all()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return self._number
 
 
 class NodeFilter:
@@ -31,7 +83,7 @@ class NodeFilter:
         self._uid, self._priority = info.uid, info.priority
         self._nominator = phase.handle.nominator
         self._positions = phase.handle.cluster.positions
-        self._runs: list[tuple[list[FilterPlugin], list[Status | None] | None]] = []
+        self._runs: list[tuple[list[FilterPlugin], ShapeAnswers[Status | None] | None]] = []
         self._group(remembered)
 
     def _group(self, remembered: NodeAnswers[Status | None]) -> None:
@@ -60,10 +112,10 @@ class NodeFilter:
         """Whether all answers are remembered, so that `scan` can be used."""
         return len(self._runs) == 1 and self._runs[0][1] is not None
 
-    def scan(self, nodes: Sequence[NodeInfo], start: int, enough: int, refused: dict[str, Status]) -> list[NodeInfo]:
+    def scan(self, nodes: Sequence[NodeInfo], start: int, enough: int) -> Scan:
         """The nodes that pass, from `start` on and round again, until there are enough.
 
-        `nodes` are all nodes in scheduling order. Answers that are not success go to `refused`.
+        `nodes` are all nodes in scheduling order. Nodes that were refused before and have not changed cost nothing.
         """
         [(plugins, known)] = self._runs
         assert known is not None
@@ -72,31 +124,28 @@ class NodeFilter:
             for name in self._nominator.nodes
             if name in self._positions and self._nominator.at_least(name, self._priority, self._uid)
         }
-        order = (*range(start, len(nodes)), *range(start))
-        passed: list[NodeInfo] = []
-        done = 0
-        while done < len(order) and len(passed) < enough:
-            # so many are looked at in any case, even if all of them pass
-            part = order[done : done + enough - len(passed)]
-            done += len(part)
-            answers = [known[position] for position in part]
-            ask = [index for index, status in enumerate(answers) if status is UNKNOWN]
-            if crowded:
-                ask = sorted({*ask, *(index for index, position in enumerate(part) if position in crowded)})
-            for index in ask:
-                position = part[index]
-                node = nodes[position]
+        answers, scan = known.answers, Scan(nodes, start, known.answers)
+        places = known.open if not crowded else sorted(crowded.union(known.open))
+        first = bisect_left(places, start)
+        places = [*places[first:], *places[:first]]
+        passed, others, done = scan.passed, scan.others, 0
+        while len(passed) < enough and done < len(places):
+            some = places[done : done + enough - len(passed)]  # not one too many, should they all pass
+            done += len(some)
+            for position in [at for at in some if answers[at] is UNKNOWN or at in crowded]:
                 if position in crowded:
-                    answers[index] = self(node)
-                else:
-                    answers[index] = self._first_answer(plugins, node, known, position)
-            passed += [nodes[position] for position, status in zip(part, answers, strict=True) if status is None]
-            refused.update(
-                (nodes[position].name, status)
-                for position, status in zip(part, answers, strict=True)
-                if status is not None
-            )
-        return passed
+                    others[position] = self(nodes[position])
+                    continue
+                status = self._first_answer(plugins, nodes[position], known, position)
+                if status is not None and status.code is Code.ERROR:
+                    others[position] = status
+            if others:
+                passed += [nodes[at] for at in some if (others[at] if at in others else answers[at]) is None]
+            else:
+                passed += [nodes[at] for at in some if answers[at] is None]
+        if len(passed) >= enough:
+            scan.examined = (passed[-1].position - start) % len(nodes) + 1
+        return scan
 
     def __call__(self, node: NodeInfo) -> Status | None:
         """None if the pod fits the node, otherwise the first plugin's answer that is not success."""
@@ -107,7 +156,7 @@ class NodeFilter:
             if known is None:
                 status = self._ask(plugins, node)
             else:
-                status = known[position]
+                status = known.answers[position]
                 if status is UNKNOWN:
                     status = self._first_answer(plugins, node, known, position)
             if status is not None:
@@ -115,12 +164,14 @@ class NodeFilter:
         return None
 
     def _first_answer(
-        self, plugins: Sequence[FilterPlugin], node: NodeInfo, known: list[Status | None], position: int
+        self, plugins: Sequence[FilterPlugin], node: NodeInfo, known: ShapeAnswers[Status | None], position: int
     ) -> Status | None:
         """The plugins' answer, remembered unless it is an error: its text may name what only this pod has."""
         status = self._ask(plugins, node)
         if status is None or status.code is not Code.ERROR:
-            known[position] = status
+            known.answers[position] = status
+            if status is not None:
+                known.close(position)
         return status
 
     def _ask(self, plugins: Sequence[FilterPlugin], node: NodeInfo) -> Status | None:

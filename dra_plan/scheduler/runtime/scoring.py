@@ -68,10 +68,10 @@ class ScorePhase(ProfilePlugins):
     ) -> list[int] | Status:
         """The plugin's scores before normalizing; `where` are the nodes' places in scheduling order."""
         key = plugin.score_memo(state, pod)
-        known = None if key is None else self.scores.of((plugin.name, key))
+        known = None if key is None else self.scores.of((plugin.name, key)).answers
         scores: list[Any] = [None] * len(nodes) if known is None else list(map(known.__getitem__, where))
         with Guard(plugin, "Score", pod):
-            for index in [index for index, score in enumerate(scores) if score is None]:
+            for index in [index for index, score in enumerate(scores) if score is None] if None in scores else ():
                 score = plugin.score(state, pod, nodes[index])
                 if isinstance(score, Status):
                     return score

@@ -1,0 +1,65 @@
+"""Nodes that were refused and have not changed cost nothing when the next pod of the same shape comes."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from dra_plan import Cluster
+from dra_plan.scheduler.memo import ShapeAnswers
+from dra_plan.scheduler.runtime.nodefilter import NodeFilter, Scan
+from tests.scheduler.build import gpus, node, placed, plan, pod, template, where
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_open_are_those_that_were_not_closed_since_they_changed(seed: int) -> None:
+    chance = random.Random(seed)
+    shape: ShapeAnswers[str] = ShapeAnswers()
+    shape.forget_all("?", 12)
+    closed: set[int] = set()
+    for _ in range(200):
+        position = chance.randrange(12)
+        if chance.random() < 0.5:
+            shape.answers[position] = "no"
+            shape.close(position)
+            closed.add(position)
+        else:
+            shape.forget("?", position)
+            closed.discard(position)
+            assert shape.answers[position] == "?"
+        assert shape.open == [at for at in range(12) if at not in closed]
+
+
+def test_refused_nodes_are_not_asked_again_nor_counted_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 40 nodes each takes one copy: a node is asked when it is new and when it has changed."""
+    asked: list[str] = []
+    told: list[int] = []
+    ask, refused = NodeFilter._ask, Scan.refused
+
+    def counted(self: Any, plugins: Any, node: Any) -> Any:
+        asked.append(node.name)
+        return ask(self, plugins, node)
+
+    def gathered(self: Any) -> Any:
+        told.append(1)
+        return refused(self)
+
+    monkeypatch.setattr(NodeFilter, "_ask", counted)
+    monkeypatch.setattr(Scan, "refused", gathered)
+    names = [f"n{number}" for number in range(40)]
+    [item] = Cluster.of([*gpus(*names, each=1), template("one")]).capacity(pod("p", templates={"gpu": "one"}))
+    assert item.scheduled.copies == 40
+    assert len(asked) == 80
+    assert len(told) == 1
+
+
+def test_nodes_that_others_are_nominated_for_are_asked_each_time() -> None:
+    """A pod that waits for its victim to go keeps its place, also against what is known of the node."""
+    low = placed("low", "a", cpu="8", priority=0)
+    high = pod("high", cpu="6", priority=10)
+    small = [pod(f"small-{number}", cpu="2", priority=5) for number in range(3)]
+    found = where(plan([node("a"), node("b", cpu="2"), low, high, *small]))
+    assert found["high"] == "a"
+    assert sorted(filter(None, (found[f"small-{number}"] for number in range(3)))) == ["a", "b"]
