@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from dra_plan.cluster import Cluster
     from dra_plan.errors import DraPlanError, InputError, UsageError
     from dra_plan.live import Snapshot, read_cluster
+    from dra_plan.live.anonymize import anonymized
     from dra_plan.live.gates import of_metrics as gates_of_metrics
     from dra_plan.manifests.loaded import LoadedObjects
     from dra_plan.manifests.loaded import load_objects as load
@@ -54,6 +55,7 @@ _HOMES = {
     "UsageError": "dra_plan.errors",
     "ValidationReport": "dra_plan.planner.validation",
     "allocate": "dra_plan.shorthands",
+    "anonymized": "dra_plan.live.anonymize",
     "explain": "dra_plan.shorthands",
     "gates_of_metrics": "dra_plan.live.gates:of_metrics",
     "gather_pools": "dra_plan.shorthands",
@@ -89,6 +91,7 @@ __all__ = [
     "ValidationReport",
     "__version__",
     "allocate",
+    "anonymized",
     "explain",
     "gates_of_metrics",
     "gather_pools",

@@ -19,6 +19,10 @@ def snapshot(
         str | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write here, compressed if the name ends in .gz."),
     ] = None,
+    anonymize: Annotated[
+        bool,
+        typer.Option("--anonymize", help="Put pseudonyms in place of names and labels: the answers stay the same."),
+    ] = False,
     print_rbac: Annotated[
         bool, typer.Option("--print-rbac", help="Print a ClusterRole that suffices for all of it, and ask nothing.")
     ] = False,
@@ -55,11 +59,23 @@ def snapshot(
     found = live.read(asked, progress=progress)
     if gates is not None:
         found = found.reported(gates)
+    if anonymize:
+        found = _anonymized(found)
     print_warnings(unlisted.notices(found.info))
     _write(found, output)
     if output is not None:
         print_note(f"{len(found.objects):,} objects of Kubernetes {found.info.server_version} written to {output}")
     return Exit.OK
+
+
+def _anonymized(found: Snapshot) -> Snapshot:
+    from dra_plan.cli.printing import print_note
+    from dra_plan.live.anonymize import anonymized
+
+    done = anonymized(found)
+    if done.values_stay:
+        print_note("texts of devices' attributes stay as they are, as a selector looks into them")
+    return done.snapshot
 
 
 def _write(found: Snapshot, output: str | None) -> None:

@@ -1,0 +1,214 @@
+"""Which texts of an object are names, and what takes their place. Whatever is not known to be none is one.
+
+All names of a snapshot share one table, in which they keep their order: what is equal stays equal (a node, its pool and
+its hostname label), and what is sorted stays sorted, so that every answer is the same up to the renaming.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from . import literals
+
+Rename = Callable[[str], str]
+
+_TECHNICAL = frozenset(
+    [
+        "apiVersion",
+        "kind",
+        "operator",
+        "effect",
+        "phase",
+        "type",
+        "reason",
+        "protocol",
+        "restartPolicy",
+        "preemptionPolicy",
+        "whenUnsatisfiable",
+        "nodeAffinityPolicy",
+        "nodeTaintsPolicy",
+        "allocationMode",
+        "creationTimestamp",
+        "deletionTimestamp",
+        "startTime",
+        "timeAdded",
+        "allocationTimestamp",
+        "lastTransitionTime",
+        "kubeletVersion",
+        "version",
+        "versions",
+        "driver",
+        "provisioner",
+        "volumeBindingMode",
+        "apiGroup",
+        "resource",
+        "source",
+        "disruptionMode",
+        "schedulerName",
+        "matchAttribute",
+        "distinctAttribute",
+        "partitionTypeAttribute",
+        "extendedResourceName",
+        "capacityKey",
+        "allocationMultiplier",
+        "status",
+        "completionMode",
+        "accessModes",
+        "volumeMode",
+        "finalizers",
+        "bindingConditions",
+        "bindingFailureConditions",
+        "declaredFeatures",
+        "skipNodeOperations",
+        "attacher",
+    ]
+)
+"""Fields whose texts are the API's, a driver's or a time, and no names."""
+_AMOUNTS = frozenset(
+    ["capacity", "allocatable", "requests", "limits", "overhead", "consumedCapacity", "counters", "allocatedResources"]
+)
+"""Maps from names of resources, or of a driver's capacities, to amounts; both stay."""
+_LABEL_MAPS = frozenset(("labels", "matchLabels", "nodeSelector", "selector"))
+_LABEL_KEYS = frozenset(("key", "topologyKey", "matchLabelKeys", "mismatchLabelKeys", "topologyKeys"))
+_OWN_DOMAIN = re.compile(r"(?:[a-z0-9.-]+\.)?(?:kubernetes|k8s)\.io/")
+_COMMON_KEYS = frozenset(
+    [
+        "metadata.name",
+        "pod-template-hash",
+        "controller-revision-hash",
+        "pod-template-generation",
+        "job-name",
+        "controller-uid",
+    ]
+)
+_COMMON = frozenset(
+    [
+        "default",
+        "kube-system",
+        "kube-public",
+        "kube-node-lease",
+        "system-node-critical",
+        "system-cluster-critical",
+        "linux",
+        "windows",
+        "amd64",
+        "arm64",
+        "true",
+        "false",
+        "yes",
+        "no",
+    ]
+) | {""}
+_NUMBER = re.compile(r"[0-9]+%?")
+_OF_CLASS = "deviceclass.resource.kubernetes.io/"
+_ANNOTATIONS = {
+    "resource.kubernetes.io/pod-claim-name": True,
+    "resource.kubernetes.io/extended-resource-claim": False,
+    "volume.beta.kubernetes.io/storage-class": True,
+    "volume.kubernetes.io/selected-node": True,
+    "pv.kubernetes.io/bind-completed": False,
+    "pv.kubernetes.io/bound-by-controller": False,
+    "pv.kubernetes.io/provisioned-by": False,
+    "storage.alpha.kubernetes.io/migrated-plugins": False,
+}
+"""The annotations that planning reads, and whether what they say is a name."""
+
+
+class Renaming:
+    """One pass over objects: with `rename` each name is asked for; what it gives takes the name's place.
+
+    `kept` are names that stay, those of drivers. Unless `values`, texts that drivers publish as attributes, and
+    constants of selectors, stay.
+    """
+
+    def __init__(self, rename: Rename, kept: Iterable[str], *, values: bool) -> None:
+        self._rename, self._kept, self._values = rename, frozenset(kept), values
+
+    def object(self, value: dict[str, Any]) -> dict[str, Any]:
+        """The object with other names."""
+        return {key: self._field(key, item, ()) for key, item in value.items()}
+
+    def _name(self, text: str) -> str:
+        if text in self._kept or text in _COMMON or _NUMBER.fullmatch(text):
+            return text
+        return self._rename(text)
+
+    def _field(self, key: str, value: Any, above: tuple[str, ...]) -> Any:
+        if isinstance(value, str):
+            return self._text(key, value, above)
+        if isinstance(value, list):
+            return [self._item(key, item, above) for item in value]
+        if isinstance(value, dict):
+            return self._map(key, value, above)
+        return value
+
+    def _item(self, key: str, value: Any, above: tuple[str, ...]) -> Any:
+        """A value of a list; a map there is an object, whatever the list is called."""
+        if isinstance(value, dict):
+            return {name: self._field(name, item, (*above, key)) for name, item in value.items()}
+        return self._field(key, value, above)
+
+    def _map(self, key: str, value: dict[str, Any], above: tuple[str, ...]) -> dict[str, Any]:
+        inner = (*above, key)
+        if key == "annotations":
+            return {
+                name: self._name(text) if _ANNOTATIONS[name] else text
+                for name, text in value.items()
+                if name in _ANNOTATIONS
+            }
+        if key in _LABEL_MAPS and all(isinstance(text, str) for text in value.values()):
+            return {self._label_key(name): self._name(text) for name, text in value.items()}
+        if key in _AMOUNTS:
+            return {self._resource(name): item for name, item in value.items()}
+        if key == "disruptedPods":
+            return {self._name(name): item for name, item in value.items()}
+        if key == "attributes" and not self._values:
+            return value
+        return {name: self._field(name, item, inner) for name, item in value.items()}
+
+    def _text(self, key: str, text: str, above: tuple[str, ...]) -> str:
+        if key in _TECHNICAL:
+            return text
+        if key == "expression":
+            return literals.renamed(text, self._name) if self._values else text
+        if key in _LABEL_KEYS:
+            return self._label_key(text)
+        if key in ("requests", "request"):
+            return "/".join(map(self._name, text.split("/")))
+        if key == "resourceName":
+            return self._resource(text)
+        if key == "image" or (key == "names" and "images" in above):
+            return self._image(text)
+        return self._name(text)
+
+    def _label_key(self, key: str) -> str:
+        return key if key in _COMMON_KEYS or _OWN_DOMAIN.match(key) else self._name(key)
+
+    def _resource(self, name: str) -> str:
+        return _OF_CLASS + self._name(name.removeprefix(_OF_CLASS)) if name.startswith(_OF_CLASS) else name
+
+    def _image(self, text: str) -> str:
+        name, at, digest = text.partition("@")
+        last = name.rfind(":")
+        tag = last if last > name.rfind("/") else len(name)
+        return self._name(name[:tag]) + name[tag:] + at + digest
+
+
+def drivers(objects: Iterable[dict[str, Any]]) -> set[str]:
+    """The names of drivers, which stay: selectors and attributes are made of them."""
+    found: set[str] = set()
+    waiting: list[tuple[str, Any]] = [("", value) for value in objects]
+    while waiting:
+        key, value = waiting.pop()
+        if isinstance(value, str):
+            if key in ("driver", "provisioner", "attacher"):
+                found.add(value)
+        elif isinstance(value, list):
+            waiting += [(key, item) for item in value]
+        elif isinstance(value, dict):
+            if key == "drivers" and isinstance(value.get("name"), str):
+                found.add(value["name"])
+            waiting += value.items()
+    return found
