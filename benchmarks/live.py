@@ -189,7 +189,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         config = folder / "kubeconfig"
-        address = f"http://127.0.0.1:{port}"
+        address = f"127.0.0.1:{port}"  # kubectl takes that for HTTP
         config.write_text(
             json.dumps(
                 {

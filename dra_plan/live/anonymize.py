@@ -16,7 +16,7 @@ from dra_plan.cel import Selector, compile_selector
 from dra_plan.errors import DraPlanError
 
 from .literals import renamed
-from .pseudonyms import Renaming, drivers
+from .pseudonyms import Pseudonymizing, drivers
 from .snapshot import Snapshot
 
 _UNREADABLE = (DraPlanError, msgspec.MsgspecError)
@@ -42,7 +42,7 @@ def anonymized(snapshot: Snapshot) -> Anonymized:
     if not _selects_the_same(objects, names, kept):
         values = False
         names = _table(objects, kept, values=False)
-    renaming = Renaming(lambda text: names.get(text, text), kept, values=values)
+    renaming = Pseudonymizing(lambda text: names.get(text, text), kept, values=values)
     told = [msgspec.structs.replace(entry, message="") for entry in snapshot.info.not_listed]
     info = msgspec.structs.replace(snapshot.info, anonymized=True, not_listed=told)
     texts = [msgspec.json.encode(renaming.object(value)) for value in objects]
@@ -57,7 +57,7 @@ def _table(objects: list[dict[str, Any]], kept: set[str], *, values: bool) -> di
         found.add(text)
         return text
 
-    renaming = Renaming(note, kept, values=values)
+    renaming = Pseudonymizing(note, kept, values=values)
     for value in objects:
         renaming.object(value)
     width = len(str(len(found)))
@@ -67,7 +67,7 @@ def _table(objects: list[dict[str, Any]], kept: set[str], *, values: bool) -> di
 def _selects_the_same(objects: list[dict[str, Any]], names: dict[str, str], kept: set[str]) -> bool:
     """Whether every selector says of every device what it said before."""
     devices = _different_devices(objects)
-    renaming = Renaming(lambda text: names.get(text, text), kept, values=True)
+    renaming = Pseudonymizing(lambda text: names.get(text, text), kept, values=True)
     new = [renaming.object({"devices": [device]})["devices"][0] for _, device in devices]
     for expression in sorted(set(_expressions(objects))):
         before, after = _compiled(expression), _compiled(renamed(expression, lambda text: names.get(text, text)))

@@ -116,7 +116,7 @@ _ANNOTATIONS = {
 """The annotations that planning reads, and whether what they say is a name."""
 
 
-class Renaming:
+class Pseudonymizing:
     """One pass over objects: with `rename` each name is asked for; what it gives takes the name's place.
 
     `kept` are names that stay, those of drivers. Unless `values`, texts that drivers publish as attributes, and
