@@ -42,6 +42,7 @@ def test_compressed_standard_input_is_read() -> None:
         (gzip.compress(gzip.compress(NODE)), "NUL byte; not a text file"),
         (gzip.compress(bytes(80 << 20)), "larger than 83420264 bytes when unpacked"),
     ],
+    ids=["cut", "not gzip", "twice", "bomb"],
 )
 def test_what_can_not_be_unpacked_is_a_fault(tmp_path: Path, content: bytes, said: str) -> None:
     path = tmp_path / "broken.yaml.gz"
