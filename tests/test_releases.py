@@ -143,6 +143,24 @@ def test_gates_whose_prerequisite_is_switched_off_are_told() -> None:
     assert releases.target("1.36").notices == ()
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "InPlacePodVerticalScalingSchedulerPreemption",
+        "InterPodAffinityHostnameFastPath",
+        "MatchLabelKeysInPodTopologySpread",
+        "NodeDeclaredFeatures",
+        "StorageCapacityScoring",
+        "VolumeAttributesClass",
+        "VolumeLimitScaling",
+    ],
+)
+def test_every_gate_of_the_scheduler_of_1_37_is_known(name: str) -> None:
+    """Those of its own table that are not simulated; the others are in the table here."""
+    [notice] = releases.target("1.37", {name: False}).notices
+    assert (notice.code, notice.message.split()[0]) == ("gate-not-simulated", name)
+
+
 def test_gates_of_the_scheduler_are_known_by_name() -> None:
     """What they switch is not simulated, which is said; a release that does not know one refuses it."""
     [notice] = releases.target("1.36", {"SchedulerAsyncPreemption": False}).notices

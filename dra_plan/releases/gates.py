@@ -1,6 +1,8 @@
 """Feature gates: in which stage each is in each minor version, whether it can be changed, and which gates it needs.
 
-Sources: the feature gate tables of the releases. A version that is not named does not know the gate.
+Sources: the feature gate tables of the releases; of 1.37 that of kube-scheduler, and for the gates of the API server
+alone (DRAResourcePoolStatus, DRAResourceClaimGranularStatusAuthorization) the pages of the website, which name no stage
+after that of 1.36. A version that is not named does not know the gate.
 """
 
 from __future__ import annotations
@@ -18,6 +20,9 @@ from .versions import MINORS
 OTHERS = {
     "InPlacePodLevelResourcesVerticalScaling": "1.35",
     "InPlacePodVerticalScaling": "1.34",
+    "InPlacePodVerticalScalingSchedulerPreemption": "1.37",
+    "InterPodAffinityHostnameFastPath": "1.37",
+    "MatchLabelKeysInPodTopologySpread": "1.34",
     "NodeDeclaredFeatures": "1.35",
     "NodeInclusionPolicyInPodTopologySpread": "1.34",
     "NominatedNodeNameForExpectation": "1.34",
@@ -31,6 +36,7 @@ OTHERS = {
     "SidecarContainers": "1.34",
     "StorageCapacityScoring": "1.34",
     "TaintTolerationComparisonOperators": "1.35",
+    "VolumeAttributesClass": "1.34",
     "VolumeLimitScaling": "1.35",
     "WorkloadWithJob": "1.36",
 }
