@@ -12,6 +12,10 @@ class Nominator:
         self._nodes: dict[str, dict[str, PodInfo]] = {}
         self._where: dict[str, str] = {}
 
+    def __bool__(self) -> bool:
+        """Whether any pod is nominated to any node."""
+        return bool(self._nodes)
+
     def nominate(self, info: PodInfo, node: str) -> None:
         """The pod is to run on the node; an earlier nomination is forgotten."""
         self.clear(info.uid)

@@ -22,6 +22,8 @@ NO_VOLUME = "node(s) unavailable due to one or more pvc(s) bound to non-existent
 
 Reasons = list[str]
 
+_NONE = NodeVolumes()
+
 
 class _Wanted:
     """A waiting claim, and the volumes that it could have as far as the node does not matter, the smallest first."""
@@ -48,28 +50,24 @@ class _Wanted:
         """
         if self._set_aside is not None:
             return self._set_aside if self._set_aside.affinity.matches(labels) else None
-        return next(
-            (v for v in self._near(labels) if v.name not in taken and v.affinity.matches(labels)),
-            None,
-        )
+        for volume in self._near(labels):
+            if volume.name not in taken and volume.affinity.matches(labels):
+                return volume
+        return None
 
     def _near(self, labels: Mapping[str, str]) -> Iterator[Volume]:
         """The volumes that are not on other hosts, in order."""
-        here = self._by_host.get(labels.get(HOSTNAME, ""), [])
-        return (self._volumes[position] for position in heapq.merge(self._anywhere, here))
+        here = self._by_host.get(labels.get(HOSTNAME, ""), ())
+        near = heapq.merge(self._anywhere, here) if self._anywhere and here else self._anywhere or here
+        return map(self._volumes.__getitem__, near)
 
 
 def _suits(volume: Volume, claim: Claim) -> bool:
     """Whether the volume is not another claim's, large enough and of the right kind."""
-    pv, pvc = volume.object, claim.object
+    pv = volume.object
     if pv.spec.claim_ref is not None and not volume.is_for(claim):
         return False
-    return (
-        volume.size >= claim.size
-        and (pv.spec.volume_mode or "Filesystem") == (pvc.spec.volume_mode or "Filesystem")
-        and (pv.spec.volume_attributes_class_name or "") == (pvc.spec.volume_attributes_class_name or "")
-        and pv.metadata.deletion_timestamp is None
-    )
+    return volume.size >= claim.size and volume.form == claim.form and pv.metadata.deletion_timestamp is None
 
 
 def _is_free(volume: Volume, claim: Claim) -> bool:
@@ -89,23 +87,25 @@ class PodClaims:
         self._store = store
         self.bound = bound
         self.waiting = waiting
+        # what no node changes is found once for the pod
+        self._volumes = [store.volume(claim.volume_name) for claim in bound]
+        self._selected = [claim for claim in waiting if claim.selected_node is not None]
         self._wanted: list[_Wanted] | None = None
         self._new: dict[ClaimKey, Provisioning] = {}
 
     def on_node(self, name: str, labels: Mapping[str, str]) -> tuple[NodeVolumes, Reasons]:
         """What the waiting claims would get on the node, or why the node will not do."""
-        csi_node = self._store.csi_node(name)
+        csi_node = self._store.csi_node(name) if self._volumes else None
         reasons: Reasons = []
         missing = ""
-        for claim in self.bound:
-            volume = self._store.volume(claim.volume_name)
+        for volume in self._volumes:
             if volume is None:
                 missing = NO_VOLUME
                 break
             if not _affinity(volume, csi_node).matches(labels):
                 reasons.append(NODE_CONFLICT)
                 break
-        chosen = NodeVolumes()
+        chosen = _NONE
         if self.waiting:
             chosen, conflict = self._for_waiting(name, labels)
             if conflict:
@@ -115,9 +115,9 @@ class PodClaims:
         return chosen, reasons
 
     def _for_waiting(self, node: str, labels: Mapping[str, str]) -> tuple[NodeVolumes, str]:
-        selected = [claim for claim in self.waiting if claim.selected_node is not None]
-        if any(claim.selected_node != node for claim in selected):
-            return NodeVolumes(), BIND_CONFLICT
+        for claim in self._selected:
+            if claim.selected_node != node:
+                return _NONE, BIND_CONFLICT
         static: list[tuple[Claim, Volume]] = []
         taken: dict[str, Volume] = {}
         unmatched: list[Claim] = []
@@ -128,9 +128,12 @@ class PodClaims:
             else:
                 taken[volume.name] = volume
                 static.append((wanted.claim, volume))
-        new = (*selected, *unmatched)
-        conflict = next(filter(None, (self._provisioning(claim).problem(labels) for claim in new)), "")
-        return NodeVolumes(tuple(static), new), conflict
+        new = (*self._selected, *unmatched)
+        for claim in new:
+            conflict = self._provisioning(claim).problem(labels)
+            if conflict:
+                return _NONE, conflict
+        return NodeVolumes(tuple(static), new), ""
 
     def _provisioning(self, claim: Claim) -> Provisioning:
         found = self._new.get(claim.key)
@@ -148,6 +151,8 @@ class PodClaims:
 
 
 def _affinity(volume: Volume, csi_node: CSINode | None) -> VolumeReach:
+    if not volume.is_migrated:
+        return volume.affinity
     pv = translated(volume.object, csi_node)
     if pv is volume.object:
         return volume.affinity

@@ -11,6 +11,8 @@ from dra_plan.api.quantity import Quantity, parse
 from dra_plan.api.selectors import requirement_holds, term_problems
 from dra_plan.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 
+from .volumemigration import migrated_source
+
 CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
@@ -41,12 +43,24 @@ class VolumeReach:
                 for term in required.node_selector_terms
                 if (term.match_expressions or term.match_fields) and next(term_problems(term), None) is None
             ]
+        self._keys = sorted({r.key for term in self._terms or () for r in term})
+        self._known: dict[object, bool] = {}
+        """Answers by the values of the labels that are asked for: nodes have few different ones."""
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Whether a node with these labels will do; without any affinity every node does."""
-        return self._terms is None or any(
-            all(requirement_holds(r.operator, r.values, labels.get(r.key)) for r in term) for term in self._terms
-        )
+        if self._terms is None:
+            return True
+        if self.hosts is not None and labels.get(HOSTNAME) not in self.hosts:
+            return False
+        keys = self._keys
+        values = labels.get(keys[0]) if len(keys) == 1 else tuple(map(labels.get, keys))
+        known = self._known.get(values)
+        if known is None:
+            known = self._known[values] = any(
+                all(requirement_holds(r.operator, r.values, labels.get(r.key)) for r in term) for term in self._terms
+            )
+        return known
 
     @cached_property
     def hosts(self) -> frozenset[str] | None:
@@ -75,6 +89,17 @@ class Volume:
         return _NOTHING if text is None else parse(text)
 
     @cached_property
+    def form(self) -> tuple[str, str]:
+        """Mode and attributes class, in which a claim has to agree with its volume."""
+        spec = self.object.spec
+        return spec.volume_mode or "Filesystem", spec.volume_attributes_class_name or ""
+
+    @cached_property
+    def is_migrated(self) -> bool:
+        """Whether a CSI driver serves what the object describes as a disk of the tree."""
+        return migrated_source(self.object) is not None
+
+    @cached_property
     def affinity(self) -> VolumeReach:
         """The nodes that it can be used from."""
         affinity = self.object.spec.node_affinity
@@ -98,6 +123,12 @@ class Claim:
         self.class_name = _class_name(pvc.metadata, pvc.spec.storage_class_name)
         self.volume_name = pvc.spec.volume_name
 
+    @cached_property
+    def form(self) -> tuple[str, str]:
+        """Mode and attributes class, in which a volume has to agree with the claim."""
+        spec = self.object.spec
+        return spec.volume_mode or "Filesystem", spec.volume_attributes_class_name or ""
+
     @property
     def name(self) -> str:
         """The claim's name, without its namespace."""
@@ -117,7 +148,7 @@ class Claim:
         """Whether the claim gets its volume when a pod wants it; its class is given."""
         return not self.volume_name and storage_class is not None and storage_class.volume_binding_mode == WAITS
 
-    @property
+    @cached_property
     def selected_node(self) -> str | None:
         """The node for which the claim's volume is being made; None if that is not so."""
         return self.annotations.get(SELECTED_NODE)
@@ -128,7 +159,7 @@ class Claim:
         text = self.object.spec.resources.requests.get("storage")
         return None if text is None else parse(text)
 
-    @property
+    @cached_property
     def size(self) -> Quantity:
         """How much storage the claim asks for at least."""
         return self.request if self.request is not None else _NOTHING

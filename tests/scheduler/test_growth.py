@@ -16,6 +16,7 @@ from tests.limits import at_most
 from tests.work import instructions
 
 from .build import device_class, node, plan, pod, slices, template
+from .storage import DRIVER, csi_node, mounts, on_csi, storage_class, volume_claim
 
 RESOURCE = "example.com/gpu"
 PER_NODE = 8
@@ -62,3 +63,19 @@ def test_a_pool_of_many_nodes_is_read_once() -> None:
     cluster = SimulatedCluster(Inventory(slices=spread), [], ClaimStore([], consumable_capacity=False), target())
     with at_most(1):
         cluster.touch_pool("n")
+
+
+@pytest.mark.parametrize(("bound", "most"), [(True, 680), (False, 980)])
+def test_a_volume_costs_little_on_each_node(bound: bool, most: int) -> None:
+    """What no node changes is found once for a pod; a node's own part is a look-up. `most` are bytecode instructions."""
+    number, names = 8, [f"n{index}" for index in range(100)]
+    objects = [storage_class(), *(node(name, labels={"kubernetes.io/hostname": name}) for name in names)]
+    objects += [csi_node(name, {DRIVER: 9}) for name in names]
+    for index, name in enumerate(names):
+        taken = {"claimRef": {"namespace": "default", "name": f"c{index}"}} if bound and index < number else {}
+        objects.append(on_csi(f"v{index}", on=name, **taken))
+    objects += [volume_claim(f"c{index}", bound=f"v{index}" if bound else None) for index in range(number)]
+    without = [pod(f"p{index}") for index in range(number)]
+    having = [pod(f"p{index}", volumes=mounts(f"c{index}")) for index in range(number)]
+    more = instructions(lambda: plan([*objects, *having])) - instructions(lambda: plan([*objects, *without]))
+    assert more < most * number * len(names)

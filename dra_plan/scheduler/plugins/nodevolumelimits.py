@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from dra_plan.api.core import Pod
@@ -35,6 +35,13 @@ class _Held(NamedTuple):
     counts: Counter[str]
 
 
+class _New(NamedTuple):
+    """The pod's own volumes, and how many there are of each driver."""
+
+    volumes: frozenset[CountedVolume]
+    counts: dict[str, int]
+
+
 class _NotCountableError(Exception):
     """A pod's volumes can't be counted; the text is upstream's."""
 
@@ -57,14 +64,15 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
         if not (info.volumes.claims or info.volumes.counted):
             return None, SKIP
         try:
-            state.write(self.name, frozenset(self._counted(info, is_new=True)))
+            volumes = frozenset(self._counted(info, is_new=True))
+            state.write(self.name, _New(volumes, _by_driver(volumes)))
         except _NotCountableError as problem:
             state.write(self.name, error(str(problem)))
         return None, None
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
         """Reject nodes that would have more volumes of a driver than they take."""
-        new: frozenset[CountedVolume] | Status = state.read(self.name)
+        new: _New | Status = state.read(self.name)
         if isinstance(new, Status):
             return new
         try:
@@ -72,14 +80,16 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
         except _NotCountableError as problem:
             return error(str(problem))
 
-    def _check(self, new: frozenset[CountedVolume], node: NodeInfo) -> Status | None:
-        held = self._held(node) if new else None
+    def _check(self, new: _New, node: NodeInfo) -> Status | None:
+        held = self._held(node) if new.volumes else None
         if held is None or not held.limits:
             return None
-        added = Counter(driver for driver, _ in new - held.by_pods)
-        limits, counts = held.limits, held.counts
-        over = any(driver in limits and counts[driver] + count > limits[driver] for driver, count in added.items())
-        return _TOO_MANY if over else None
+        added = new.counts if new.volumes.isdisjoint(held.by_pods) else _by_driver(new.volumes - held.by_pods)
+        for driver, count in added.items():
+            limit = held.limits.get(driver)
+            if limit is not None and held.counts[driver] + count > limit:
+                return _TOO_MANY
+        return None
 
     def _held(self, node: NodeInfo) -> _Held:
         """What the node has and takes, remembered until it or a storage object changes."""
@@ -146,6 +156,10 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
             Interest(Resource.VOLUME_CLAIM, Action.ADD, _after_claim),
             Interest(Resource.VOLUME_ATTACHMENT, Action.DELETE, _after_attachment),
         ]
+
+
+def _by_driver(volumes: Iterable[CountedVolume]) -> dict[str, int]:
+    return Counter(driver for driver, _ in volumes)
 
 
 def _limits(node: CSINode | None) -> dict[str, int]:

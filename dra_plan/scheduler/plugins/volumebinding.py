@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from dra_plan.api.core import Pod
 from dra_plan.api.storage import CSIDriver, CSINode, CSIStorageCapacity, PersistentVolumeClaim, StorageClass
@@ -83,7 +84,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin,
         kept: _BindingState = state.read(self.name)
         chosen, reasons = kept.claims.on_node(node.name, node.labels)
         if reasons:
-            return unresolvable(*reasons)
+            return _refusal(tuple(reasons))
         kept.by_node[node.name] = chosen
         return None
 
@@ -135,6 +136,12 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin,
             Interest(Resource.CSI_DRIVER, Action.UPDATE, _after_driver),
             Interest(Resource.STORAGE_CAPACITY, Action.ADD | Action.UPDATE, _after_capacity),
         ]
+
+
+@cache
+def _refusal(reasons: tuple[str, ...]) -> Status:
+    """A node's refusal, one object for all nodes: there are few different ones."""
+    return unresolvable(*reasons).by(pluginnames.VOLUME_BINDING)
 
 
 def _problem(pod: Pod, use: ClaimUse, claim: Claim | None) -> str:

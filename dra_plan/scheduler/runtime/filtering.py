@@ -79,7 +79,7 @@ class FilterPhase(ProfilePlugins, TrialFilter):
             raise PluginPanicError(plugin.name, "Filter", pod.key, cause) from cause
         if self.tracer and not self.quiet:
             self.tracer.filter(plugin.name, node.name, status)
-        if status is None or succeeded(status):
+        if status is None or status.code is Code.SUCCESS:
             return None
         if not status.rejected:
             return error(f'running "{plugin.name}" filter plugin: {status.message}').by(plugin.name)

@@ -149,7 +149,8 @@ class NodeFilter:
 
     def __call__(self, node: NodeInfo) -> Status | None:
         """None if the pod fits the node, otherwise the first plugin's answer that is not success."""
-        if self._nominator.at_least(node.name, self._priority, self._uid):
+        crowded = self._nominator.at_least(node.name, self._priority, self._uid) if self._nominator else ()
+        if crowded:
             return self._phase.filter_with_nominated(self._state, self._pod, node)
         position = node.position
         for plugins, known in self._runs:
@@ -175,8 +176,9 @@ class NodeFilter:
         return status
 
     def _ask(self, plugins: Sequence[FilterPlugin], node: NodeInfo) -> Status | None:
+        ask, state, pod = self._phase.ask_filter, self._state, self._pod
         for plugin in plugins:
-            status = self._phase.ask_filter(plugin, self._state, self._pod, node)
+            status = ask(plugin, state, pod, node)
             if status is not None:
                 return status
         return None
