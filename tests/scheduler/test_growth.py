@@ -67,7 +67,7 @@ def test_a_pool_of_many_nodes_is_read_once() -> None:
 
 @pytest.mark.parametrize(("bound", "most"), [(True, 680), (False, 980)])
 def test_a_volume_costs_little_on_each_node(bound: bool, most: int) -> None:
-    """What no node changes is found once for a pod; a node's own part is a look-up. `most` are bytecode instructions."""
+    """What no node changes is found once for a pod; a node's own part is a look-up. `most`: instructions."""
     number, names = 8, [f"n{index}" for index in range(100)]
     objects = [storage_class(), *(node(name, labels={"kubernetes.io/hostname": name}) for name in names)]
     objects += [csi_node(name, {DRIVER: 9}) for name in names]
