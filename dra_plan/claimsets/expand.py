@@ -15,6 +15,7 @@ from dra_plan.api.workloads import AnyWorkload, CustomWorkload
 
 from . import notices
 from .generated import GeneratedClaims, make_claim
+from .groupclaims import GroupClaims
 from .index import Index, pod_owner, workload_owner
 from .podclaims import PodClaimError, check_not_deleted, entry_claim, is_unmade, not_created
 from .podstate import is_waiting
@@ -29,16 +30,18 @@ def expand(
     selector: LabelSelector | None = None,
     together: bool = False,
     named: Collection[ObjectKey] | None = None,
+    group_claims: bool = False,
 ) -> Expansion:
     """The claim sets to plan, in the order pods, workloads, lone claims, each in input order.
 
     `namespace` and `selector` (on the labels of pod, workload or lone claim) choose what is planned; or `named` are the
     objects to plan, each by itself, whoever controls or uses it: pods without a node, workloads, pending claims.
-    With `together` there is exactly one set: the claims of all these sets, each once.
+    With `together` there is exactly one set: the claims of all these sets, each once. `group_claims`: pod groups have
+    claims, which their pods share (gate DRAWorkloadResourceClaims).
     """
     index = Index(inventory)
     chosen = _Choice(namespace, selector, named)
-    builder = _Builder(index, chosen)
+    builder = _Builder(index, chosen, GroupClaims(index) if group_claims else None)
     sets = [*builder.of_pods(), *builder.of_workloads(), *builder.of_lone_claims()]
     if together:
         return Expansion([joined(sets)], builder.notices)
@@ -62,9 +65,10 @@ class _Choice:
 
 
 class _Builder:
-    def __init__(self, index: Index, chosen: _Choice) -> None:
+    def __init__(self, index: Index, chosen: _Choice, group_claims: GroupClaims | None) -> None:
         self._index = index
         self._chosen = chosen
+        self._group_claims = group_claims
         self.notices: list[Notice] = []
 
     def of_pods(self) -> Iterator[ClaimSet]:
@@ -117,7 +121,11 @@ class _Builder:
     def _claim(self, pod: Pod, entry: PodResourceClaim, made: GeneratedClaims | None) -> ResourceClaim | None:
         """The claim of one entry: existing or, as the claim controller would, made from its template."""
         if not is_unmade(pod, entry):
-            return entry_claim(pod, entry, self._index.claim)
+            return entry_claim(pod, entry, self._index.claim, of_groups=self._group_claims is not None)
+        if self._group_claims is not None:
+            is_groups, shared = self._group_claims.of(pod, entry)
+            if is_groups:
+                return shared
         claim = made.of(pod, entry.name) if made is not None else None
         if claim is not None:
             check_not_deleted(claim)
@@ -137,7 +145,10 @@ class _Builder:
 
     def _plans_claim(self, claim: ResourceClaim) -> bool:
         metadata = claim.metadata
-        is_lone = _is_pending(claim) and (metadata.namespace, metadata.name) not in self._index.used_claims
+        key = metadata.namespace, metadata.name
+        is_lone = _is_pending(claim) and key not in self._index.used_claims
+        if self._group_claims is not None and key in self._group_claims.given:
+            return False
         return is_lone and self._chosen(metadata.namespace, metadata.labels)
 
 

@@ -6,6 +6,11 @@ from collections.abc import Iterable
 
 from dra_plan.api.core import Pod, PodResourceClaim
 from dra_plan.api.podgroups import PodGroup
+from dra_plan.api.resource import ResourceClaim
+
+from .generated import make_claim
+from .index import Index
+from .podclaims import PodClaimError, check_not_deleted, not_created
 
 
 def is_of_group(entry: PodResourceClaim, group: PodGroup | None) -> bool:
@@ -26,3 +31,55 @@ def reservers(pod: Pod, group: PodGroup | None, has_claim: Iterable[bool], *, sh
     kept = [(is_of_group(entry, group), needed) for entry, needed in entries]
     whole = [of_group for of_group, needed in kept if needed or shifted]
     return whole[: sum(needed for _, needed in kept)]
+
+
+class GroupClaims:
+    """The claims that pod groups of an input have, or would be made for them: one object, whichever pod asks."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._groups = {group.key: group for group in index.inventory.pod_groups}
+        self._given: dict[tuple[str, str], ResourceClaim | None] = {}
+
+    def of(self, pod: Pod, entry: PodResourceClaim) -> tuple[bool, ResourceClaim | None]:
+        """Whether the pod's entry, which names a template, is its group's; and the claim, None if none is needed.
+
+        Raises `PodClaimError` where the claim or its template is missing, or the claim is being deleted.
+        """
+        named = pod.spec.scheduling_group
+        group = self._groups.get(f"{pod.metadata.namespace}/{named.pod_group_name}") if named is not None else None
+        if group is None or not is_of_group(entry, group):
+            return False, None
+        key = group.key, entry.name
+        if key not in self._given:
+            self._given[key] = self._claim(pod, group, entry)
+        claim = self._given[key]
+        if claim is not None:
+            check_not_deleted(claim)
+        return True, claim
+
+    @property
+    def given(self) -> frozenset[tuple[str, str]]:
+        """(namespace, name) of the claims that were asked for."""
+        claims = (claim for claim in self._given.values() if claim is not None)
+        return frozenset((claim.metadata.namespace, claim.metadata.name) for claim in claims)
+
+    def _claim(self, pod: Pod, group: PodGroup, entry: PodResourceClaim) -> ResourceClaim | None:
+        namespace = group.metadata.namespace
+        for status in group.status.resource_claim_statuses:
+            if status.name == entry.name:
+                if status.resource_claim_name is None:
+                    return None
+                found = self._index.claim(namespace, status.resource_claim_name)
+                if found is None:
+                    missing = ("ResourceClaim", namespace, status.resource_claim_name)
+                    text = f'could not find ResourceClaim "{namespace}/{status.resource_claim_name}"'
+                    raise PodClaimError(text, missing)
+                return found
+        made = self._index.generated_claims.of(group, entry.name)
+        if made is not None:
+            return made
+        template = self._index.template(namespace, entry.resource_claim_template_name)
+        if template is None:
+            raise not_created(pod, entry.resource_claim_template_name)
+        return make_claim(template, group, entry.name)

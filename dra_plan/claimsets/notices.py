@@ -31,12 +31,18 @@ def missing_template(owner: Owner, template: ObjectKey, origin: Origin | None) -
 
 def shared_claims(sets: Iterable[ClaimSet], index: Index) -> Iterator[Notice]:
     """One notice per pending claim that several pods or workloads use."""
+    sets = list(sets)
     users = index.used_claims
+    planned: dict[tuple[str, str], list[Owner]] = {}
+    for owner, claims in ((one.owner, one.claims) for one in sets):
+        if owner is not None:
+            for claim in claims:
+                planned.setdefault((claim.metadata.namespace, claim.metadata.name), []).append(owner)
     seen = set()
     for claim_set in sets:
         for claim in claim_set.claims:
             key = (claim.metadata.namespace, claim.metadata.name)
-            owners = users.get(key, [])
+            owners = list(dict.fromkeys([*users.get(key, ()), *planned.get(key, ())]))
             if len(owners) < 2 or key in seen:
                 continue
             seen.add(key)

@@ -41,16 +41,22 @@ def choose_sets(inventory: Inventory, target: Target, question: Question) -> Cho
     if not question.owners and question.names_groups:
         return ChosenSets(Expansion([], []))
     if not question.owners:
-        namespace, selector = question.namespace, question.selector
         return ChosenSets(
-            claimsets.expand(inventory, namespace=namespace, selector=selector, together=question.together)
+            claimsets.expand(
+                inventory,
+                namespace=question.namespace,
+                selector=question.selector,
+                together=question.together,
+                group_claims=target.features.group_claims,
+            )
         )
     _check_choice(question)
     index = Index(inventory)
     states = OwnerStates(index, target)
-    named = _named(inventory, index, states, question)
+    group_claims = target.features.group_claims
+    named = _named(inventory, index, states, question, group_claims=group_claims)
     unplanned = {key: state for key in named if (state := states.of(key)) is not None}
-    expansion = claimsets.expand(inventory, named=frozenset(named) - unplanned.keys())
+    expansion = claimsets.expand(inventory, named=frozenset(named) - unplanned.keys(), group_claims=group_claims)
     if question.together:
         expansion = Expansion([joined(expansion.sets)], expansion.notices)
     return ChosenSets(expansion, tuple(unplanned.values()))
@@ -62,7 +68,8 @@ def chosen_pods(inventory: Inventory, target: Target, question: Question) -> Pod
         return None
     _check_choice(question)
     index = Index(inventory)
-    return PodChoice(index, frozenset(_named(inventory, index, OwnerStates(index, target), question)))
+    states, group_claims = OwnerStates(index, target), target.features.group_claims
+    return PodChoice(index, frozenset(_named(inventory, index, states, question, group_claims=group_claims)))
 
 
 class PodChoice:
@@ -88,11 +95,13 @@ def _check_choice(question: Question) -> None:
         raise UsageError("names and a label selector (-l) can't be given together: either of them chooses")
 
 
-def _named(inventory: Inventory, index: Index, states: OwnerStates, question: Question) -> list[ObjectKey]:
+def _named(
+    inventory: Inventory, index: Index, states: OwnerStates, question: Question, *, group_claims: bool
+) -> list[ObjectKey]:
     """The objects that the names mean; for a pending claim those who use it, if one of them can be planned."""
     waiting = [pod_owner(pod) for pod in inventory.pods if is_waiting(pod)]
     working = [workload_owner(workload) for workload in inventory.workloads if not is_over(workload)]
-    expanded = claimsets.expand(inventory, named={*waiting, *working}).sets
+    expanded = claimsets.expand(inventory, named={*waiting, *working}, group_claims=group_claims).sets
     made = {(CLAIM, c.metadata.namespace, c.metadata.name): one for one in expanded for c in one.claims}
     found: dict[ObjectKey, None] = {}
     for key in find(question.owners, Known(inventory, made), question.namespace):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from dra_plan import near
 
@@ -15,6 +16,11 @@ _ALIKE = 0.7
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name that was probably meant, or None. Case does not count."""
+    return _nearest(name, tuple(known))
+
+
+@lru_cache(maxsize=4096)  # inputs say the same wrong name often
+def _nearest(name: str, known: tuple[str, ...]) -> str | None:
     from difflib import SequenceMatcher
 
     found = near.nearest(name, known)

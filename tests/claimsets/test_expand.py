@@ -346,6 +346,78 @@ def test_together():
     assert notices(*objects, together=True) == []
 
 
+# Claims of pod groups
+
+
+def pod_group(*entries, **status):
+    return {
+        "apiVersion": "scheduling.k8s.io/v1alpha2",
+        "kind": "PodGroup",
+        "metadata": {"name": "g", "namespace": "default", "uid": "ug"},
+        "spec": {"schedulingPolicy": {"basic": {}}, "resourceClaims": list(entries)},
+        "status": status,
+    }
+
+
+def member(name, *entries):
+    made = pod(name, *entries)
+    made["spec"]["schedulingGroup"] = {"podGroupName": "g"}
+    return made
+
+
+def test_pods_of_a_group_share_its_claim():
+    """An entry is the group's if it has the same name and names the same template; only with the gate."""
+    own = [
+        member("p", by_template("t")),
+        member("q", by_template("t"), by_template("t", "b")),
+        pod("r", by_template("t")),
+    ]
+    objects = [template("t", GPU), pod_group(by_template("t")), *own]
+    assert [found[1] for found in sets(*objects, group_claims=True)] == [
+        ["default/g-a"],
+        ["default/g-a", "default/q-b"],
+        ["default/r-a"],
+    ]
+    assert sets(*objects, group_claims=True, together=True)[0][1] == ["default/g-a", "default/q-b", "default/r-a"]
+    assert sets(*objects)[0][1] == ["default/p-a"]
+    (notice,) = expand(from_dicts(objects), group_claims=True).notices
+    assert (notice.code, notice.object) == ("shared-claim", "ResourceClaim default/g-a")
+    assert notice.message.startswith("used by Pod default/p and Pod default/q: ")
+
+
+@pytest.mark.parametrize("told", ["status", "owner"])
+def test_the_claim_that_a_group_has(told):
+    owner = {
+        "apiVersion": "scheduling.k8s.io/v1alpha2",
+        "kind": "PodGroup",
+        "name": "g",
+        "uid": "ug",
+        "controller": True,
+    }
+    metadata = {"ownerReferences": [owner], "annotations": {"resource.kubernetes.io/pod-claim-name": "a"}}
+    made = claim("g-a-12345", GPU, metadata=metadata)
+    status = {"resourceClaimStatuses": [{"name": "a", "resourceClaimName": "g-a-12345"}]} if told == "status" else {}
+    objects = [template("t", GPU), pod_group(by_template("t"), **status), member("p", by_template("t")), made]
+    assert sets(*objects, group_claims=True) == [("Pod default/p", ["default/g-a-12345"], [])]
+    noted = {"resourceClaimStatuses": [{"name": "a", "resourceClaimName": "g-a-12345"}]}
+    by_pod = [template("t", GPU), pod_group(by_template("t")), {**member("p", by_template("t")), "status": noted}, made]
+    assert sets(*by_pod, group_claims=True) == [("Pod default/p", ["default/g-a-12345"], [])]
+
+
+def test_what_a_group_lacks():
+    entry = by_template("t")
+    assert sets(pod_group(entry), member("p", entry), group_claims=True) == [
+        ("Pod default/p", 'pod "default/p": ResourceClaim not created yet')
+    ]
+    gone = {"resourceClaimStatuses": [{"name": "a", "resourceClaimName": "gone"}]}
+    objects = [template("t", GPU), pod_group(entry, **gone), member("p", entry)]
+    assert sets(*objects, group_claims=True) == [("Pod default/p", 'could not find ResourceClaim "default/gone"')]
+    none = {"resourceClaimStatuses": [{"name": "a"}]}
+    assert sets(template("t", GPU), pod_group(entry, **none), member("p", entry), group_claims=True) == [
+        ("Pod default/p", [], [])
+    ]
+
+
 # Choosing
 
 
