@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dra_plan.planner.capacity import CapacityPlan
     from dra_plan.planner.claim_set_plan import AllocatedClaim, ClaimSetPlan
     from dra_plan.planner.diff import ClusterDiff
+    from dra_plan.planner.drains import DrainList
     from dra_plan.planner.explanation import Explanation
     from dra_plan.planner.growth.plan import GrowthPlan
     from dra_plan.planner.pool_list import PoolList
@@ -49,6 +50,7 @@ _HOMES = {
     "PoolList": "dra_plan.planner.pool_list",
     "CapacityPlan": "dra_plan.planner.capacity",
     "ClusterDiff": "dra_plan.planner.diff",
+    "DrainList": "dra_plan.planner.drains",
     "GrowthPlan": "dra_plan.planner.growth.plan",
     "SchedulePlan": "dra_plan.planner.scheduling",
     "Snapshot": "dra_plan.live",
@@ -76,6 +78,7 @@ __all__ = [
     "ClusterDiff",
     "DeviceID",
     "DraPlanError",
+    "DrainList",
     "Explanation",
     "GrowthPlan",
     "InputError",

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from dra_plan.planner.allocation import AllocationPlan
     from dra_plan.planner.capacity import CapacityPlan
     from dra_plan.planner.diff import ClusterDiff
+    from dra_plan.planner.drains import DrainList
     from dra_plan.planner.explanation import Explanation
     from dra_plan.planner.growth.plan import GrowthPlan
     from dra_plan.planner.pool_list import PoolList
@@ -550,6 +551,28 @@ class Cluster:
         )
         before, after = (State(each._inventory, each._view, each._edits) for each in (self, other))
         return compare(before, after, asked)
+
+    def drain_each(
+        self,
+        *owners: str,
+        nodes: Names = None,
+        namespace: str | None = None,
+        selector: str | LabelSelector | None = None,
+        infer_nodes: bool = False,
+        max_steps: int | None = None,
+        jobs: int = 1,
+    ) -> DrainList:
+        """What would have no place if a node were drained: each of `nodes` in turn, or each that there is.
+
+        A row says of pods what `diff` says with `drain`. `jobs` processes share the nodes. The other arguments, and
+        what is raised, are those of `schedule`; UsageError also for an unknown node, InputError for an input without.
+        """
+        from dra_plan.planner.drains import drain_each
+
+        asked = question(
+            owners, nodes=nodes, namespace=namespace, selector=selector, infer_nodes=infer_nodes, max_steps=max_steps
+        )
+        return self._told(drain_each(self._inventory, self.target, asked, at_least_one(jobs, "jobs")))
 
     def validate(
         self,

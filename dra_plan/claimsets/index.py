@@ -77,6 +77,11 @@ class Index:
         return self.controllers.of(workload.metadata) is not None
 
     @cached_property
+    def dependent_claims(self) -> Dependents[ResourceClaim]:
+        """The claims by what controls them."""
+        return Dependents(self.inventory.claims)
+
+    @cached_property
     def dependent_pods(self) -> Dependents[Pod]:
         """The pods by what controls them."""
         return Dependents(self.inventory.pods)

@@ -45,6 +45,10 @@ def diff(
         str | None, typer.Option("--to-quirks", metavar="upstream|fixed", help="The quirks of the state after.")
     ] = None,
     max_steps: options.MaxSteps = None,
+    jobs: Annotated[
+        int,
+        typer.Option("--jobs", "-j", min=1, metavar="N", help="Share the nodes of --drain each between N processes."),
+    ] = 1,
     fail_on: options.FailOn = "error",
     output: Annotated[
         str,
@@ -58,14 +62,17 @@ def diff(
 
     BEFORE and AFTER are files or directories with two states of a cluster. Without AFTER, the state after is the first
     one, changed by what-if options, or under another release (--to-...). Compared are claim sets, pods as
-    kube-scheduler takes them, pools, and what selectors match. Exit status 1 if anything is lost. With --live BEFORE is
-    the cluster, and AFTER the cluster with the files applied.
+    kube-scheduler takes them, pools, and what selectors match. --drain each drains each node in turn, and says whose
+    pods would have no place. Exit status 1 if anything is lost. With --live BEFORE is the cluster, and AFTER the
+    cluster with the files applied.
     """
     from dra_plan.cli.opening import loaded, selected
     from dra_plan.cli.printing import print_document
     from dra_plan.errors import UsageError
     from dra_plan.output.diff import parse
 
+    if whatif.EACH in (drain or ()):
+        return _drain_each(context)
     with Reporting("diff", report, paths, pages_only=True) as reports:
         form = parse(output)
         gate = options.gate(fail_on=fail_on)
@@ -104,6 +111,37 @@ def _states(context: typer.Context, paths: list[str]) -> list[list[str]]:
     if not live.is_wanted(context, paths, None):
         return [[path] for path in paths]
     return [[], paths] if paths else [[]]
+
+
+def _drain_each(context: typer.Context) -> Exit:
+    """`diff --drain each`: of one state, after the other edits, whose options are read from the context."""
+    from dra_plan.cli.opening import opened
+    from dra_plan.cli.printing import print_document
+    from dra_plan.errors import UsageError
+    from dra_plan.output.drains import parse
+
+    given = context.params
+    with Reporting("diff", given["report"], given["paths"], pages_only=True) as reports:
+        form, gate = parse(given["output"]), options.gate(fail_on=given["fail_on"])
+        names = ("to_kubernetes_version", "to_feature_gates", "to_quirks", "together")
+        unfit = [name.replace("_", "-") for name in names if given[name]]
+        if unfit:
+            raise UsageError(f"--drain each is about one state, and about pods: it does not go with --{unfit[0]}")
+        may_ask = live.asked(context).wanted or live.is_plugin()
+        if len(tell_apart(given["paths"], None, command="diff", live=may_ask).paths) > 1:
+            raise UsageError("--drain each is about one state: name one path")
+        asked = opened(context)
+        found = asked.cluster.drain_each(
+            *asked.owners,
+            namespace=asked.namespace,
+            selector=asked.selector,
+            infer_nodes=given["infer_nodes"],
+            max_steps=given["max_steps"],
+            jobs=given["jobs"],
+        )
+        reports.tell(None, page_of(asked.cluster, found))
+        print_document(found.document, form)
+        return of_document(found.document, gate)
 
 
 def _under(cluster: Cluster, version: str | None, gates: list[str] | None, quirks: str | None) -> Cluster:

@@ -90,11 +90,20 @@ def _part(name: str | None) -> str:
     return _PARTS[1 if name in NAMES else 2 if name in live.NAMES else 0]
 
 
+EACH = "each"
+"""In the place of a node that is drained: each node in turn, which `diff` can be asked."""
+
+
 def changed(context: typer.Context, cluster: Cluster) -> Cluster:
-    """The cluster after the edits given by the four options. Raises UsageError for what can't be done."""
+    """The cluster after the edits given by the four options, but for `--drain each`.
+
+    Raises UsageError for what can't be done.
+    """
     values = {name: iter(context.params[name] or ()) for name in NAMES}
     for option in context.meta[_ORDER]:
-        cluster = cluster.edited(_edit(option, next(values[option]), cluster.inventory))
+        text = next(values[option])
+        if not (option == "drain" and text == EACH and context.info_name == "diff"):
+            cluster = cluster.edited(_edit(option, text, cluster.inventory))
     return cluster
 
 

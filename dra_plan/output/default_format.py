@@ -6,6 +6,7 @@ from dra_plan.documents.allocation import AllocationDocument
 from dra_plan.documents.base import PrintedDocument
 from dra_plan.documents.capacity import CapacityDocument
 from dra_plan.documents.diff import DiffDocument
+from dra_plan.documents.drains import DrainsDocument
 from dra_plan.documents.explanation import ExplanationDocument
 from dra_plan.documents.growth import GrowthDocument
 from dra_plan.documents.pools import PoolsDocument
@@ -17,6 +18,7 @@ from . import (
     allocation_table,
     capacity,
     diff,
+    drains,
     explain_formats,
     findings,
     formats,
@@ -37,6 +39,8 @@ def text(document: PrintedDocument) -> str:
             made = formats.parse("table", capacity.FORMATS)(document, None)
         case DiffDocument():
             made = formats.parse("table", diff.FORMATS)(document, None)
+        case DrainsDocument():
+            made = formats.parse("table", drains.FORMATS)(document, None)
         case ExplanationDocument():
             made = explain_formats.parse("text")(document, None)
         case GrowthDocument():

@@ -10,9 +10,9 @@ from dra_plan.documents.diff import ChangedPod, ChangedPool, ComparedPod, Compar
 
 from . import text, whatif
 from .columns import Paragraph, Screen, Table
-from .explain_markdown import escaped
 from .explain_words import counted, listed
 from .formats import Format, Formats, choose, of_tables
+from .markdown_table import markdown_parts
 
 Part = Table | Paragraph | str
 
@@ -169,15 +169,7 @@ def _ends(document: DiffDocument) -> Iterator[str]:
 
 def markdown(document: DiffDocument, screen: Screen | None) -> str:
     """The same as tables of Markdown, for a merge request."""
-    parts = table(document, screen)
-    return (
-        "\n\n".join(_markdown_table(part) if isinstance(part, Table) else escaped(str(part)) for part in parts) + "\n"
-    )
-
-
-def _markdown_table(made: Table) -> str:
-    rows = [made.headers, ["---"] * len(made.headers), *([escaped(cell) for cell in row] for row in made.rows)]
-    return "\n".join(shown.line(f"| {' | '.join(row)} |") for row in rows)
+    return markdown_parts(table(document, screen))
 
 
 def names(document: DiffDocument) -> str:

@@ -9,12 +9,21 @@ from dra_plan.allocator import Outcome
 from dra_plan.documents.allocation import AllocationDocument, PlannedClaimSet
 from dra_plan.documents.capacity import CapacityDocument, OwnerCapacity
 from dra_plan.documents.diff import DiffDocument
+from dra_plan.documents.drains import DrainsDocument
 from dra_plan.documents.explanation import ExplainedClaimSet, ExplanationDocument
 from dra_plan.documents.growth import GrowthDocument
 from dra_plan.documents.schedule import ScheduleDocument, ScheduledPod
 
 ClaimSetEntry = PlannedClaimSet | ExplainedClaimSet
-Gated = AllocationDocument | CapacityDocument | DiffDocument | ExplanationDocument | GrowthDocument | ScheduleDocument
+Gated = (
+    AllocationDocument
+    | CapacityDocument
+    | DiffDocument
+    | DrainsDocument
+    | ExplanationDocument
+    | GrowthDocument
+    | ScheduleDocument
+)
 
 
 class Verdict(Enum):
@@ -70,6 +79,9 @@ class Gate(NamedTuple):
         elif isinstance(document, DiffDocument):
             changes = [*(one.change for one in document.claim_sets), *(pod.change for pod in document.pods)]
             found = [Verdict.FAILED for change in changes if change == "Lost"]
+        elif isinstance(document, DrainsDocument):
+            lost = [pod for node in document.nodes for pod in node.lost]
+            found = [self._undecided() if pod.undecided else Verdict.FAILED for pod in lost]
         elif isinstance(document, GrowthDocument):
             found = [Verdict.FAILED for _ in document.beyond_help]
             found += [self._undecided()] if document.outcome == "Undecided" else []

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dra_plan.documents.allocation import AllocationDocument
 from dra_plan.documents.capacity import CapacityDocument
 from dra_plan.documents.diff import DiffDocument
+from dra_plan.documents.drains import DrainsDocument
 from dra_plan.documents.explanation import ExplanationDocument
 from dra_plan.documents.growth import GrowthDocument
 from dra_plan.documents.schedule import ScheduleDocument, ScheduledPod
@@ -23,7 +24,7 @@ def failure(gate: Gate, document: Gated) -> str:
     match document:
         case ScheduleDocument():
             causes = _of_pods(gate, document)
-        case DiffDocument() | GrowthDocument():
+        case DiffDocument() | DrainsDocument() | GrowthDocument():
             causes = []  # a table says what is lost, or has no node
         case CapacityDocument():
             causes = _of_owners(gate, document)

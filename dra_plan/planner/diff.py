@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -32,7 +32,7 @@ from dra_plan.planner.differences.pools import changed_pools
 from dra_plan.planner.differences.selectors import changed_selectors
 from dra_plan.planner.differences.why import reasons
 from dra_plan.planner.question import Question
-from dra_plan.planner.scheduling import schedule_chosen, schedule_pods
+from dra_plan.planner.scheduling import SchedulePlan, choice, schedule_chosen, schedule_pods
 
 MOST_ASKED_ALONE = 50
 """So many lost pods are asked about once more, each alone."""
@@ -99,7 +99,10 @@ def compare(before: State, after: State, question: Question) -> ClusterDiff:
         return reasons(claim_set, old, new, before.view, selectors)
 
     plans = [] if question.together else [schedule_pods(s.inventory, s.view.target, question) for s in (before, after)]
-    pods = changed_pods(*(plan.document for plan in plans)) if plans else iter(())
+    pods: Iterable[ChangedPod] = ()
+    if plans:
+        asked = _asked((before, after), plans, question)
+        pods = changed_pods(plans[0].document, plans[1].document, asked)
     told = [[*plan.notices] for plan in (old, new)]
     for notices_of_side, plan in zip(told, plans, strict=False):
         notices_of_side += plan.outcome.notices
@@ -112,6 +115,16 @@ def compare(before: State, after: State, question: Question) -> ClusterDiff:
         selectors,
         _told(told[0], told[1], same=before.view.target.release == after.view.target.release),
     )
+
+
+def _asked(states: Iterable[State], plans: Iterable[SchedulePlan], question: Question) -> Callable[[str, str], bool]:
+    """Whether the pod of that namespace and name was chosen, in a state that has it."""
+    found: set[tuple[str, str]] = set()
+    for state, plan in zip(states, plans, strict=True):
+        chosen = choice(state.inventory, state.view.target, question)
+        pods = (record.pod for record in plan.outcome.pods if chosen(record.pod))
+        found.update((pod.metadata.namespace, pod.metadata.name) for pod in pods)
+    return lambda namespace, name: (namespace, name) in found
 
 
 def _told(before: Iterable[Notice], after: Iterable[Notice], *, same: bool) -> tuple[Notice, ...]:

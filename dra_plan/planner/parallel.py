@@ -1,7 +1,7 @@
-"""Claim sets planned side by side in other processes, of this machine or of others.
+"""Questions answered side by side in other processes, of this machine or of others: claim sets, and whatever else.
 
 joblib starts them: its own on this machine, or those of whatever backend the caller has chosen with
-`joblib.parallel_config` (Dask, Ray). Claim sets do not know of each other, so nothing depends on who plans which.
+`joblib.parallel_config` (Dask, Ray). The questions do not know of each other, so nothing depends on who answers which.
 """
 
 from __future__ import annotations
@@ -9,15 +9,19 @@ from __future__ import annotations
 import gc
 import pickle
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from dra_plan.allocator import View
 from dra_plan.api.core import Node
 from dra_plan.claimsets.sets import ClaimSet
 from dra_plan.planner.question import Question
 from dra_plan.planner.set_planner import PlannedSet, SetPlanner
+
+Given = TypeVar("Given")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 def plan_sets(planner: SetPlanner, sets: Sequence[ClaimSet], jobs: int) -> list[PlannedSet]:
@@ -26,8 +30,6 @@ def plan_sets(planner: SetPlanner, sets: Sequence[ClaimSet], jobs: int) -> list[
     Each gets its own copy of the cluster and an equal share of the claim sets. The answers are those of one process;
     only a deadline, which is wall clock, may come earlier or later.
     """
-    from joblib import Parallel, delayed
-
     seconds = None if planner.deadline is None else planner.deadline - time.monotonic()
     whole = planner.view
     bare = View(
@@ -37,13 +39,39 @@ def plan_sets(planner: SetPlanner, sets: Sequence[ClaimSet], jobs: int) -> list[
         claims=whole.claims,
         given_rules=whole.given_rules,
     )
-    # Written once: every share would be written anew otherwise.
-    work = pickle.dumps(_SharedWork(bare, planner.nodes, planner.max_steps, seconds), protocol=5)
-    shares = [sets[first::jobs] for first in range(jobs)]
-    answers = Parallel(n_jobs=jobs, prefer="processes")(delayed(_plan_share)(work, share) for share in shares)
-    planned: list[PlannedSet] = [answers[number % jobs][number // jobs] for number in range(len(sets))]
+    given = _SharedWork(bare, planner.nodes, planner.max_steps, seconds)
+    planned = in_shares(_plan_share, given, sets, jobs)
     # What came back is about copies; which claims are made from one template only the originals tell.
     return [each._replace(plan=replace(each.plan, claim_set=own)) for each, own in zip(planned, sets, strict=True)]
+
+
+def in_shares(
+    work: Callable[[Given, Sequence[Item]], list[Result]], given: Given, items: Sequence[Item], jobs: int
+) -> list[Result]:
+    """What `work` makes of the items, in order, with `jobs` processes, each of which gets an equal share of them.
+
+    `work` is a function of a module: what it is given is written and read by pickle, once for each process.
+    """
+    from joblib import Parallel, delayed
+
+    # Written once: every share would be written anew otherwise.
+    written = pickle.dumps(given, protocol=5)
+    shares = [items[first::jobs] for first in range(jobs)]
+    answers = Parallel(n_jobs=jobs, prefer="processes")(delayed(_do_share)(work, written, share) for share in shares)
+    return [answers[number % jobs][number // jobs] for number in range(len(items))]
+
+
+def _do_share(
+    work: Callable[[Given, Sequence[Item]], list[Result]], written: bytes, share: Sequence[Item]
+) -> list[Result]:
+    collects = gc.isenabled()
+    gc.disable()  # reading a large cluster makes many objects and drops none
+    try:
+        given = pickle.loads(written)
+    finally:
+        if collects:
+            gc.enable()
+    return work(given, share)
 
 
 class _SharedWork(NamedTuple):
@@ -55,15 +83,9 @@ class _SharedWork(NamedTuple):
     seconds: float | None
 
 
-def _plan_share(work: bytes, sets: Sequence[ClaimSet]) -> list[PlannedSet]:
+def _plan_share(given: _SharedWork, sets: Sequence[ClaimSet]) -> list[PlannedSet]:
     """What one process does."""
-    collects = gc.isenabled()
-    gc.disable()  # reading a large cluster makes many objects and drops none
-    try:
-        view, nodes, max_steps, seconds = pickle.loads(work)
-    finally:
-        if collects:
-            gc.enable()
+    view, nodes, max_steps, seconds = given
     deadline = None if seconds is None else time.monotonic() + seconds
     planner = SetPlanner(view, nodes, Question(max_steps=max_steps), deadline)
     return [planner.plan(claim_set) for claim_set in sets]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
+from dra_plan.allocator import View
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
@@ -21,6 +22,7 @@ from dra_plan.planner.owners import PodChoice, chosen_pods
 from dra_plan.planner.question import Question
 from dra_plan.releases import Target
 from dra_plan.scheduler.admission import ARRIVAL
+from dra_plan.scheduler.common import Common
 from dra_plan.scheduler.coverage import of_scheduler
 from dra_plan.scheduler.document import schedule_document
 from dra_plan.scheduler.simulate import SimulationResult, simulate
@@ -107,13 +109,27 @@ def schedule_pods(
     return SchedulePlan(outcome, tuple(told) if told is not None else None)
 
 
-def schedule_chosen(inventory: Inventory, target: Target, question: Question, chosen: Chosen) -> SimulationResult:
+def schedule_chosen(
+    inventory: Inventory,
+    target: Target,
+    question: Question,
+    chosen: Chosen,
+    common: Common | None = None,
+    view: View | None = None,
+) -> SimulationResult:
     """What becomes of the chosen pods, for answers that ask the scheduler more than once. The others stay as they are.
 
-    Of the question only the budgets count. The notices are those of the simulation alone.
+    Of the question only the budgets count. The notices are those of the simulation alone. `common` is shared with
+    other questions, `view` is what the target sees of the inventory.
     """
     simulation = Simulation(
-        inventory, target=target, max_steps=question.max_steps, deadline=question.deadline(), chosen=chosen
+        inventory,
+        target=target,
+        max_steps=question.max_steps,
+        deadline=question.deadline(),
+        chosen=chosen,
+        common=common,
+        view=view,
     )
     return simulate(simulation)
 

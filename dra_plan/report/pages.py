@@ -10,6 +10,7 @@ from dra_plan.documents.allocation import AllocationDocument
 from dra_plan.documents.base import PrintedDocument
 from dra_plan.documents.capacity import CapacityDocument
 from dra_plan.documents.diff import DiffDocument
+from dra_plan.documents.drains import DrainsDocument
 from dra_plan.documents.growth import GrowthDocument
 from dra_plan.documents.pools import PoolsDocument
 from dra_plan.documents.schedule import ScheduleDocument
@@ -20,6 +21,7 @@ from dra_plan.output import (
     capacity,
     default_format,
     diff,
+    drains,
     findings,
     growth,
     notices,
@@ -49,6 +51,7 @@ _TABLES: dict[type[PrintedDocument], Formats[Any]] = {
     AllocationDocument: allocation_table.FORMATS,
     CapacityDocument: capacity.FORMATS,
     DiffDocument: diff.FORMATS,
+    DrainsDocument: drains.FORMATS,
     GrowthDocument: growth.FORMATS,
     PoolsDocument: pool_table.FORMATS,
     ScheduleDocument: schedule.FORMATS,
@@ -60,6 +63,7 @@ _COMMANDS = {
     "AllocationPlan": "allocate",
     "CapacityPlan": "capacity",
     "ClusterDiff": "diff",
+    "DrainList": "diff",
     "Explanation": "explain",
     "GrowthPlan": "grow",
     "Placement": "place",

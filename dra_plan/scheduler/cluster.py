@@ -29,6 +29,7 @@ from .claimstore import ClaimStore
 from .classnames import class_names
 from .events import Action, Event, Resource
 from .keys import pod_uid
+from .knownobjects import KnownObjects
 from .nodeinfo import NodeInfo, PodInfo
 from .nodetree import scheduling_order
 from .podgroups import PodGroups
@@ -53,8 +54,11 @@ class SimulatedCluster:
         target: Target,
         *,
         shows_finished: bool = True,
+        known: KnownObjects | None = None,
+        view: View | None = None,
     ) -> None:
-        self.view = View.of(inventory, target)
+        """`known` is shared with simulations of related clusters; the `view`, if it is given, is the inventory's."""
+        self.view = View.of(inventory, target) if view is None else view
         """Slices, classes and taint rules as the target sees them. What is allocated, `claims` says."""
         self.shows_finished = shows_finished
         self.listener: Callable[[Event], None] = lambda _event: None
@@ -76,9 +80,12 @@ class SimulatedCluster:
         self.volumes = VolumeStore(inventory, self.emit)
         """Volumes, claims on them, and the classes and drivers behind them."""
         self.set_lookups(inventory)
-        self.set_nodes(inventory.nodes)
+        self._known = KnownObjects() if known is None else known
+        self._known.begin(self.view, claims)
         for pod in pods:
+            self.infos[pod_uid(pod)] = self._known.pod(pod, devices_count=self.view.target.features.node_allocatable)
             self._store(pod)
+        self.set_nodes(inventory.nodes)
 
     def emit(self, resource: Resource, action: Action, old: object, new: object) -> None:
         """Tell the listener what happened."""
@@ -106,9 +113,7 @@ class SimulatedCluster:
             name = node.metadata.name
             info = old.pop(name, None)
             if info is None:
-                info = NodeInfo(node, self.journal)
-                for waiting in self._on_unknown_nodes.pop(name, {}).values():
-                    info.add(waiting)
+                info = self._known.node(node, self._on_unknown_nodes.pop(name, {}), self.journal)
             elif info.node is not node:
                 info.set_node(node)
             self.nodes[name] = info

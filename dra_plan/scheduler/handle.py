@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from dra_plan.allocator.allocator import DEFAULT_MAX_STEPS
 from dra_plan.api.core import Pod
@@ -13,6 +14,7 @@ from .clock import Clock
 from .cluster import SimulatedCluster
 from .cyclestate import CycleState
 from .extenders import Extender
+from .memo import Memo
 from .nodeinfo import NodeInfo, PodInfo
 from .nominations import Nominator
 from .status import Status
@@ -50,6 +52,8 @@ class Handle:
     """Whether a write based on an outdated read is refused, as a real API server does."""
     waiting: WaitingPods = field(default_factory=WaitingPods)
     extenders: Sequence[Extender] = ()
+    answers: dict[Hashable, Memo[Any]] = field(default_factory=dict)
+    """What plugins remember of nodes as long as these do not change, by plugin and its arguments."""
     trial: TrialFilter = field(default_factory=TrialFilter)
     activate: Callable[[Pod], None] = lambda _pod: None
     """Try a waiting pod again at once, whatever it waits for (PodActivator)."""

@@ -194,8 +194,14 @@ class NodeInfo:
 
     def clone(self) -> NodeInfo:
         """A copy for a trial: changes to it are not seen by the original. Its version is its own."""
+        other = self.copy(None)
+        other.touch()
+        return other
+
+    def copy(self, journal: list[str] | None) -> NodeInfo:
+        """A copy whose changes go into that journal. It has the same version as long as it does not change."""
         other = object.__new__(NodeInfo)
-        other.journal, other.position = None, self.position
+        other.journal, other.position, other.version = journal, self.position, self.version
         other.node, other.name, other.labels, other.allocatable = self.node, self.name, self.labels, self.allocatable
         other.pods = dict(self.pods)
         other.requested = dict(self.requested)
@@ -205,5 +211,4 @@ class NodeInfo:
         other.anti_affinity_pods = dict(self.anti_affinity_pods)
         other.volume_pods = dict(self.volume_pods)
         other._labelled = None
-        other.touch()
         return other

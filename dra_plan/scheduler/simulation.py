@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from dra_plan.allocator import View
 from dra_plan.allocator.allocator import DEFAULT_MAX_STEPS
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
@@ -18,6 +19,7 @@ from .admission import ARRIVAL, ORDERS, Admission
 from .claimstore import ClaimStore
 from .clock import Clock, latest
 from .cluster import SimulatedCluster
+from .common import Common
 from .cycle import Cycle
 from .dra.plugin import DynamicResources
 from .extenders import Extender
@@ -49,8 +51,9 @@ class Simulation:
 
     `config` is a decoded KubeSchedulerConfiguration, `plugins` are factories beside those of installed packages,
     `extenders` stand for those of the configuration. `api_server` is one of `API_SERVERS`, `order` (that in which
-    the pods of the input come) one of `admission.ORDERS`. Pods that are not `chosen` are not scheduled. UsageError for
-    what can't be configured.
+    the pods of the input come) one of `admission.ORDERS`. Pods that are not `chosen` are not scheduled. `common` is
+    shared with simulations of related inputs, `view` is what the target sees of the input, if somebody has it already.
+    UsageError for what can't be configured.
     """
 
     def __init__(
@@ -68,8 +71,11 @@ class Simulation:
         api_server: str = REAL,
         order: str = ARRIVAL,
         chosen: Callable[[Pod], bool] = lambda _pod: True,
+        common: Common | None = None,
+        view: View | None = None,
     ) -> None:
         self._chosen = chosen
+        common = Common() if common is None else common
         if api_server not in API_SERVERS:
             raise UsageError(f"unknown API server {api_server!r}: use one of {', '.join(API_SERVERS)}")
         if order not in ORDERS:
@@ -84,7 +90,9 @@ class Simulation:
         self.pods, claims = self._admission.claims(self._admission.pods())
         self.groups = self._admission.groups
         store = ClaimStore(claims, consumable_capacity=target.features.consumable_capacity)
-        self.cluster = SimulatedCluster(inventory, self.pods, store, target, shows_finished=not real)
+        self.cluster = SimulatedCluster(
+            inventory, self.pods, store, target, shows_finished=not real, known=common.objects, view=view
+        )
         self.clock = Clock(latest(_times(inventory)))
         self.handle = Handle(
             self.cluster,
@@ -95,6 +103,7 @@ class Simulation:
             deadline,
             detects_conflicts=real,
             extenders=extenders or (),
+            answers=common.answers,
         )
         self.handle.settle = lambda: settle_volumes(self.cluster)
         if self.config.extenders and extenders is None:

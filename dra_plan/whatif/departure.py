@@ -21,9 +21,8 @@ from dra_plan.api.resource import (
     ResourceClaimTemplate,
     ResourceClaimTemplateSpec,
 )
-from dra_plan.claimsets.generated import GeneratedClaims, make_claim
+from dra_plan.claimsets.generated import make_claim
 from dra_plan.claimsets.index import Index
-from dra_plan.claimsets.ownership import Dependents
 from dra_plan.documents.base import ClaimName, ObjectName
 
 _LEFT_TO_NODES = ("DaemonSet", "Node")
@@ -45,8 +44,8 @@ def belongs_to_node(pod: Pod) -> bool:
     return controller is not None and controller.kind in _LEFT_TO_NODES
 
 
-def depart(inventory: Inventory, pods: Sequence[Pod]) -> Departed:
-    """The cluster after these pods have left.
+def depart(inventory: Inventory, pods: Sequence[Pod], index: Index | None = None) -> Departed:
+    """The cluster after these pods have left; the index, if it is given, is of the claims of the inventory.
 
     Claims that they control go with them. Of other claims they are no users any more; a claim that nobody uses then
     loses its devices (KEP-4381: the claim controller deallocates when `status.reservedFor` becomes empty).
@@ -54,7 +53,7 @@ def depart(inventory: Inventory, pods: Sequence[Pod]) -> Departed:
     if not pods:
         return Departed(inventory, [], [])
     leaving = {(pod.metadata.namespace, pod.metadata.name) for pod in pods}
-    mine = _generated(inventory, pods)
+    mine = _generated(Index(inventory) if index is None else index, pods)
     kept: list[ResourceClaim] = []
     gone: list[ObjectName] = []
     deallocated: list[ClaimName] = []
@@ -74,9 +73,9 @@ def depart(inventory: Inventory, pods: Sequence[Pod]) -> Departed:
     return Departed(after, gone, deallocated)
 
 
-def _generated(inventory: Inventory, pods: Sequence[Pod]) -> set[tuple[str, str]]:
+def _generated(index: Index, pods: Sequence[Pod]) -> set[tuple[str, str]]:
     """Namespace and name of the claims that go with the pods."""
-    controlled, generated = Dependents(inventory.claims), GeneratedClaims(inventory.claims)
+    controlled, generated = index.dependent_claims, index.generated_claims
     found = {(c.metadata.namespace, c.metadata.name) for pod in pods for c in controlled.of(pod)}
     for pod in pods:
         for entry in pod.spec.resource_claims:

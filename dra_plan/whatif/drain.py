@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
@@ -25,6 +25,8 @@ class Drain:
     """
 
     node: str
+    index: Index | None = field(default=None, repr=False, compare=False)
+    """Of the inventory that is edited, if somebody has it already."""
 
     def apply(self, inventory: Inventory) -> Edited:
         """The cluster after the drain. UsageError for an unknown node."""
@@ -32,8 +34,8 @@ class Drain:
         leaving = [pod for pod in inventory.pods if pod.spec.node_name == self.node and not belongs_to_node(pod)]
         returning = [pod for pod in leaving if _comes_back(pod)]
         bare = [pod for pod in leaving if not _comes_back(pod)]
-        departed = depart(cordoned, leaving)
-        index = Index(inventory)
+        index = self.index if self.index is not None and self.index.inventory is inventory else Index(inventory)
+        departed = depart(cordoned, leaving, index)
         rewritten = [claim for pod in returning for claim in claims_without_template(pod, index)]
         time = max((pod.metadata.creation_timestamp or "" for pod in inventory.pods), default="") or None
         after = departed.inventory

@@ -22,6 +22,7 @@ PRINTED = {
     "CapacityPlan": ["capacity", "fixtures/quickstart", "--add-nodes", "1=gpu-a"],
     "ClusterDiff": ["diff", "fixtures/quickstart", "--without", "node/gpu-a", "--to-kubernetes-version", "1.37"],
     "Explanation": ["explain", *given("cluster", "fits", "too-many")],
+    "DrainList": ["diff", "fixtures/quickstart", "--drain", "each"],
     "GrowthPlan": ["grow", "fixtures/quickstart", "--like", "gpu-a", "--cost", "gpu-a=1.5"],
     "PoolList": ["pools", *given("cluster")],
     "RuleList": ["rule", "DRA101"],

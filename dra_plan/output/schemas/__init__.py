@@ -12,6 +12,7 @@ _DOCUMENTS = {
     "AllocationPlan": "allocation.AllocationDocument",
     "CapacityPlan": "capacity.CapacityDocument",
     "ClusterDiff": "diff.DiffDocument",
+    "DrainList": "drains.DrainsDocument",
     "GrowthPlan": "growth.GrowthDocument",
     "Explanation": "explanation.ExplanationDocument",
     "PoolList": "pools.PoolsDocument",

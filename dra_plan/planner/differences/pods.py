@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from dra_plan.documents.diff import ChangedPod, ComparedPod, PodChange
 from dra_plan.documents.schedule import ScheduleDocument, ScheduledPod
 
 
-def changed_pods(before: ScheduleDocument, after: ScheduleDocument) -> Iterator[ChangedPod]:
-    """The pods that differ, in the order of the state before, then those that are new."""
+def changed_pods(
+    before: ScheduleDocument, after: ScheduleDocument, asked: Callable[[str, str], bool]
+) -> Iterator[ChangedPod]:
+    """The pods that differ and are asked about, in the order of the state before, then those that are new."""
     old, new = _states(before), _states(after)
-    for key in dict.fromkeys((*old, *new)):
+    for key in (each for each in dict.fromkeys((*old, *new)) if asked(*each)):
         change = _change(old.get(key), new.get(key))
         if change is not None:
             namespace, name = key
@@ -20,8 +22,9 @@ def changed_pods(before: ScheduleDocument, after: ScheduleDocument) -> Iterator[
 
 
 def _states(document: ScheduleDocument) -> Mapping[tuple[str, str], ComparedPod]:
+    """The pods that the scheduler does not leave alone: one that has finished is gone."""
     devices = _devices(document)
-    return {(pod.namespace, pod.name): _state(pod, devices) for pod in document.pods}
+    return {(pod.namespace, pod.name): _state(pod, devices) for pod in document.pods if pod.outcome != "Skipped"}
 
 
 def _devices(document: ScheduleDocument) -> Mapping[tuple[str, str], list[str]]:

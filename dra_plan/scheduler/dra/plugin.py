@@ -73,7 +73,8 @@ class DynamicResources(
         self._target = handle.target
         self._check = NodeCheck(handle, binding_timeout, max_steps)
         self._binder = Binder(handle, binding_timeout)
-        self._memo: Memo[NodeAnswer] = Memo()
+        arguments = (self.name, binding_timeout, max_steps)
+        self._memo: Memo[NodeAnswer] = handle.answers.setdefault(arguments, Memo())
         self.deallocations: list[tuple[str, list[str]]] = []
         """(pod, the claims one of which upstream would deallocate): it takes one at random."""
 

@@ -1,0 +1,130 @@
+"""`diff --drain each`: what would have no place if a node were drained, for each node in turn.
+
+A row says the same as `diff --drain NODE` says of pods. What the states have in common is worked out once: a drain
+costs by what it changes, and a look at each object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from dra_plan.allocator import View
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.notice import Notice
+from dra_plan.claimsets.index import Index
+from dra_plan.documents.base import ObjectName, answer_target, warnings
+from dra_plan.documents.drains import DrainedNode, DrainsDocument, LostPod
+from dra_plan.planner import parallel
+from dra_plan.planner.answer import PrintedAnswer, counted
+from dra_plan.planner.nodes import choose_nodes, with_nodes
+from dra_plan.planner.question import Question
+from dra_plan.planner.scheduling import choice, notices_about, schedule_chosen
+from dra_plan.releases import Target
+from dra_plan.scheduler.common import Common
+from dra_plan.scheduler.podrecord import PodRecord
+from dra_plan.scheduler.simulate import SimulationResult
+from dra_plan.whatif import Drain
+
+Records = Mapping[tuple[str, str], PodRecord]
+"""What became of pods, by namespace and name."""
+
+
+@dataclass(frozen=True, repr=False)
+class DrainList(PrintedAnswer[DrainsDocument]):
+    """The answer of `diff --drain each`: nodes, which `for` goes through, the most harmful first."""
+
+    target: Target
+    nodes: tuple[DrainedNode, ...]
+    notices: tuple[Notice, ...]
+
+    def __iter__(self) -> Iterator[DrainedNode]:
+        return iter(self.nodes)
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __repr__(self) -> str:
+        harmful = sum(bool(node.lost) for node in self.nodes)
+        return f"<DrainList for {self.target.version}: {counted(len(self), 'node')}, {harmful} with pods to lose>"
+
+    def _document(self) -> DrainsDocument:
+        return DrainsDocument(
+            target=answer_target(self.target), nodes=list(self.nodes), warnings=warnings(self.notices)
+        )
+
+
+def drain_each(inventory: Inventory, target: Target, question: Question, jobs: int = 1) -> DrainList:
+    """Drains each node of the question in turn, with `jobs` processes; all of them if it names none.
+
+    Raises UsageError for unknown nodes and owners, InputError for an input without nodes.
+    """
+    inventory, inferred = with_nodes(inventory, infer=question.infer_nodes)
+    names = [node.metadata.name for node in choose_nodes(inventory.nodes, question.nodes)]
+    given = _Given(inventory, target, replace(question, progress=None, probe=None))
+    each = _Drains(given)
+    rows = parallel.in_shares(_share, given, names, jobs) if jobs > 1 and len(names) > 1 else _share(each, names)
+    told = [*notices_about(inventory, target, each.before, inferred), *each.before.notices]
+    return DrainList(target, tuple(sorted(rows, key=_harm)), tuple(told))
+
+
+def _harm(row: DrainedNode) -> tuple[int, int, int]:
+    """The smaller, the earlier; of equal harm, as the input has them."""
+    return -len(row.lost), -len(row.gone), -row.moved
+
+
+class _Given(NamedTuple):
+    inventory: Inventory
+    target: Target
+    question: Question
+
+
+def _share(given: _Given | _Drains, names: Sequence[str]) -> list[DrainedNode]:
+    """What one process does."""
+    each = given if isinstance(given, _Drains) else _Drains(given)
+    return [each.drained(name) for name in names]
+
+
+class _Drains:
+    """The cluster as it is, and what the drains of its nodes have in common."""
+
+    def __init__(self, given: _Given) -> None:
+        self._inventory, self._target, self._question = given
+        self._view = View.of(self._inventory, self._target)
+        self._chosen = choice(*given)
+        self._common = Common()
+        self._index = Index(self._inventory)
+        self.before = self._scheduled(self._inventory, self._view)
+        self._records = self._by_name(self.before)
+        self._moves = any(not record.skipped and (record.attempts or not record.node) for record in self.before.pods)
+        """Whether pods wait in any case, so that a node without pods of its own may be missed, too."""
+
+    def _scheduled(self, inventory: Inventory, view: View) -> SimulationResult:
+        return schedule_chosen(inventory, self._target, self._question, self._chosen, self._common, view)
+
+    def drained(self, name: str) -> DrainedNode:
+        """What would become of pods without the node."""
+        edited = Drain(name, self._index).apply(self._inventory)
+        if not self._moves and not edited.entry.pending and not edited.entry.gone:
+            return DrainedNode(name=name, lost=[], gone=[], moved=0, gained=0)
+        after = self._scheduled(edited.inventory, self._view.after(edited.inventory))
+        records = self._by_name(after)
+        lost, gone, moved, gained = [], [], 0, 0
+        for key, was in self._records.items():
+            now = records.get(key)
+            if now is None:
+                gone.append(ObjectName(kind="Pod", namespace=key[0], name=key[1]))
+            elif was.node and not now.node:
+                undecided = now.ran_out or bool(after.undecided.get(now.pod.key))
+                said = now.message or now.waiting or None
+                lost.append(LostPod(namespace=key[0], name=key[1], message=said, undecided=undecided))
+            elif was.node != now.node:
+                moved += bool(was.node)
+                gained += not was.node
+        return DrainedNode(name=name, lost=lost, gone=gone, moved=moved, gained=gained)
+
+    def _by_name(self, result: SimulationResult) -> Records:
+        """Of the chosen pods, those that have to do with the scheduler."""
+        asked = (record for record in result.pods if not record.skipped and self._chosen(record.pod))
+        return {(record.pod.metadata.namespace, record.pod.metadata.name): record for record in asked}
