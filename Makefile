@@ -7,6 +7,7 @@
 #   make bench        the benchmarks, into benchmarks/RESULTS.md; B="pods hard" for some
 #   make golden       writes the kept texts (golden files) anew
 #   make long         conformance runs, fuzzing and packaging, minutes long
+#   make browser      pages in Chromium; installs Chromium (as root, with apt-get), playwright and axe-core
 #   make fuzz         broken inputs through all commands; N=200000 says how many
 #   make man          manual pages in build/man
 #   make wheel sbom   what a release ships, byte for byte the same on every machine
@@ -20,7 +21,7 @@ PYTHON ?= $(shell for candidate in python3.13 python3.12 python3.11 python3 pyth
 	&& echo $$candidate && break; done)
 STAMP := $(VENV)/.installed
 
-.PHONY: quickstart test kubectl check format lint types imports long fuzz bench golden lock completions man licences audit wheel sbom clean
+.PHONY: quickstart test kubectl check format lint types imports long browser fuzz bench golden lock completions man licences audit wheel sbom clean
 
 quickstart: $(STAMP)
 	$(BIN)/dra-plan allocate fixtures/quickstart
@@ -58,6 +59,12 @@ audit: $(STAMP)
 long: $(STAMP) kubectl
 	$(BIN)/python -m pytest -n auto --dist worksteal -m long --durations=10 $(T)
 
+# Pages as people open them. Chromium is Debian's; the driver is locked; axe-core comes from the npm registry.
+browser: $(STAMP)
+	scripts/browser.sh build/browser
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-browser.lock
+	$(BIN)/python -m pytest -q -m browser $(or $(T),tests/browser)
+
 # Broken inputs through all commands, N of them; says which broke a rule, with the seed.
 fuzz: $(STAMP)
 	$(BIN)/python -m tests.fuzzing $(N)
@@ -75,6 +82,7 @@ completions: $(STAMP)
 lock:
 	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --group dev pyproject.toml -o requirements-dev.lock
 	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 pyproject.toml -o requirements.lock
+	uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --group browser -c requirements-dev.lock -o requirements-browser.lock
 
 man: $(STAMP)
 	$(BIN)/python -m scripts.man_pages build/man

@@ -116,7 +116,8 @@ def _drawn(inventory: Inventory, view: View, title: str = "") -> Scene | None:
 def _parts(document: PrintedDocument) -> list[Part]:
     formats = _TABLES.get(type(document))
     if formats is not None:
-        return formats.wide(document, None)
+        wide = formats.wide(document, None)
+        return wide if all(told.is_short(part) for part in wide) else formats.table(document, None)
     try:
         return list(default_format.text(document).split("\n"))
     except TypeError:

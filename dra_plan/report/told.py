@@ -110,11 +110,16 @@ def blocks(parts: Iterable[Part]) -> list[Block]:
     return [block for part in parts for block in _blocks(part)]
 
 
+def is_short(part: Part) -> bool:
+    """Whether a part is short enough to be shown as it is."""
+    return not isinstance(part, Table) or len(part.rows) <= MOST_ROWS
+
+
 def _blocks(part: Part) -> Iterator[Block]:
     if isinstance(part, Table):
         if not part.rows:
             return
-        long = len(part.rows) > MOST_ROWS
+        long = not is_short(part)
         headers = [header.capitalize() for header in part.headers]
         yield ToldTable(headers, () if long else part.rows, plain([part]) if long else "")
     else:

@@ -1,0 +1,172 @@
+"""Pages of all fixtures and commands: nothing goes wrong, everything is there, and what is picked is marked."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from dra_plan import Cluster
+from tests.browser.conftest import Open
+from tests.report.hostile import NAMES
+from tests.report.reading import COMMANDS, FIXTURES, ROOT, answer, html_of
+from tests.report.test_page import _hostile_cluster
+
+
+def _document(fixture: str, command: str) -> Any:
+    return answer(command, Cluster.load(ROOT / "fixtures" / fixture)).to_dict()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("fixture", FIXTURES)
+def test_a_page_opens_says_everything_and_has_no_fault(fixture: str, command: str, opens: Open) -> None:
+    opened = opens(html_of(fixture, command), bypass_csp=True, reduced_motion="reduce")
+    text, document = opened.text, json.dumps(_document(fixture, command))
+    for word in sorted(set(re.findall(r'"(?:device|code)": "([^"]+)"', document))):
+        assert word in text
+    for at in range(opened.page.locator(".pick").count()):
+        opened.page.locator(".pick").nth(at).click()
+        assert opened.page.locator(".pick").nth(at).get_attribute("aria-current") == "true"
+    assert opened.axe() == []
+    assert opened.said == []
+    assert opened.asked == []
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_policy_stops_nothing_of_ours_and_all_else(command: str, opens: Open) -> None:
+    opened = opens(html_of("mig", command))
+    assert opened.said == []
+    opened.page.evaluate(
+        "const s = document.createElement('style'); s.textContent = 'body{display:none}'; document.head.append(s)"
+    )
+    assert "Content Security Policy" in opened.said[-1]
+    assert opened.page.evaluate("getComputedStyle(document.body).display") == "block"
+
+
+@pytest.mark.parametrize("command", ["allocate", "explain"])
+@pytest.mark.parametrize("fixture", FIXTURES)
+def test_the_devices_of_what_is_picked_are_marked(fixture: str, command: str, opens: Open) -> None:
+    plan = _document(fixture, "allocate")
+    opened = opens(html_of(fixture, command))
+    for at, claim_set in enumerate(plan["claimSets"]):
+        opened.page.locator(".pick").nth(at).click()
+        gets = {
+            node["name"]: sorted(
+                result["device"] for claim in node["claims"] for result in claim["allocation"]["devices"]["results"]
+            )
+            for node in claim_set["nodes"]
+            if node["name"] in claim_set["fittingNodes"]
+        }
+        marked = opened.page.evaluate(
+            """() => [...document.querySelectorAll('.card')].map(card => [card.querySelector('.title').textContent,
+            card.querySelector('.verdict').textContent,
+            [...card.querySelectorAll('.dev.gets .n')].map(name => name.textContent).sort()])"""
+        )
+        own = {title: devices for title, verdict, devices in marked if title in gets and devices}
+        for title, devices in own.items():
+            assert set(devices) <= set(gets[title])
+        everywhere = {device for _, _, devices in marked for device in devices}
+        assert everywhere if gets else not everywhere
+        for title, verdict, _ in marked:
+            if title in gets:
+                assert verdict.startswith("fits")
+        assert opened.page.locator(".answer:not(.aside)").count() == 1
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [400, 1440])
+@pytest.mark.parametrize(("fixture", "command"), [("gpu-fleet", "explain"), ("mig", "explain"), ("gpu-fleet", "diff")])
+def test_contrasts_hold_in_both_schemes_and_nothing_is_wider_than_the_window(
+    fixture: str, command: str, width: int, scheme: str, opens: Open
+) -> None:
+    quiet = {"reduced_motion": "reduce", "bypass_csp": True}  # colours that are on their way have other contrasts
+    opened = opens(html_of(fixture, command), width=width, color_scheme=scheme, **quiet)
+    assert opened.axe() == []
+    opened.page.locator(".pick").first.click()
+    assert opened.axe() == []
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_without_javascript_every_answer_is_there_as_text(command: str, opens: Open) -> None:
+    opened = opens(html_of("gpu-fleet", command), java_script_enabled=False)
+    assert opened.page.locator(".answer:visible").count() == opened.page.locator(".answer").count()
+    seen = opened.page.inner_text("body")
+    for claim_set in _document("gpu-fleet", command).get("claimSets", ()):
+        assert claim_set["owner"]["name"] in seen
+    if command == "explain":
+        for line in str(answer(command, Cluster.load(ROOT / "fixtures" / "gpu-fleet"))).splitlines():
+            assert " ".join(line.split())[:50] in " ".join(opened.text.split())
+        assert "selector of the request is false" in seen
+    assert not opened.page.locator(".js-only:visible").count()
+    assert opened.said == []
+
+
+def test_everything_is_reached_with_the_keyboard(opens: Open) -> None:
+    page = opens(html_of("gpu-fleet", "explain")).page
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert page.locator(".pick").first.get_attribute("aria-current") == "true"
+    reached = set()
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("document.activeElement.id || document.activeElement.tagName"))
+    assert {"filter", "nothing", "every", "SUMMARY"} <= reached
+
+
+def test_less_motion_and_paper(opens: Open) -> None:
+    page = opens(html_of("gpu-fleet", "explain"), reduced_motion="reduce").page
+    durations = page.evaluate("[...document.querySelectorAll('*')].map(e => getComputedStyle(e).transitionDuration)")
+    assert set(durations) == {"0s"}
+    page.emulate_media(media="print")
+    assert page.locator(".answer:visible").count() == page.locator(".answer").count()
+    assert not page.locator("button:visible").count()
+    assert page.pdf()[:5] == b"%PDF-"
+
+
+def test_nodes_that_are_alike_open_into_single_ones(opens: Open) -> None:
+    cluster = Cluster.load(ROOT / "fixtures" / "quickstart").add_nodes(300, like="gpu-a")
+    opened = opens(cluster.page(cluster.allocate()))
+    page = opened.page
+    assert page.locator(".card").count() == 3
+    card = page.locator(".card").first
+    assert "and 300 like it" in card.inner_text()
+    card.locator("summary").click()
+    assert card.locator(".single").count() == 200
+    page.fill("#filter", "gpu-a-new-277")
+    assert page.locator(".card:visible").count() == 1
+    assert card.locator(".card-title .title").inner_text() == "gpu-a-new-277"
+    card.locator(".single").first.click()
+    assert card.locator(".pool-title").inner_text() == "gpu-a-new-277"
+    assert opened.said == []
+
+
+def test_the_slider_goes_through_the_pods(opens: Open) -> None:
+    page = opens(html_of("gpu-fleet", "schedule")).page
+    slider, free = page.locator("#time"), page.locator(".dev.free")
+    before = free.count()
+    seen = [before]
+    for step in range(1, page.locator(".pick").count() + 1):
+        slider.fill(str(step))
+        seen.append(free.count())
+        assert page.locator(".pick[aria-current]").count() == 1
+    assert seen == sorted(seen, reverse=True)
+    assert seen[-1] < before
+    slider.fill("0")
+    assert free.count() == before
+
+
+@pytest.mark.parametrize("number", range(len(NAMES)))
+def test_hostile_names_run_nothing(number: int, opens: Open) -> None:
+    cluster = Cluster.of(_hostile_cluster(NAMES[number]))
+    opened = opens(cluster.page(cluster.explain()))
+    for at in range(opened.page.locator(".pick").count()):
+        opened.page.locator(".pick").nth(at).click()
+    assert opened.page.evaluate("window.hacked") is None
+    assert opened.page.evaluate("document.scripts.length") == 2
+    assert opened.said == []
+    assert opened.asked == []
+    if NAMES[number].isprintable():
+        assert NAMES[number] in opened.text
