@@ -34,7 +34,7 @@ MOST_VALUES = 4
 def table(document: DiffDocument, _screen: Screen | None) -> list[Part]:
     """What differs; pods and pools that differ in the same way are told once, with their number."""
     parts: list[Part] = [*_tables(document), *_reasons(document)]
-    return [*parts, *_ends(document)] if parts else ["No difference.", *_ends(document)]
+    return [*parts, *ends(document)] if parts else ["No difference.", *ends(document)]
 
 
 def wide(document: DiffDocument, _screen: Screen | None) -> list[Part]:
@@ -45,7 +45,7 @@ def wide(document: DiffDocument, _screen: Screen | None) -> list[Part]:
             made.add(text.claim_set_name(one), node.name, node.before or "", node.after or "")
     nodes = [made] if made.rows else []
     parts: list[Part] = [*_tables(document), *nodes, *_reasons(document)]
-    return [*parts, *_ends(document)] if parts else ["No difference.", *_ends(document)]
+    return [*parts, *ends(document)] if parts else ["No difference.", *ends(document)]
 
 
 def _tables(document: DiffDocument) -> Iterator[Table]:
@@ -150,7 +150,8 @@ def _reason(reason: DiffReason, document: DiffDocument) -> str:
     return f"{whose} matches {counted(reason.after, 'device')}, {reason.before} before"
 
 
-def _ends(document: DiffDocument) -> Iterator[str]:
+def ends(document: DiffDocument) -> Iterator[str]:
+    """How much changed in which way, the releases, and what was changed."""
     counts = Counter(one.change for one in document.claim_sets)
     pods = Counter(pod.change for pod in document.pods)
     for noun, found in (("claim set", counts), ("pod", pods)):

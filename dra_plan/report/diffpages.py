@@ -40,6 +40,7 @@ def fill_diff(made: Page, answer: ClusterDiff, scenes: list[Scene]) -> None:
     lost = changes.count("Lost")
     others = len(changes) - lost
     made.headline = _headline(lost, others)
+    made.target = " ".join(list(diff.ends(document))[1 if document.claim_sets else 0 :][1 if document.pods else 0 :])
     answers = [_answers(side) for side in (answer.before, answer.after)] if scenes and document.claim_sets else []
     for one in document.claim_sets:
         marks = [
@@ -65,9 +66,17 @@ def _add(
     made: Page, name: str, of: ChangedClaimSet | ChangedPod, alone: DiffDocument, marks: list[dict[int, Mark]]
 ) -> None:
     tone, word, key = _TONES.get(of.change, picks.OTHER), diff.change(of.change), f"pick-{len(made.picks)}"
+    said = list(diff.ends(alone))
     made.picks.append(Pick(key, name, tone, word, "", marks))
     made.articles.append(
-        told.Article(key, name, tone, word, f"{word}.", blocks=told.blocks(diff.wide(alone, None)[:-1]))
+        told.Article(
+            key,
+            name,
+            tone,
+            word,
+            f"{word}.",
+            blocks=told.blocks(part for part in diff.wide(alone, None) if part not in said),
+        )
     )
 
 

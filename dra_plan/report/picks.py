@@ -93,7 +93,7 @@ def marks(answers: Mapping[str, AnswerOnNode], scene: Scene) -> dict[int, Mark]:
             continue
         tone, label = outcome(answer.outcome)
         mark = made[place.number] = Mark(tone, label, answer.message)
-        for device, request in answer.gets:
+        for device, request in answer.gets if answer.outcome == "Fits" else ():
             at = _found(scene, device)
             if at is None:
                 continue
@@ -215,6 +215,6 @@ def copies(item: OwnerCapacity, scene: Scene, key: str) -> Pick:
         name=text.named(item.owner),
         tone=GOOD if found.copies else BAD,
         word=words.counted(found.copies, "copy", "copies"),
-        line=f"the next: {found.message}" if found.message else found.ended,
+        line=f"The next one: {found.message}" if found.message else found.ended,
         marks=[marks],
     )

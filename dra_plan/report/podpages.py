@@ -70,16 +70,25 @@ def _pod_article(
 def fill_capacity(made: Page, document: CapacityDocument) -> None:
     """Whose copies there is room for, and how they fill the nodes."""
     made.picks_title, made.marks_devices = "Who is copied", False
-    parts = [f"{text.named(item.owner)} {item.scheduled.copies}" for item in document.items]
-    made.headline = f"Room for copies: {words.listed(parts, 3)}" if parts else "Nothing to copy"
+    made.headline = _room([item.scheduled.copies for item in document.items])
     for number, item in enumerate(document.items):
         alone = structs.replace(document, items=[item])
         pick = picks.copies(item, made.scenes[0] if made.scenes else Scene([]), f"pick-{number}")
         if not made.scenes:
             pick.marks = []
         made.picks.append(pick)
-        blocks = told.blocks([*capacity.table(alone, None)[1:-1], *capacity.wide(alone, None)[1:-1]])
+        short = capacity.table(alone, None)[1:-1]
+        blocks = told.blocks([*short, *(part for part in capacity.wide(alone, None)[1:-1] if part not in short)])
         sentence = f"The scheduler binds {pick.word}."
         made.articles.append(
             told.Article(pick.key, pick.name, pick.tone, pick.word, sentence, [told.ToldLine(pick.line)], blocks=blocks)
         )
+
+
+def _room(copies: list[int]) -> str:
+    if not copies:
+        return "Nothing to copy"
+    if len(copies) == 1:
+        return f"Room for {words.counted(copies[0], 'copy', 'copies')}"
+    room = sum(number > 0 for number in copies)
+    return f"{room} of {len(copies)} have room for copies"

@@ -69,7 +69,7 @@ def fill_allocation(made: Page, answer: AllocationPlan, inventory: Inventory | N
     for number, one in enumerate(document.claim_sets):
         alone = structs.replace(document, claim_sets=[one])
         tone = {Outcome.FITS: picks.GOOD, Outcome.UNDECIDED: picks.OTHER}.get(one.outcome, picks.BAD)
-        word = {Outcome.FITS: "fits", Outcome.UNDECIDED: "undecided"}.get(one.outcome, "does not fit")
+        word = told.WORDS[one.outcome]
         sentence = f"Fits on {len(one.fitting_nodes)} of {words.counted(len(one.nodes), 'node')}."
         blocks = told.blocks(allocation_table.table(alone, None))[:-1]
         article = told.Article(f"pick-{number}", text.claim_set_name(one), tone, word, sentence, blocks=blocks)
@@ -81,6 +81,14 @@ def fill_allocation(made: Page, answer: AllocationPlan, inventory: Inventory | N
     _pick_sets(made, answer, explained, inventory, view)
 
 
+_HEADLINES = {
+    Outcome.DOES_NOT_FIT: "fits on no node",
+    Outcome.ERROR: "gets no node: an error ends the attempt",
+    Outcome.UNDECIDED: "is undecided",
+}
+"""What becomes of a claim set that does not fit."""
+
+
 def _fits(sets: Sequence[ClaimSetSummary]) -> str:
     failing = [one for one in sets if one.outcome is not Outcome.FITS]
     if not sets:
@@ -90,7 +98,7 @@ def _fits(sets: Sequence[ClaimSetSummary]) -> str:
     undecided = all(one.outcome is Outcome.UNDECIDED for one in failing)
     others = len(sets) - len(failing)
     if len(failing) == 1:
-        said = f"{text.claim_set_name(failing[0])} {'is undecided' if undecided else 'fits on no node'}"
+        said = f"{text.claim_set_name(failing[0])} {_HEADLINES[failing[0].outcome]}"
         return f"{said}; {words.counted(others, 'other claim set')} fit{'s' if others == 1 else ''}" if others else said
     verb = "are undecided" if undecided else "fit on no node"
     return f"{len(failing)} of {len(sets)} claim sets {verb}"

@@ -126,6 +126,15 @@ def _blocks(part: Part) -> Iterator[Block]:
         yield from lines(part.lines if isinstance(part, Paragraph) else [part])
 
 
+WORDS = {
+    Outcome.FITS: "fits",
+    Outcome.DOES_NOT_FIT: "does not fit",
+    Outcome.NODE_ERROR: "error",
+    Outcome.ERROR: "error",
+    Outcome.UNDECIDED: "undecided",
+}
+"""Outcomes in words."""
+
 _TONES = {Outcome.FITS: "good", Outcome.UNDECIDED: "other"}
 
 
@@ -136,7 +145,7 @@ def explained(of: ExplainedClaimSet, key: str, name: str) -> Article:
         key=key,
         name=name,
         tone=_TONES.get(of.outcome, "bad"),
-        word="fits" if of.outcome is Outcome.FITS else "does not fit",
+        word=WORDS[of.outcome],
         sentence=words.capital(sentence.removeprefix(f"{name}: ")),
         stories=[story(each) for each in of.stories],
     )
@@ -161,7 +170,7 @@ def story(of: NodeStory) -> Story:
         title=title,
         tone=_TONES.get(of.outcome, "bad"),
         nodes=of.nodes,
-        message=of.message,
+        message="" if of.fault is not None else of.message,  # a fault tells it
         causes=lines(explain_text.story_lines(of) if fits else explain_text.cause_lines(of)),
         funnels=[],
         rest=[],

@@ -158,9 +158,10 @@ def test_the_slider_goes_through_the_pods(opens: Open) -> None:
     assert free.count() == before
 
 
-@pytest.mark.parametrize("number", range(len(NAMES)))
-def test_hostile_names_run_nothing(number: int, opens: Open) -> None:
-    cluster = Cluster.of(_hostile_cluster(NAMES[number]))
+@pytest.mark.parametrize("first", range(0, len(NAMES), 9))
+def test_hostile_names_run_nothing(first: int, opens: Open) -> None:
+    names = NAMES[first : first + 9]
+    cluster = Cluster.of([each for name in names for each in _hostile_cluster(name)])
     opened = opens(cluster.page(cluster.explain()))
     for at in range(opened.page.locator(".pick").count()):
         opened.page.locator(".pick").nth(at).click()
@@ -168,5 +169,4 @@ def test_hostile_names_run_nothing(number: int, opens: Open) -> None:
     assert opened.page.evaluate("document.scripts.length") == 2
     assert opened.said == []
     assert opened.asked == []
-    if NAMES[number].isprintable():
-        assert NAMES[number] in opened.text
+    assert [name for name in names if name.isprintable() and name not in opened.text] == []
