@@ -77,7 +77,9 @@ def _attributes(path: FieldPath, device: Device, limits: Limits) -> Iterator[Pro
     many = len(device.attributes) + len(device.capacity)
     if many > limits.names_per_device:
         names_of_device = [*device.attributes, *device.capacity]
-        yield from at_most((*path, "attributes"), names_of_device, limits.names_per_device, "attribute or capacity")
+        yield from at_most(
+            (*path, "attributes"), names_of_device, limits.names_per_device, "attribute and capacity name"
+        )
     values = [value for attribute in device.attributes.values() for value in _listed(attribute)]
     yield from at_most((*path, "attributes"), values, limits.values_per_device, "attribute value")
     for name, attribute in device.attributes.items():

@@ -59,6 +59,21 @@ every rule.
 """
 
 
+BASIS = """
+## What the verdicts rest on
+"The API server refuses it" was checked against Kubernetes 1.36.2: some 40,000 ResourceClaims, their templates, \
+ResourceSlices, DeviceClasses, DeviceTaintRules and Pods, in all served versions and with gates on and off, went \
+through its strict decoding, its defaults, the validation of a create, and of a first write of the status. Not recorded:
+
+- updates of what is there (`--against`), and later writes of a status: these rules are read from the sources;
+- other releases: 1.34, 1.35, 1.36.3 and 1.37 are judged by the rules of 1.36.2 with their own versions, fields and \
+gates, and by what is known to have changed ([releases.md](releases.md));
+- of Pods what is outside metadata, `resourceClaims` and the claims of containers; of workloads all but the claims of \
+their pod templates; PodGroups and Workloads; Nodes and what belongs to volumes;
+- what acts on a request beside validation: admission plugins and policies, webhooks, quotas, rights, and the names \
+that a server makes of `generateName`, whose five letters are chance.
+"""
+
 FIXING = """
 ## Corrections that are certain
 `--fix` writes them into the files and tells what is left; findings that do not count (`--ignore`, comments) are not \
@@ -82,7 +97,7 @@ COLUMNS = """\
 
 def page() -> str:
     """The whole page."""
-    parts = [HEAD, FIXING, *_fixes()]
+    parts = [HEAD, BASIS, FIXING, *_fixes()]
     for digit, (title, about) in GROUPS.items():
         parts.append(f"\n## {title}\n{about}\n\n{COLUMNS}")
         for code, rule in RULES.items():

@@ -366,3 +366,9 @@ def test_what_a_gate_drops_is_missed_where_it_is_needed() -> None:
     path = "spec.devices[0].attributes.links"
     assert found(lists) == [f"DRA134 {path}", f"DRA152 {path}.ints"]
     assert found(lists, feature_gates={"DRAListTypeAttributes": True}) == []
+
+
+def test_attributes_and_capacities_count_together() -> None:
+    named = attributes(20), {f"c{number}": {"value": "1"} for number in range(13)}
+    [finding] = dra_plan.validate([of_device(attributes=named[0], capacity=named[1])]).findings
+    assert finding.message == "33 attribute and capacity names; at most 32 are allowed"
