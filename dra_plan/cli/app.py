@@ -29,6 +29,7 @@ from dra_plan.cli.arguments import of_cluster
 from dra_plan.cli.command import Command, Group
 from dra_plan.cli.exits import Exit
 from dra_plan.cli.guard import guarded
+from dra_plan.cli.watching import WatchingCommand
 from dra_plan.cli.whatif import PlanningCommand
 
 EPILOG = (
@@ -86,7 +87,8 @@ for _planning in (
     grow.grow,
     diff.diff,
 ):
-    app.command(cls=PlanningCommand)(_exiting(_planning))
+    watched = _planning in (explain.explain, schedule.schedule)
+    app.command(cls=WatchingCommand if watched else PlanningCommand)(_exiting(_planning))
 for _command in (snapshot.snapshot, validate.validate, rule.rule, cel.cel, schema.schema, completion.completion):
     app.command(cls=Command)(_exiting(_command))
 

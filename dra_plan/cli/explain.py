@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from dra_plan.cli import completing, options, whatif
+from dra_plan.cli import completing, options, watching, whatif
 from dra_plan.cli.exits import Exit, of_document
 from dra_plan.cli.reporting import Reporting, of_claim_sets, page_of
 
@@ -63,6 +63,7 @@ def explain(
             help="text, markdown, json, yaml or jsonpath=TEMPLATE.",
         ),
     ] = "text",
+    watch: watching.Watch = False,
     report: options.Reports = None,
     progress: options.Progress = True,
 ) -> Exit:

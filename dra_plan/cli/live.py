@@ -19,7 +19,8 @@ PLUGIN = "kubectl-dra_plan"
 NAMES = ("live", "context", "kubeconfig", "scheduler_metrics")
 
 _ASKED = "dra_plan.live"
-_READ = "dra_plan.live.snapshot"
+READ = "dra_plan.live.snapshot"
+"""Where the cluster is kept, once it is read."""
 
 
 class Asked(NamedTuple):
@@ -90,9 +91,9 @@ def is_wanted(context: typer.Context, paths: list[str] | None, filenames: list[s
 
 def snapshot(context: typer.Context, *, progress: bool = True) -> Snapshot:
     """The cluster, read once in a run. Raises InputError as `dra_plan.live.read_cluster`."""
-    found = context.meta.get(_READ)
+    found = context.meta.get(READ)
     if found is None:
-        found = context.meta[_READ] = read(asked(context), progress=progress)
+        found = context.meta[READ] = read(asked(context), progress=progress)
         told(found)
     snapshot: Snapshot = found
     return snapshot

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from dra_plan.api.inventory import Inventory
@@ -49,12 +50,29 @@ def load_cluster(
     return cluster
 
 
+_given_back = False
+"""Whether clusters come and go in this run."""
+
+
+@contextlib.contextmanager
+def giving_back() -> Iterator[None]:
+    """While it lasts, a cluster does not stay as long as the process: there will be others."""
+    global _given_back  # noqa: PLW0603 - one run of the program is one process
+    _given_back = True
+    try:
+        yield
+    finally:
+        _given_back = False
+
+
 def keep_until_exit(thing: object) -> None:
     """Spares the collector a thing such as the cluster, which stays as long as the process.
 
     Python would give it back object by object at exit, 0.2 s for 5,000 nodes; what is in a frozen cycle it leaves to
     the system. Later collections are rarer, too: planning makes many objects and little garbage.
     """
+    if _given_back:
+        return
     kept: list[object] = [thing]
     kept.append(kept)
     gc.freeze()

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from dra_plan.cluster import Cluster
 
 
+OPENED = "dra_plan.opened"
+"""Where a command leaves what it was asked about."""
+
+
 class Opened(NamedTuple):
     """What a command works with."""
 
@@ -43,7 +47,8 @@ def opened(context: typer.Context) -> Opened:
     may_ask = live.asked(context).wanted or live.is_plugin()
     paths, owners = tell_apart(given.get("paths"), filenames, command=str(context.info_name), live=may_ask)
     cluster = loaded(context, paths, filenames)
-    return Opened(whatif.changed(context, cluster), owners, namespace, selector)
+    found = context.meta[OPENED] = Opened(whatif.changed(context, cluster), owners, namespace, selector)
+    return found
 
 
 def loaded(context: typer.Context, paths: list[str], filenames: list[str] | None = None) -> Cluster:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dra_plan.cli import completing, options, whatif
+from dra_plan.cli import completing, options, watching, whatif
 from dra_plan.cli.exits import Exit, of_document
 from dra_plan.cli.reporting import Reporting, of_pods, page_of
 
@@ -77,6 +77,7 @@ def schedule(
     require_fit: options.RequireFit = False,
     fail_on: options.FailOn = "error",
     output: options.Output = "table",
+    watch: watching.Watch = False,
     report: options.Reports = None,
 ) -> Exit:
     """Put pods through the scheduler and say where each one goes.

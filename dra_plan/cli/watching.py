@@ -1,0 +1,180 @@
+"""`--watch`: the cluster is read again and again, and asked again when something that planning reads has changed.
+
+It ends when none of the pods that are watched waits for a node any more: those that were named, or all that waited.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
+
+import typer
+
+from dra_plan.cli import live
+from dra_plan.cli.whatif import PlanningCommand
+
+if TYPE_CHECKING:
+    from dra_plan.cli.opening import Opened
+    from dra_plan.live.snapshot import Snapshot
+
+PAUSE = 5.0
+"""Seconds between two readings."""
+MOST_FAILURES = 3
+"""Readings in a row that may fail, after one that did not."""
+
+_MOST_TOLD = 5
+
+Watch = Annotated[
+    bool,
+    typer.Option(
+        "--watch", "-w", help="With --live: ask again whenever something has changed, until the pods are bound."
+    ),
+]
+
+
+class WatchingCommand(PlanningCommand):
+    """A command that plans, and can be asked to go on until the pods have their nodes."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """As ever; with `--watch` once for each state of the cluster."""
+        if not ctx.params.get("watch"):
+            return super().invoke(ctx)
+        from dra_plan.errors import UsageError
+
+        given = {name: value for name, value in ctx.params.items() if name in live.NAMES}
+        if not (live.is_plugin() or any(given[name] for name in ("live", "context", "kubeconfig"))):
+            raise UsageError("--watch asks a cluster again and again: it goes with --live")
+        # At the end nothing is left to be done, which is no error here.
+        arguments = {name: True if name == "allow_empty" else value for name, value in ctx.params.items()}
+
+        def ask() -> None:
+            ctx.params = dict(arguments)
+            super(WatchingCommand, self).invoke(ctx)
+
+        from dra_plan.cli.loading import giving_back
+
+        with giving_back():
+            raise SystemExit(_watch(ctx, live.Asked(**given), ask))
+
+
+def _watch(context: Any, options: live.Asked, ask: Callable[[], None]) -> int:
+    """Asks about one state after the other. The exit status is that of the last answer."""
+    from dra_plan.cli.opening import OPENED
+    from dra_plan.cli.printing import print_note
+
+    status, before, answered = 0, None, ""
+    watched: set[str] | None = None
+    for found in _states(options):
+        if before is None:
+            live.told(found)
+        else:
+            print_note(f"changed: {_difference(before, found)}")
+        before = found
+        context.meta[live.READ] = found
+        status, text = _answer(ask)
+        if text != answered:
+            sys.stdout.write(text if not answered else f"\n{text}")
+            sys.stdout.flush()
+        elif answered:
+            print_note("the answer is the same")
+        answered = text
+        opened: Opened | None = context.meta.get(OPENED)
+        if opened is None:
+            return status  # the command could not begin: an owner that is not there, for one
+        waiting = _waiting(opened)
+        watched = waiting if watched is None else watched
+        if not watched & waiting:
+            return status
+        context.meta.pop(OPENED)
+    return status
+
+
+def _states(options: live.Asked) -> Iterator[Snapshot]:
+    """The cluster as it is, and then each time that something has changed. Raises InputError if it can't be read."""
+    from dra_plan.cli.printing import print_note
+    from dra_plan.live import UnreadClusterError
+    from dra_plan.live.snapshot import without_time
+
+    found = live.read(options)
+    failures = 0
+    while True:
+        yield found
+        before = without_time(found)
+        while without_time(found) == before:
+            time.sleep(PAUSE)
+            try:
+                found = live.read(options, progress=False)
+                failures = 0
+            except UnreadClusterError as error:
+                failures += 1
+                if failures >= MOST_FAILURES:
+                    raise
+                print_note(f"{error}; asked again in {PAUSE:g} s")
+
+
+class _Heard(io.StringIO):
+    """Keeps what is printed, and is a terminal if what it stands for is one."""
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__()
+        self._stream = stream
+
+    def isatty(self) -> bool:
+        """As the stream behind."""
+        return self._stream.isatty()
+
+
+def _answer(ask: Callable[[], None]) -> tuple[int, str]:
+    """The exit status and the text of one answer."""
+    heard = _Heard(sys.stdout)
+    status: object = 0
+    with contextlib.redirect_stdout(heard):
+        try:
+            ask()
+        except SystemExit as left:
+            status = left.code
+    return (int(status) if isinstance(status, int) else 0), heard.getvalue()
+
+
+def _waiting(opened: Opened) -> set[str]:
+    """The pods that wait for a node, of those that were asked about."""
+    from dra_plan.api.selectors import labels_match
+    from dra_plan.arguments import question
+    from dra_plan.claimsets.podstate import is_waiting
+    from dra_plan.planner.owners import chosen_pods
+
+    inventory = opened.cluster.inventory
+    chosen = chosen_pods(inventory, opened.cluster.target, question(opened.owners, namespace=opened.namespace))
+    return {
+        pod.key
+        for pod in inventory.pods
+        if is_waiting(pod)
+        and (chosen(pod) if chosen is not None else opened.namespace in (None, pod.metadata.namespace))
+        and (opened.selector is None or labels_match(opened.selector, pod.metadata.labels or {}))
+    }
+
+
+def _difference(before: Snapshot, after: Snapshot) -> str:
+    """Which objects are new, gone and changed; the first few by name."""
+    import msgspec
+
+    def names(texts: set[bytes]) -> set[str]:
+        values = map(msgspec.json.decode, texts)
+        return {_label(value["kind"], **value["metadata"]) for value in values}
+
+    old, new = set(before.objects), set(after.objects)
+    gone, come = names(old - new), names(new - old)
+    told = [f"{name} is new" for name in sorted(come - gone)] + [f"{name} is gone" for name in sorted(gone - come)]
+    told = [*sorted(gone & come), *told]
+    if not told:
+        return "what the cluster says of its release"
+    more = f" and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else ""
+    return ", ".join(told[:_MOST_TOLD]) + more
+
+
+def _label(kind: str, name: str = "", namespace: str = "", **_: object) -> str:
+    return f"{kind} {namespace}/{name}" if namespace else f"{kind} {name}"
