@@ -30,7 +30,6 @@ from dra_plan.output import (
     text,
 )
 from dra_plan.output import explain_words as words
-from dra_plan.output.columns import Part
 from dra_plan.output.formats import Formats
 from dra_plan.planner.allocation import AllocationPlan
 from dra_plan.planner.answer import PrintedAnswer
@@ -88,7 +87,7 @@ def page(answer: PrintedAnswer[Any], inventory: Inventory | None = None, view: V
         target=text.target(document),
         document=document,
         warnings=notices.lines(document.warnings, most=20),
-        blocks=told.blocks(_parts(document)),
+        blocks=_blocks(document),
     )
     if isinstance(answer, ClusterDiff):
         sides = [_drawn(side.inventory, side.view, title) for side, title in _sides(answer)]
@@ -113,13 +112,14 @@ def _drawn(inventory: Inventory, view: View, title: str = "") -> Scene | None:
     return made if made.places else None
 
 
-def _parts(document: PrintedDocument) -> list[Part]:
+def _blocks(document: PrintedDocument) -> list[told.Block]:
+    """What the command prints: as tables where it is known how they are made, else as it stands."""
     formats = _TABLES.get(type(document))
     if formats is not None:
         wide = formats.wide(document, None)
-        return wide if all(told.is_short(part) for part in wide) else formats.table(document, None)
+        return told.blocks(wide if all(map(told.is_short, wide)) else formats.table(document, None))
     try:
-        return list(default_format.text(document).split("\n"))
+        return [told.ToldTable((), (), default_format.text(document))]
     except TypeError:
         return []  # a kind that has no text
 

@@ -9,6 +9,7 @@ from typing import Any
 from dra_plan import shown
 from dra_plan.allocator import DeviceID
 from dra_plan.documents.capacity import OwnerCapacity
+from dra_plan.documents.explanation import NodeStory
 from dra_plan.documents.schedule import ScheduleDocument, ScheduledPod
 from dra_plan.output import explain_removed, text
 from dra_plan.output import explain_words as words
@@ -188,6 +189,15 @@ def _pod_marks(pod: ScheduledPod, scene: Scene, found: list[tuple[ScenePlace, Sc
         if name in scene.by_node:
             made[scene.by_node[name].number] = Mark(BAD, "error", message)
     return made
+
+
+def refusing(stories: list[NodeStory], scene: Scene) -> Iterator[tuple[int, Mark]]:
+    """The nodes that were refused to a pod for devices, as they were when it was tried last."""
+    for story in stories:
+        tone, label = outcome(story.outcome.value)
+        for name in story.nodes:
+            if name in scene.by_node and tone == BAD:
+                yield scene.by_node[name].number, Mark(tone, label, story.message)
 
 
 def _held(pod: str, scene: Scene) -> Iterator[tuple[int, int]]:

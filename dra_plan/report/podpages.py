@@ -30,8 +30,11 @@ def fill_schedule(made: Page, document: ScheduleDocument) -> None:
     why = {(pod.namespace, pod.name): each for each in document.explanations or () for pod in each.pods}
     for pick, pod in zip(made.picks, document.pods, strict=True):
         made.articles.append(_pod_article(pick, pod, document, why.get((pod.namespace, pod.name))))
+        explained = why.get((pod.namespace, pod.name))
         if not made.scenes:
             pick.marks = []
+        elif explained is not None:
+            pick.marks[0].update(picks.refusing(explained.stories, drawn))
 
 
 def _s(number: int) -> str:

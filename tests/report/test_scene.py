@@ -4,12 +4,13 @@ from typing import Any
 
 import pytest
 
+import dra_plan
 from dra_plan import Cluster
 from dra_plan.planner.onnodes import on_nodes
 from dra_plan.planner.picture import draw
 from dra_plan.report import picks
 from dra_plan.report.scene import Scene, scene
-from tests.report.reading import ROOT
+from tests.report.reading import ROOT, read
 
 
 def load(fixture: str) -> Cluster:
@@ -100,9 +101,7 @@ def test_slots_of_parts_in_use_are_taken_and_say_by_whom() -> None:
         "spec": {},
         "status": {"allocation": taken["allocation"]},
     }
-    from dra_plan import load as read
-
-    later = Cluster.of([*read(ROOT / "fixtures" / "mig"), claim])
+    later = Cluster.of([*dra_plan.load(ROOT / "fixtures" / "mig"), claim])
     [physical] = drawn(later).places[0].pools[0].physical
     assert [slot.taken for slot in physical.slots[0].slots] == [True] * 8
     assert physical.slots[0].slots[4].by == "gpu-0-mig-3g-20gb-4"
@@ -130,3 +129,13 @@ def test_a_pick_marks_what_it_gets_and_says_why_not(command: str) -> None:
     notes = {place.devices[at].drawn.name: note for at, note in refused.notes.items()}
     assert notes["gpu-1"] == "selector of the request is false"
     assert notes["gpu-0"].startswith("in use")
+
+
+def test_a_page_of_pods_says_which_nodes_refused_one() -> None:
+    cluster = load("gpu-fleet")
+    page = cluster.page(cluster.schedule(explain=True))
+    data = read(page).data
+    pick = next(each for each in data["picks"] if each["name"].endswith("next-gen"))
+    places = data["scenes"][0]["places"]
+    told = {places[int(at)]["name"]: data["texts"][mark[1]] for at, mark in pick["marks"][0].items()}
+    assert told == dict.fromkeys(["hopper-1", "hopper-2", "ada-1", "control-1"], "does not fit")
