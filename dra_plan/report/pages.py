@@ -83,7 +83,7 @@ def page(answer: PrintedAnswer[Any], inventory: Inventory | None = None, view: V
     document = answer.document
     made = Page(
         command=_COMMANDS.get(document.kind, ""),
-        headline=document.kind,
+        headline=_headline(document),
         target=text.target(document),
         document=document,
         warnings=notices.lines(document.warnings, most=20),
@@ -110,6 +110,13 @@ def _drawn(inventory: Inventory, view: View, title: str = "") -> Scene | None:
     except (AllocationError, InputError):
         return None
     return made if made.places else None
+
+
+def _headline(document: PrintedDocument) -> str:
+    """The first sentence of what is printed in tables; what has its own function gets a better one."""
+    formats = _TABLES.get(type(document))
+    parts = formats.table(document, None) if formats is not None else []
+    return next((part.rstrip(".:") for part in parts if isinstance(part, str)), document.kind)
 
 
 def _blocks(document: PrintedDocument) -> list[told.Block]:

@@ -32,6 +32,13 @@ def test_input_that_cannot_be_read_gives_a_page_that_says_so(command: str, tmp_p
     assert file.exists()
 
 
+def test_a_kind_without_a_page_of_its_own_begins_with_the_first_sentence_of_its_tables(tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    run("diff", "fixtures/gpu-fleet", "--drain", "each", "--report", f"html={file}")
+    page = read(file.read_text(encoding="utf-8"))
+    assert "dra-plan diff No pod loses its place, whichever of 4 nodes is drained Kubernetes" in page.text
+
+
 def test_what_has_no_other_reports_says_so(tmp_path: Path) -> None:
     result = run("pools", "fixtures/quickstart", "--report", f"junit={tmp_path / 'x.xml'}")
     assert result.status == 2
