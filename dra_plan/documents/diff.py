@@ -116,6 +116,13 @@ class ChangedPod(DocumentPart, frozen=True, kw_only=True):
         bool,
         Meta(description="Lost, and yet bound if no other pod waits: another one took its place or its devices."),
     ] = False
+    taken_by: Annotated[
+        list[ObjectName],
+        Meta(
+            description="Pods that have devices now which this one had before, and only because of which it has not: "
+            "if no other pod waits, nothing changes for it."
+        ),
+    ] = []
 
 
 class ChangedValue(DocumentPart, frozen=True, kw_only=True):

@@ -74,13 +74,20 @@ def _pods(document: DiffDocument) -> Table:
     made = Table(("POD", "CHANGE", "BEFORE", "AFTER"), flexible=(0, 2, 3))
     alike: dict[tuple[str, str, str, str], list[ChangedPod]] = {}
     for pod in document.pods:
-        cells = (change(pod.change), _pod_state(pod.before), _pod_state(pod.after), str(pod.fits_alone))
+        cells = (change(pod.change), _pod_state(pod.before), _pod_state(pod.after), _alone(pod))
         alike.setdefault(cells, []).append(pod)
     for cells, pods in alike.items():
         named = listed([f"{pod.namespace}/{pod.name}" for pod in pods])
-        alone = " (has room if no other pod waits)" if pods[0].fits_alone else ""
-        made.add(named, cells[0], cells[1], f"{cells[2]}{alone}")
+        made.add(named, cells[0], cells[1], f"{cells[2]}{cells[3]}")
     return made
+
+
+def _alone(pod: ChangedPod) -> str:
+    """Whether others are the reason, in words."""
+    if pod.taken_by:
+        takers = listed([f"{one.namespace}/{one.name}" for one in pod.taken_by])
+        return f" (only because {takers} took its devices)"
+    return " (has room if no other pod waits)" if pod.fits_alone else ""
 
 
 def _pod_state(state: ComparedPod | None) -> str:

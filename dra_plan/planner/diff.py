@@ -19,6 +19,7 @@ from dra_plan.documents.diff import (
     ChangedPod,
     ChangedPool,
     ChangedSelector,
+    ComparedPod,
     ComparedState,
     DiffDocument,
     DiffReason,
@@ -27,7 +28,7 @@ from dra_plan.planner import notices
 from dra_plan.planner.allocation import plan_claim_sets
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.differences.claim_sets import changed_claim_sets
-from dra_plan.planner.differences.pods import changed_pods
+from dra_plan.planner.differences.pods import changed_pods, pod_states
 from dra_plan.planner.differences.pools import changed_pools
 from dra_plan.planner.differences.selectors import changed_selectors
 from dra_plan.planner.differences.why import reasons
@@ -35,7 +36,7 @@ from dra_plan.planner.question import Question
 from dra_plan.planner.scheduling import SchedulePlan, choice, schedule_chosen, schedule_pods
 
 MOST_ASKED_ALONE = 50
-"""So many lost pods are asked about once more, each alone."""
+"""So many pods that lost a place or devices are asked about once more, each alone."""
 
 
 class State(NamedTuple):
@@ -134,18 +135,32 @@ def _told(before: Iterable[Notice], after: Iterable[Notice], *, same: bool) -> t
 
 
 def _asked_alone(changed: Iterable[ChangedPod], after: State, question: Question) -> Iterator[ChangedPod]:
-    """The changed pods; of lost ones it is known whether they would be bound if no other pod waited."""
+    """The changed pods. Of lost ones it is known whether they would be bound if no other pod waited.
+
+    Of those whose devices others have now it is known whether that is all: alone they would be where they were.
+    """
     left = MOST_ASKED_ALONE
     for pod in changed:
-        if pod.change == "Lost" and left > 0:
+        takers, lost = pod.taken_by, pod.change == "Lost"
+        if (lost or takers) and left > 0:
             left -= 1
-            pod = structs.replace(pod, fits_alone=_fits_alone((pod.namespace, pod.name), after, question))
-        yield pod
+            alone = _alone((pod.namespace, pod.name), after, question)
+            same = alone is not None and pod.before is not None and _place(alone) == _place(pod.before)
+            fits = lost and alone is not None and alone.node_name is not None
+            yield structs.replace(pod, fits_alone=fits, taken_by=takers if same else [])
+        else:
+            yield structs.replace(pod, taken_by=[]) if takers else pod
 
 
-def _fits_alone(name: tuple[str, str], state: State, question: Question) -> bool:
+def _place(pod: ComparedPod) -> tuple[str | None, list[str]]:
+    return pod.node_name, pod.devices
+
+
+def _alone(name: tuple[str, str], state: State, question: Question) -> ComparedPod | None:
+    """The pod, if no other one waits."""
+
     def chosen(pod: Pod) -> bool:
         return (pod.metadata.namespace, pod.metadata.name) == name
 
     outcome = schedule_chosen(state.inventory, state.view.target, question, chosen)
-    return any(bool(record.node) and chosen(record.pod) for record in outcome.pods)
+    return pod_states(SchedulePlan(outcome).document).get(name)

@@ -114,6 +114,27 @@ def test_a_pod_that_lost_its_place_to_another_is_said_to_fit_alone() -> None:
     assert not gone.fits_alone
 
 
+def test_the_pod_that_took_a_device_is_named() -> None:
+    before = Cluster.of([*gpus("a"), node("b"), template("one"), WANTS])
+    first = pod("a-first", templates={"gpu": "one"}, metadata={"creationTimestamp": "2020-01-01T00:00:00Z"})
+    after = Cluster.of([*gpus("a"), node("b"), template("one"), WANTS, first])
+    found = before.diff(after)
+    [changed] = [one for one in found.pods if one.name == "wants"]
+    assert (changed.change, [one.name for one in changed.taken_by]) == ("OtherDevices", ["a-first"])
+    assert "(only because default/a-first took its devices)" in str(found)
+    [back] = [one for one in after.diff(before).pods if one.name == "wants"]
+    assert back.taken_by == []
+
+
+def test_a_device_that_another_has_now_is_no_reason_where_the_pod_could_not_have_it_anyway() -> None:
+    spare = {"key": "node.kubernetes.io/unschedulable", "operator": "Exists"}
+    first = pod("a-first", templates={"gpu": "one"}, tolerations=[spare], nodeSelector={"kubernetes.io/hostname": "a"})
+    objects = [*gpus("a", each=1), *gpus("b", each=1)[1:], template("one"), WANTS]
+    moved = Cluster.of([*objects, first]).cordon("a")
+    [changed] = [one for one in Cluster.of(objects).diff(moved).pods if one.name == "wants"]
+    assert (changed.change, changed.taken_by) == ("OtherNode", [])
+
+
 # Pools and selectors
 
 

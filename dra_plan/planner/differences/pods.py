@@ -5,23 +5,52 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 
+from dra_plan.documents.base import ObjectName
 from dra_plan.documents.diff import ChangedPod, ComparedPod, PodChange
 from dra_plan.documents.schedule import ScheduleDocument, ScheduledPod
+
+PodKey = tuple[str, str]
+"""Namespace and name."""
 
 
 def changed_pods(
     before: ScheduleDocument, after: ScheduleDocument, asked: Callable[[str, str], bool]
 ) -> Iterator[ChangedPod]:
     """The pods that differ and are asked about, in the order of the state before, then those that are new."""
-    old, new = _states(before), _states(after)
+    old, new = pod_states(before), pod_states(after)
+    holders = _holders(new)
     for key in (each for each in dict.fromkeys((*old, *new)) if asked(*each)):
         change = _change(old.get(key), new.get(key))
         if change is not None:
             namespace, name = key
-            yield ChangedPod(namespace=namespace, name=name, change=change, before=old.get(key), after=new.get(key))
+            takers = _takers(key, old, holders)
+            yield ChangedPod(
+                namespace=namespace,
+                name=name,
+                change=change,
+                before=old.get(key),
+                after=new.get(key),
+                taken_by=[ObjectName(kind="Pod", namespace=space, name=taker) for space, taker in takers],
+            )
 
 
-def _states(document: ScheduleDocument) -> Mapping[tuple[str, str], ComparedPod]:
+def _holders(states: Mapping[PodKey, ComparedPod]) -> Mapping[str, list[PodKey]]:
+    found: dict[str, list[PodKey]] = defaultdict(list)
+    for key, state in states.items():
+        for device in state.devices:
+            found[device].append(key)
+    return found
+
+
+def _takers(pod: PodKey, before: Mapping[PodKey, ComparedPod], holders: Mapping[str, list[PodKey]]) -> list[PodKey]:
+    """The pods that have devices now which this one had before, and they had not."""
+    had = before[pod].devices if pod in before else []
+    takers = ((taker, device) for device in had for taker in holders.get(device, ()))
+    new = (taker for taker, device in takers if taker not in before or device not in before[taker].devices)
+    return list(dict.fromkeys(taker for taker in new if taker != pod))
+
+
+def pod_states(document: ScheduleDocument) -> Mapping[PodKey, ComparedPod]:
     """The pods that the scheduler does not leave alone: one that has finished is gone."""
     devices = _devices(document)
     return {(pod.namespace, pod.name): _state(pod, devices) for pod in document.pods if pod.outcome != "Skipped"}
