@@ -27,7 +27,10 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]] = {
     "schedule": (TABLES, ((), ("--trace",), ("--infer-nodes",), ("--order", "name"))),
     "capacity": (TABLES, (("--limit", "3"), ("--limit", "2", "--infer-nodes"))),
     "grow": (TABLES, (("--like", "node-0", "--limit", "3"), ("--like", "node-0", "--like", "node-1", "--limit", "2"))),
-    "diff": ((*TABLES, "markdown"), (("--to-quirks", "fixed"), ("--to-kubernetes-version", "1.37", "--together"))),
+    "diff": (
+        (*TABLES, "markdown"),
+        (("--to-quirks", "fixed"), ("--to-kubernetes-version", "1.37", "--together"), ("--drain", "each")),
+    ),
     "validate": (TABLES, ((), ("--quirks", "fixed"), ("--ignore-unknown",))),
 }
 """For each command its formats, and options of which one set is taken."""
