@@ -18,7 +18,8 @@ _OF_THE_SERVER = ("uid", "creation_timestamp", "deletion_timestamp", "owner_refe
 def merged(earlier: _Known, later: _Known) -> _Known:
     """The later object with what only the cluster says: status, uid, times, owners, and the node that a pod is on.
 
-    What the later one says itself stays as it says.
+    What the later one says itself stays as it says. A pod that waits and asks for other claims than before can only be
+    another pod, as these can't be edited: it has a uid of its own, and its claims are not made yet.
     """
     old: Any = earlier
     new: Any = later
@@ -32,4 +33,19 @@ def merged(earlier: _Known, later: _Known) -> _Known:
         changes["status"] = old.status
     if isinstance(later, Pod) and not later.spec.node_name and old.spec.node_name:
         changes["spec"] = replace(later.spec, node_name=old.spec.node_name)
-    return replace(later, **changes) if changes else later
+    found: Any = replace(later, **changes) if changes else later
+    if isinstance(later, Pod) and _asks_for_others(old, found):
+        found = _as_another(found)
+    same_kind: _Known = found
+    return same_kind
+
+
+def _asks_for_others(earlier: Pod, later: Pod) -> bool:
+    return not later.spec.node_name and later.spec.resource_claims != earlier.spec.resource_claims
+
+
+def _as_another(pod: Pod) -> Pod:
+    """The pod as it is when it was deleted and made anew."""
+    uid = f"{pod.metadata.uid}-anew" if pod.metadata.uid else ""
+    status = replace(pod.status, resource_claim_statuses=[], conditions=[], nominated_node_name="")
+    return replace(pod, metadata=replace(pod.metadata, uid=uid), status=status)

@@ -33,10 +33,14 @@ def messages(exclusions: Iterable[NodeExclusion]) -> str:
 
 
 def room(claim_set: PlannedClaimSet) -> str:
-    """For a set that fits nowhere: the excluded nodes whose devices would do, or ""."""
+    """For a set that fits nowhere: the excluded nodes whose devices would do; that all are excluded; or ""."""
     found = [node for node in claim_set.nodes if node.outcome is Outcome.FITS and node.excluded_by]
-    if claim_set.fitting_nodes or not found:
+    if claim_set.fitting_nodes:
         return ""
+    if not found:
+        every = claim_set.outcome is Outcome.DOES_NOT_FIT and all(node.excluded_by for node in claim_set.nodes)
+        causes = plugins(each for node in claim_set.nodes for each in node.excluded_by)
+        return f"all nodes excluded by {causes}" if every and causes else ""
     causes = plugins(each for node in found for each in node.excluded_by)
     return f"room only on {listed([node.name for node in found])}, excluded by {causes}"
 

@@ -9,8 +9,8 @@ import pytest
 
 from dra_plan.manifests.faults import ManifestErrors
 from dra_plan.manifests.load import load
-from tests.cli.running import dra_plan
-from tests.scheduler.build import node, placed, pod
+from tests.cli.running import dra_plan, in_process
+from tests.scheduler.build import device_class, node, placed, pod, slices
 
 
 @pytest.fixture(autouse=True)
@@ -90,3 +90,39 @@ def test_the_command_line_names_both_places():
     ran = dra_plan("schedule", "1.json", "2.json", cwd=Path.cwd())
     assert "Pod default/p0 of 2.json:1 is taken, instead of the one in 1.json:2\n" in ran.err
     assert "2 more objects are taken from a later source\n" in ran.err
+
+
+def waiting(template: str, **spec) -> dict:
+    """A pod as a cluster with a claim for its entry has it, which may be edited to ask for another template."""
+    made = pod("p", templates={"gpu": template}, **spec)
+    made["status"] = {"phase": "Pending", "resourceClaimStatuses": [{"name": "gpu", "resourceClaimName": "p-gpu-x"}]}
+    return made
+
+
+def test_a_pod_that_asks_for_other_claims_is_another_pod():
+    """An edited copy of a dumped pod: its old claim, which the copy's status names, is not what it asks for."""
+    [found] = load([write("1.json", waiting("large")), write("2.json", waiting("small"))]).pods
+    assert found.status.resource_claim_statuses == []
+    assert found.metadata.uid not in ("", "u-p")
+    [found] = load(["1.json", write("3.json", waiting("large", cpu="3"))]).pods
+    assert [status.resource_claim_name for status in found.status.resource_claim_statuses] == ["p-gpu-x"]
+    assert found.metadata.uid == "u-p"
+
+
+def test_an_edited_copy_is_planned_with_what_it_asks_for():
+    def template(name: str, count: int) -> dict:
+        request = {"name": "gpu", "exactly": {"deviceClassName": "gpu.example.com", "count": count}}
+        spec = {"spec": {"devices": {"requests": [request]}}}
+        named = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate", "metadata": {"name": name}}
+        return {**named, "spec": spec}
+
+    old = {**template("p-gpu-x", 20), "kind": "ResourceClaim"}
+    old["spec"] = old["spec"]["spec"]
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u-p", "controller": True}
+    note = {"resource.kubernetes.io/pod-claim-name": "gpu"}
+    old["metadata"] = {"name": "p-gpu-x", "ownerReferences": [owner], "annotations": note}
+    cluster = [node("n"), slices("n", "gpu-0"), device_class(), old, template("large", 20), template("small", 1)]
+    write("1.json", *cluster, waiting("large"))
+    write("2.json", waiting("small"))
+    assert in_process("allocate", "1.json", "pod/p").status == 1
+    assert in_process("allocate", "1.json", "2.json", "pod/p").status == 0
