@@ -21,7 +21,7 @@
     if (!slider) return;
     picks.slice(0, Math.max(0, picked)).forEach((pick) => {
       for (const [place, at] of pick.frees) taken[0].set(place + ":" + at, ["f", ""]);
-      for (const [place, at, text] of pick.takes) taken[0].set(place + ":" + at, ["u", scenes[0].texts[text]]);
+      for (const [place, at, text] of pick.takes) taken[0].set(place + ":" + at, ["u", data.texts[text]]);
     });
     if (picked >= 0) for (const [place, at] of picks[picked].frees) taken[0].set(place + ":" + at, ["f", ""]);
   }
@@ -72,7 +72,16 @@
       one(".d", box).textContent = more;
       box.title = one(".n", box).textContent + ": " + said + (more ? ", " + more : "");
     }
+    if (slider) for (const fill of all(".fill[data-model]", card)) count(fill, card);
     for (const slot of all(".slot", card)) slot.classList.toggle("would", would.has(Number(slot.dataset.slot)));
+  }
+
+  // How many devices of a model are free by now.
+  function count(fill, card) {
+    const boxes = all(".dev:not(.part)", card).filter((box) => box.dataset.model === fill.dataset.model);
+    const free = boxes.filter((box) => box.classList.contains("free") && !box.classList.contains("gets")).length;
+    one("b", fill).textContent = free + " of " + boxes.length + " free";
+    one(".bar-part", fill).setAttribute("width", String(boxes.length ? 100 * free / boxes.length : 0));
   }
 
   function text(from, number) {
@@ -129,7 +138,7 @@
     if (slider) slider.value = String(number + 1);
     if (slider) slider.setAttribute("aria-valuetext", number < 0 ? "before all pods" : picks[number].name + ": " + picks[number].word);
     if (status) status.textContent = number < 0 ? "Nothing is picked: the cluster as it is."
-      : "Shown: " + picks[number].name + " - " + picks[number].word + (slider && picks[number].line ? ", " + picks[number].line : "");
+      : "Shown: " + picks[number].name + " - " + picks[number].word + (slider && picks[number].tone === "good" ? ", " + picks[number].line : "");
     for (const others of all("details.others[open]")) list(others);
     if (move && number >= 0) {
       links[number].scrollIntoView({ block: "nearest" });
