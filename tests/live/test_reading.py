@@ -64,7 +64,10 @@ def test_without_live_nothing_is_asked(tmp_path, monkeypatch):
         assert in_process(command, path).status in (0, 1), command
 
 
-@pytest.mark.parametrize("command", ["allocate", "explain", "pools", "schedule", "capacity", "diff"])
+@pytest.mark.parametrize(
+    "command",
+    ["allocate", "explain", "pools", "schedule", "diff", pytest.param("capacity", marks=pytest.mark.long)],
+)
 def test_every_command_answers_as_on_a_dump(command, tmp_path, monkeypatch):
     """The same objects, as `kubectl get -o json` would have brought them."""
     answers = Answers()
