@@ -47,6 +47,10 @@ class _Row(NamedTuple):
     consumes: bool
 
 
+_NOT_SEEN = _Row(None, (), consumes=False)
+"""Stands for a row that is yet to be made; its parts are hashed once only."""
+
+
 class _Reads(NamedTuple):
     """The attributes of one driver's devices that selectors and constraints read: two names each, the first wins."""
 
@@ -186,7 +190,9 @@ class Observer:
                     self._rest(device, slice_, index),
                     _encode(attributes) if self._reads_all else None,
                 )
-                row = known[raw] if raw in known else self._new_row(raw, slice_.devices[index], is_used)
+                row = known.get(raw, _NOT_SEEN)
+                if row is _NOT_SEEN:
+                    row = self._new_row(raw, slice_.devices[index], is_used)
                 if row is None:
                     return None
                 if row.number is not None:

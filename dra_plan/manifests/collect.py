@@ -10,6 +10,7 @@ from dra_plan.api.base import Object
 from dra_plan.api.clusterinfo import ClusterInfo
 from dra_plan.api.inventory import Inventory, ObjectKey
 from dra_plan.api.meta import ObjectMeta
+from dra_plan.api.notice import Origin
 from dra_plan.api.workloads import CustomWorkload
 
 from . import defaults, kinds, podtemplates, unlisted
@@ -47,6 +48,8 @@ class Collector:
         """Where in its list each object stands, if it may be overridden."""
         self._custom: dict[ObjectKey, tuple[Place, list[CustomWorkload]]] = {}
         """What objects of unknown kinds want, by KIND.GROUP, namespace and name."""
+        self._place, self._origin = Place("", 0), Origin("")
+        """The place of the last object, and what inventories keep of it; in a file of one line it is that of all."""
 
     @property
     def has_objects(self) -> bool:
@@ -163,7 +166,9 @@ class Collector:
                 self._override(key, held, obj, place)
                 return
             self._positions[key] = len(held)
-        self._inventory.origins.setdefault(key, place.origin)
+        if place is not self._place:
+            self._place, self._origin = place, place.origin
+        self._inventory.origins.setdefault(key, self._origin)
         held.append(obj)
 
     def _override(self, key: ObjectKey, held: list[Object], obj: Object, place: Place) -> None:

@@ -119,6 +119,8 @@ class JsonObject:
     @property
     def origin_place(self) -> Place:
         """Where the object starts; knows no other lines."""
+        if self._line == self._document.line:
+            return self._document  # of a document in one line all objects have its place
         return Place(self._document.source, self._document.document, self._line)
 
     @property
@@ -135,7 +137,7 @@ class JsonObjects:
         self._data = data
         self._begin = begin
         self._text = memoryview(data)[begin:end]
-        self._place = place
+        self._place = Place(place.source, place.document, place.line)
         self.list_kind: str | None = None
         """The kind of the list that the document is, once its objects were gone through, unless it goes on."""
 
