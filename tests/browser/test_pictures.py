@@ -20,9 +20,15 @@ SHOTS = [
 MOST_BYTES = 200_000
 
 
+@pytest.fixture
+def retaking(request: pytest.FixtureRequest) -> bool:
+    """Whether they are taken anew; no golden text is meant, for which nobody should need a browser."""
+    return bool(request.config.getoption("update_snapshots"))
+
+
 @pytest.mark.parametrize(("name", "fixture", "picked", "command", "scheme", "size"), SHOTS)
 def test_screenshots(
-    name: str, fixture: str, picked: str, command: str, scheme: str, size: tuple[int, int], opens: Open, updating: bool
+    name: str, fixture: str, picked: str, command: str, scheme: str, size: tuple[int, int], opens: Open, retaking: bool
 ) -> None:
     cluster = Cluster.load(ROOT / "fixtures" / fixture)
     html = cluster.page(cluster.schedule(explain=True) if command == "schedule" else cluster.explain())
@@ -31,7 +37,7 @@ def test_screenshots(
     opened.page.mouse.move(0, 0)
     taken = opened.page.screenshot()
     file = IMAGES / f"{name}.png"
-    if updating:
+    if retaking:
         IMAGES.mkdir(exist_ok=True)
         file.write_bytes(taken)
     kept = file.read_bytes()
