@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from dra_plan.planner.drains import DrainList
     from dra_plan.planner.explanation import Explanation
     from dra_plan.planner.growth.plan import GrowthPlan
+    from dra_plan.planner.placing import PlacementPlan
     from dra_plan.planner.pool_list import PoolList
     from dra_plan.planner.scheduling import SchedulePlan
     from dra_plan.planner.validation import ValidationReport
@@ -47,6 +48,7 @@ _HOMES = {
     "Outcome": "dra_plan.allocator",
     "Pool": "dra_plan.allocator",
     "PoolID": "dra_plan.allocator",
+    "PlacementPlan": "dra_plan.planner.placing",
     "PoolList": "dra_plan.planner.pool_list",
     "CapacityPlan": "dra_plan.planner.capacity",
     "ClusterDiff": "dra_plan.planner.diff",
@@ -85,6 +87,7 @@ __all__ = [
     "LoadedObjects",
     "NodeOutcome",
     "Outcome",
+    "PlacementPlan",
     "Pool",
     "PoolID",
     "PoolList",

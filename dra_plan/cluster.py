@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from dra_plan.planner.drains import DrainList
     from dra_plan.planner.explanation import Explanation
     from dra_plan.planner.growth.plan import GrowthPlan
+    from dra_plan.planner.placing import PlacementPlan
     from dra_plan.planner.pool_list import PoolList
     from dra_plan.planner.scheduling import SchedulePlan
     from dra_plan.planner.validation import ValidationReport
@@ -490,6 +491,26 @@ class Cluster:
         asked = question(infer_nodes=infer_nodes, max_steps=max_steps)
         most = capacity.USUAL_LIMIT if limit is None else at_least_one(limit, "limit")
         return self._told(capacity.count_copies(self._inventory, self.target, copied, asked, limit=most))
+
+    def place(
+        self,
+        *owners: str,
+        namespace: str | None = None,
+        selector: str | LabelSelector | None = None,
+        most: bool = False,
+        infer_nodes: bool = False,
+        max_steps: int | None = None,
+    ) -> PlacementPlan:
+        """Whether the pods that wait can all run at the same time, whatever kube-scheduler would do, and where.
+
+        `owners`, also podgroup/NAME, or `namespace` and `selector`, choose which pods. With `most` as many as possible
+        are placed, by priority. Raises UsageError for unknown owners, and where different pods share nodes and the
+        extra `place`, which has the solver, is not installed; InputError for an input without nodes.
+        """
+        from dra_plan.planner.placing import place_pods
+
+        asked = question(owners, namespace=namespace, selector=selector, infer_nodes=infer_nodes, max_steps=max_steps)
+        return self._told(place_pods(self._inventory, self.target, asked, most=truth(most, "most")))
 
     def grow(
         self,

@@ -18,6 +18,7 @@ from dra_plan.cli import (
     diff,
     explain,
     grow,
+    place,
     pools,
     rule,
     schedule,
@@ -84,6 +85,7 @@ for _planning in (
     explain.explain,
     schedule.schedule,
     capacity.capacity,
+    place.place,
     grow.grow,
     diff.diff,
 ):

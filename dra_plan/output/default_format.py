@@ -9,6 +9,7 @@ from dra_plan.documents.diff import DiffDocument
 from dra_plan.documents.drains import DrainsDocument
 from dra_plan.documents.explanation import ExplanationDocument
 from dra_plan.documents.growth import GrowthDocument
+from dra_plan.documents.placement import PlacementDocument
 from dra_plan.documents.pools import PoolsDocument
 from dra_plan.documents.rules import RulesDocument
 from dra_plan.documents.schedule import ScheduleDocument
@@ -23,6 +24,7 @@ from . import (
     findings,
     formats,
     growth,
+    placement,
     pool_table,
     rule_text,
     schedule,
@@ -45,6 +47,8 @@ def text(document: PrintedDocument) -> str:
             made = explain_formats.parse("text")(document, None)
         case GrowthDocument():
             made = formats.parse("table", growth.FORMATS)(document, None)
+        case PlacementDocument():
+            made = formats.parse("table", placement.FORMATS)(document, None)
         case PoolsDocument():
             made = formats.parse("table", pool_table.FORMATS)(document, None)
         case RulesDocument():

@@ -12,6 +12,7 @@ from dra_plan.documents.diff import DiffDocument
 from dra_plan.documents.drains import DrainsDocument
 from dra_plan.documents.explanation import ExplainedClaimSet, ExplanationDocument
 from dra_plan.documents.growth import GrowthDocument
+from dra_plan.documents.placement import PlacementDocument
 from dra_plan.documents.schedule import ScheduleDocument, ScheduledPod
 
 ClaimSetEntry = PlannedClaimSet | ExplainedClaimSet
@@ -22,6 +23,7 @@ Gated = (
     | DrainsDocument
     | ExplanationDocument
     | GrowthDocument
+    | PlacementDocument
     | ScheduleDocument
 )
 
@@ -85,6 +87,9 @@ class Gate(NamedTuple):
         elif isinstance(document, GrowthDocument):
             found = [Verdict.FAILED for _ in document.beyond_help]
             found += [self._undecided()] if document.outcome == "Undecided" else []
+        elif isinstance(document, PlacementDocument):
+            verdicts = {"Placed": Verdict.PASSED, "Impossible": Verdict.FAILED, "Undecided": self._undecided()}
+            found = [verdicts[document.outcome]]
         elif isinstance(document, CapacityDocument):
             found = [self.capacity(item) for item in document.items]
         else:

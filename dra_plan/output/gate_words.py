@@ -10,6 +10,7 @@ from dra_plan.documents.diff import DiffDocument
 from dra_plan.documents.drains import DrainsDocument
 from dra_plan.documents.explanation import ExplanationDocument
 from dra_plan.documents.growth import GrowthDocument
+from dra_plan.documents.placement import PlacementDocument
 from dra_plan.documents.schedule import ScheduleDocument, ScheduledPod
 
 from . import text
@@ -24,7 +25,7 @@ def failure(gate: Gate, document: Gated) -> str:
     match document:
         case ScheduleDocument():
             causes = _of_pods(gate, document)
-        case DiffDocument() | DrainsDocument() | GrowthDocument():
+        case DiffDocument() | DrainsDocument() | GrowthDocument() | PlacementDocument():
             causes = []  # a table says what is lost, or has no node
         case CapacityDocument():
             causes = _of_owners(gate, document)

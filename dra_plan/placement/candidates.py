@@ -5,7 +5,7 @@ What the questions are belongs to `ground`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from dra_plan.api.core import Pod
@@ -13,6 +13,7 @@ from dra_plan.api.resource import ResourceClaim
 from dra_plan.scheduler.cyclestate import CycleState
 from dra_plan.scheduler.dra.state import PodState
 from dra_plan.scheduler.framework import FilterPlugin
+from dra_plan.scheduler.keys import GroupKey
 from dra_plan.scheduler.nodeinfo import PodInfo
 from dra_plan.scheduler.status import Status
 
@@ -78,8 +79,11 @@ class PodKind:
         return self.members[start : start + number]
 
 
-def kinds_of(candidates: Iterable[PodToPlace]) -> list[PodKind]:
-    """The candidates by kind, in order of priority, highest first, then as they come."""
+def kinds_of(candidates: Iterable[PodToPlace], groups: Collection[GroupKey] = ()) -> list[PodKind]:
+    """The candidates by kind, in order of priority, highest first, then as they come.
+
+    Pods of these `groups` are not of one kind with others.
+    """
     candidates = list(candidates)
     users: dict[str, int] = {}
     for each in candidates:
@@ -88,7 +92,8 @@ def kinds_of(candidates: Iterable[PodToPlace]) -> list[PodKind]:
     found: dict[Hashable, PodKind] = {}
     for each in candidates:
         shared = frozenset(claim.key for claim in each.pending if users[claim.key] > 1)
-        key = (each.info.priority, each.key if each.key is not None else each.info.uid, shared)
+        group = each.info.group if each.info.group in groups else None
+        key = (group, each.info.priority, each.key if each.key is not None else each.info.uid, shared)
         kind = found.setdefault(key, PodKind([], 0, shared=shared))
         kind.members.append(each)
         kind.count += 1

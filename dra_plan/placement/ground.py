@@ -5,7 +5,8 @@ Nothing is scheduled here: the simulation only keeps nodes, pods and claims, and
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 
 import msgspec
@@ -143,6 +144,22 @@ class Ground:
         named = tuple(sorted(made.only)) if made.only is not None else None
         refusal = made.refusal.message if made.refusal is not None else None
         return memos, requests, tuple(made.info.ports), pods_claims, named, refusal
+
+    @contextmanager
+    def holding_pods(self, placed: Iterable[tuple[PodToPlace, str, Sequence[ResourceClaim]]]) -> Iterator[Simulation]:
+        """The simulation with pods on nodes and their claims in flight, as long as this lasts."""
+        placed = list(placed)
+        for candidate, node, claims in placed:
+            self.cluster.assume(candidate.info, node)
+            for claim in claims:
+                self.cluster.signal_pending_allocation(claim)
+        try:
+            yield self.simulation
+        finally:
+            for candidate, node, claims in placed:
+                self.cluster.forget(candidate.info, node)
+                for claim in claims:
+                    self.cluster.remove_pending_allocation(claim.metadata.uid)
 
     # One node
 

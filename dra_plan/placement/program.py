@@ -64,6 +64,10 @@ class Solution:
 
 def best(program: Program) -> Solution:
     """The best solution that was found within the solver's steps, and how much better one may be."""
+    if not program.wanted:
+        nothing = tuple(0 for _ in program.levels)
+        possible = not any(need.number for need in program.needs)
+        return Solution(reached=nothing, bounds=nothing, is_possible=possible, is_found=possible)
     simple = _without_solver(program)
     return simple if simple is not None else _Rows(program).best()
 

@@ -7,7 +7,7 @@ pod. `seek` is for pods that are there, `seek_copies` for copies of some.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from dra_plan.api.core import Pod
@@ -41,7 +41,8 @@ class BestPlacement:
     """Pods that can run at the same time, verified one by one, and what is proved about any other placement.
 
     `reached` and `bounds` are numbers of pods of each level (with a mix: of whole sets); where they are equal nothing
-    better exists. `late` are refusals by filters outside the program (`afterwards`).
+    better exists. `late` are refusals by filters outside the program (`afterwards`): without these pods, which are
+    `left`, it holds.
     """
 
     placed: tuple[PlacedPod, ...]
@@ -120,11 +121,32 @@ class PlacementQuestion:
             outer = best(self.program(levels, outer=True, needs=needs, mix=mix))
             bounds, possible = outer.bounds, outer.is_possible
         placed, left = self._carried_out(solution)
-        reached = self._reached(placed, levels, mix)
         if not bounds:
             bounds = tuple(sum(self.kinds[kind].count for kind in level) for level in levels)
         late = Afterwards(self.ground).refusals([(each.candidate, each.node) for each in placed])
+        if late:
+            placed, left = self._without([each.candidate for each in late], placed, left)
+        reached = self._reached(placed, levels, mix)
         return BestPlacement(tuple(placed), tuple(left), reached, bounds, is_possible=possible, late=tuple(late))
+
+    def _without(
+        self, refused: Sequence[PodToPlace], placed: Sequence[PlacedPod], left: Sequence[PodToPlace]
+    ) -> tuple[list[PlacedPod], list[PodToPlace]]:
+        """The placement without the pods that are refused; claims that they brought are their next users' to bring."""
+        gone = {id(candidate) for candidate in refused}
+        orphans = {c.metadata.uid: c for each in placed if id(each.candidate) in gone for c in each.claims}
+        kept = []
+        for each in placed:
+            if id(each.candidate) not in gone:
+                asked = self.ground.claims_on(each.candidate, self.ground.cluster.nodes[each.node])
+                found = [orphans.pop(claim.metadata.uid) for claim in asked if claim.metadata.uid in orphans]
+                kept.append(replace(each, claims=(*each.claims, *found)))
+        return kept, [*left, *refused]
+
+    def is_excluded(self, needs: Sequence[Need]) -> bool:
+        """Whether it is proved that no placement has all that is needed, whatever else is left out."""
+        every = [range(len(self.kinds))]
+        return not best(self.program(every, outer=True, needs=needs)).is_possible
 
     def _reached(
         self, placed: Sequence[PlacedPod], levels: Sequence[Sequence[int]], mix: Sequence[int] | None
@@ -202,12 +224,10 @@ class PlacementQuestion:
         return found
 
 
-def seek(
-    ground: Ground, pods: Iterable[Pod], *, by_priority: bool = False, needs: Sequence[Need] = ()
-) -> BestPlacement:
+def seek(ground: Ground, pods: Iterable[Pod], *, by_priority: bool = False) -> BestPlacement:
     """The placement of as many of these pods as possible; `by_priority`: those of high priority before all others."""
     question = PlacementQuestion(ground, kinds_of(ground.ready(pod) for pod in pods))
-    return question.best(levels_of(question.kinds, by_priority=by_priority), needs)
+    return question.best(levels_of(question.kinds, by_priority=by_priority))
 
 
 def levels_of(kinds: Sequence[PodKind], *, by_priority: bool) -> list[list[int]]:

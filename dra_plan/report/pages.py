@@ -12,6 +12,7 @@ from dra_plan.documents.capacity import CapacityDocument
 from dra_plan.documents.diff import DiffDocument
 from dra_plan.documents.drains import DrainsDocument
 from dra_plan.documents.growth import GrowthDocument
+from dra_plan.documents.placement import PlacementDocument
 from dra_plan.documents.pools import PoolsDocument
 from dra_plan.documents.schedule import ScheduleDocument
 from dra_plan.documents.validation import ValidationDocument
@@ -25,6 +26,7 @@ from dra_plan.output import (
     findings,
     growth,
     notices,
+    placement,
     pool_table,
     schedule,
     text,
@@ -52,6 +54,7 @@ _TABLES: dict[type[PrintedDocument], Formats[Any]] = {
     DiffDocument: diff.FORMATS,
     DrainsDocument: drains.FORMATS,
     GrowthDocument: growth.FORMATS,
+    PlacementDocument: placement.FORMATS,
     PoolsDocument: pool_table.FORMATS,
     ScheduleDocument: schedule.FORMATS,
     ValidationDocument: findings.FORMATS,

@@ -28,6 +28,7 @@ FORMATS = {
     "pools": TABLES,
     "capacity": TABLES,
     "grow": TABLES,
+    "place": TABLES,
     "diff": (*TABLES, "markdown"),
     "validate": TABLES,
     "explain": ("text", "markdown", "json", "yaml", PATH),
@@ -93,7 +94,7 @@ def test_answers(command: str, form: str, taken: list[dict[str, object]]) -> Non
     taken = some(taken, FORMATS[command].index(form))
     if command == "pools":  # a selector that can't be read ends the answer
         taken = [one for one in taken if "nodeSelector" not in json.dumps(one)]
-    if form == "name" and command in ("allocate", "schedule"):
+    if command == "place" or (form == "name" and command in ("allocate", "schedule")):
         taken = fitting()
     if command == "grow":
         taken = [*fitting(), pod(f"{hostile.TEXT}2", cpu="99")]
@@ -122,6 +123,8 @@ def test_reports(command: str, taken: list[dict[str, object]], tmp_path: Path) -
 
 @pytest.mark.parametrize("command", FORMATS)
 def test_on_a_narrow_terminal(command: str, taken: list[dict[str, object]]) -> None:
+    if command == "place":
+        taken = fitting()
     with patch.object(printing, "screen", lambda _stream: Screen(width=40, colour=False)):
         ran = in_process(command, *MORE.get(command, []), "-", stdin=json.dumps(some(taken, SHARES - 1)))
     assert "BROKEN" in ran.out + ran.err

@@ -24,6 +24,7 @@ PRINTED = {
     "Explanation": ["explain", *given("cluster", "fits", "too-many")],
     "DrainList": ["diff", "fixtures/quickstart", "--drain", "each"],
     "GrowthPlan": ["grow", "fixtures/quickstart", "--like", "gpu-a", "--cost", "gpu-a=1.5"],
+    "Placement": ["place", "fixtures/quickstart", "--most"],
     "PoolList": ["pools", *given("cluster")],
     "RuleList": ["rule", "DRA101"],
     "SchedulePlan": ["schedule", "fixtures/quickstart", "--trace"],

@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]] = {
     "schedule": (TABLES, ((), ("--trace",), ("--infer-nodes",), ("--order", "name"))),
     "capacity": (TABLES, (("--limit", "3"), ("--limit", "2", "--infer-nodes"))),
     "grow": (TABLES, (("--like", "node-0", "--limit", "3"), ("--like", "node-0", "--like", "node-1", "--limit", "2"))),
+    "place": (TABLES, ((), ("--most",), ("--infer-nodes",))),
     "diff": (
         (*TABLES, "markdown"),
         (("--to-quirks", "fixed"), ("--to-kubernetes-version", "1.37", "--together"), ("--drain", "each")),
@@ -34,7 +35,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]] = {
     "validate": (TABLES, ((), ("--quirks", "fixed"), ("--ignore-unknown",))),
 }
 """For each command its formats, and options of which one set is taken."""
-BOUNDED = ("allocate", "explain", "schedule", "capacity", "grow", "diff")
+BOUNDED = ("allocate", "explain", "schedule", "capacity", "grow", "place", "diff")
 WHAT_IF = (("--cordon", "node-0"), ("--drain", "node-1"), ("--without", "node/node-0"), ("--add-nodes", "2=node-0"))
 VERSIONS = ("1.34", "1.35", "1.36", "1.36.2", "1.37")
 

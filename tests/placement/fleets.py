@@ -15,7 +15,12 @@ from typing import Any
 from tests.allocator.model import Case, Claim, Pool, random_case, to_objects
 from tests.allocator.oracle import Choice, Place, _assignments, _is_allowed
 
-LEAST_CPU = 1
+MOST_TRIALS = 300_000
+"""Brute force gives up beyond so many combinations of devices."""
+
+
+class TooManyError(Exception):
+    """Brute force would take too long."""
 
 
 @dataclass
@@ -136,6 +141,7 @@ class Brute:
             [],
             fleet.lists,
         )
+        self._trials = 0
         self._known: dict[tuple[tuple[str, frozenset[str]], ...], bool] = {}
 
     def most(self, pods: list[FleetPod] | None = None) -> int:
@@ -180,6 +186,7 @@ class Brute:
         for bases in product(*(sorted(where[claim.name]) for claim in claims)):
             per_claim = [list(self._choices(claim, node)) for claim, node in zip(claims, bases, strict=True)]
             for picked in product(*per_claim):
+                self._try()
                 choices = [choice for chosen in picked for choice in chosen]
                 reached = all(
                     len(where[claim.name]) == 1
@@ -194,8 +201,14 @@ class Brute:
         places = [(pool, device) for pool in pools for device in pool.devices]
         slots = [(claim, index) for index in range(len(claim.requests))]
         for choices in _assignments(self._every, places, slots, []):
+            self._try()
             if _is_allowed(self._every, slots, choices):
                 yield list(choices)
+
+    def _try(self) -> None:
+        self._trials += 1
+        if self._trials > MOST_TRIALS:
+            raise TooManyError
 
     def _is_network(self, place: Place) -> bool:
         return any(place[0] is pool for pool in self._fleet.network)

@@ -11,7 +11,7 @@ import dra_plan
 from dra_plan.placement.ground import Ground
 from dra_plan.placement.seek import BestPlacement, seek
 
-from .fleets import Brute, Fleet, objects_of, random_fleet
+from .fleets import Brute, Fleet, TooManyError, objects_of, random_fleet
 
 GATES = {"DRAListTypeAttributes": True}
 
@@ -29,7 +29,12 @@ def check(seeds: Iterable[int], *, network: bool = False) -> Counter[str]:
     for seed in seeds:
         fleet = random_fleet(seed, network=network)
         brute = Brute(fleet)
-        placement, most = sought(fleet), brute.most()
+        placement = sought(fleet)
+        try:
+            most = brute.most()
+        except TooManyError:
+            seen["too many"] += 1
+            continue
         assert placement.reached == (most,), f"seed {seed}: {most} are possible"
         assert placement.bounds == (most,), f"seed {seed}: no more than {most} are possible"
         nodes = {placed.candidate.pod.metadata.name: placed.node for placed in placement.placed}
@@ -48,5 +53,6 @@ def test_as_many_pods_as_brute_force_finds() -> None:
 
 @pytest.mark.long
 def test_as_many_pods_as_brute_force_finds_in_many_cases() -> None:
-    seen = check(range(1_000, 4_000))
+    seen = check(range(1_000, 4_050))
+    assert sum(seen[name] for name in ("all", "some", "none")) >= 3_000
     assert min(seen[name] for name in ("all", "some", "none", "shared claims", "several nodes")) >= 100, seen

@@ -15,6 +15,7 @@ _DOCUMENTS = {
     "DrainList": "drains.DrainsDocument",
     "GrowthPlan": "growth.GrowthDocument",
     "Explanation": "explanation.ExplanationDocument",
+    "Placement": "placement.PlacementDocument",
     "PoolList": "pools.PoolsDocument",
     "RuleList": "rules.RulesDocument",
     "SchedulePlan": "schedule.ScheduleDocument",

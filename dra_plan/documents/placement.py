@@ -1,0 +1,118 @@
+"""`Placement`, the document of `place`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from .base import Amount, ClaimAllocation, DocumentPart, ObjectName, PrintedDocument, PrintedWarning, Text
+from .capacity import PARTS as CAPACITY_PARTS
+from .capacity import NextCopy
+
+PlacementOutcome = Literal["Placed", "Impossible", "Undecided"]
+"""Placed: all of what was asked for has a place at the same time. Impossible: that is proved not to exist. Undecided:
+neither was found; `atLeast` and `atMost` say how many pods are known to fit, and how many can't be excluded."""
+
+
+class PlacedPodClaim(DocumentPart, frozen=True, kw_only=True):
+    """A claim, and what it would get."""
+
+    namespace: str
+    name: Text
+    allocation: ClaimAllocation
+
+
+class PlacedPodEntry(DocumentPart, frozen=True, kw_only=True):
+    """A pod, and the node that it would run on."""
+
+    namespace: str
+    name: Text
+    node: Text
+    claims: Annotated[
+        list[PlacedPodClaim],
+        Meta(description="Its claims with new devices; one that pods share stands with the first of them."),
+    ]
+
+
+class PriorityLevel(DocumentPart, frozen=True, kw_only=True):
+    """The pods of one priority."""
+
+    priority: int
+    pods: Amount
+    placed: Amount
+    at_most: Annotated[
+        Amount, Meta(description="More of them can't run, whatever is chosen, beside those of higher priority.")
+    ]
+
+
+class WantedGroup(DocumentPart, frozen=True, kw_only=True):
+    """A pod group that was asked about."""
+
+    namespace: str
+    name: Text
+    needed: Annotated[Amount, Meta(description="So many of its waiting pods have to have a place, or none counts.")]
+    placed: Amount
+
+
+class ImpossibilityProof(DocumentPart, frozen=True, kw_only=True):
+    """A smallest set that can't be placed: without any one of its pods the others can."""
+
+    pods: Annotated[
+        list[ObjectName],
+        Meta(description="Pods that can't all run; of a group, as many of its pods as can't run at the same time."),
+    ]
+    together: Annotated[Amount, Meta(description="How many of them can run at the same time.")]
+    left: Annotated[ObjectName, Meta(description="One that has no place when the others are placed.")]
+    message: Annotated[str, Meta(description="What the scheduler would say to it then.")]
+    in_the_way: Annotated[
+        NextCopy | None,
+        Meta(description="What is in its way then; `nodesWithCopies` are those that hold others of the set."),
+    ]
+
+
+class RefusedAfterwards(DocumentPart, frozen=True, kw_only=True):
+    """A pod that a filter outside the program does not let in, on the node that the program has for it."""
+
+    namespace: str
+    name: Text
+    node: Text
+    plugin: Text
+    message: str
+
+
+class SchedulerResult(DocumentPart, frozen=True, kw_only=True):
+    """What kube-scheduler would do with the same pods."""
+
+    bound: Amount
+    is_best: Annotated[
+        bool | None, Meta(description="Whether it is proved that no placement has more pods; null if that is open.")
+    ]
+
+
+PARTS = CAPACITY_PARTS
+"""The structs of values that their types do not name."""
+
+
+class PlacementDocument(PrintedDocument, frozen=True, kw_only=True):
+    """Whether there is a placement of all pods asked about, and which."""
+
+    kind: Literal["Placement"] = "Placement"
+    outcome: PlacementOutcome
+    pods: Annotated[Amount, Meta(description="How many pods were asked about.")]
+    at_least: Annotated[Amount, Meta(description="So many of them can run at the same time.")]
+    at_most: Annotated[Amount, Meta(description="More of them can't; proved.")]
+    placed: Annotated[
+        list[PlacedPodEntry],
+        Meta(description="The placement; empty where not all have one, unless as many as possible were asked for."),
+    ]
+    left: Annotated[list[ObjectName], Meta(description="The pods without a place, where `placed` is not empty.")]
+    groups: list[WantedGroup]
+    proof: Annotated[ImpossibilityProof | None, Meta(description="Of what is Impossible.")]
+    refused_afterwards: Annotated[
+        list[RefusedAfterwards],
+        Meta(description="Pods without a place because filters refuse that the program leaves out."),
+    ]
+    priorities: Annotated[list[PriorityLevel], Meta(description="With --most: highest first.")]
+    scheduler: Annotated[SchedulerResult | None, Meta(description="With --most.")]
+    warnings: list[PrintedWarning]

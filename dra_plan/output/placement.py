@@ -1,0 +1,144 @@
+"""`place -o table`, `-o wide` and `-o name`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from dra_plan import shown
+from dra_plan.documents.base import ObjectName
+from dra_plan.documents.capacity import CopyObstacle, NextCopy
+from dra_plan.documents.placement import ImpossibilityProof, PlacedPodEntry, PlacementDocument
+
+from . import leading_words, text
+from .columns import Paragraph, Part, Screen, Table
+from .explain_words import counted, listed
+from .formats import Formats
+
+_INSUFFICIENT = "Insufficient "
+_TOO_MANY_PODS = "Too many pods"
+_NO_DEVICES = "cannot allocate all claims"
+
+
+def table(document: PlacementDocument, _screen: Screen | None) -> list[Part]:
+    """The verdict, then the placement or the proof that there is none."""
+    return [*_verdict(document), *_placed(document, wide=False), text.target(document)]
+
+
+def wide(document: PlacementDocument, _screen: Screen | None) -> list[Part]:
+    """The same, with every device by its name."""
+    return [*_verdict(document), *_placed(document, wide=True), text.target(document)]
+
+
+def _verdict(document: PlacementDocument) -> Iterator[Part]:
+    pods = counted(document.pods, "pod")
+    if document.outcome == "Placed":
+        placed = len(document.placed)
+        if placed == document.pods:
+            yield f"Placed: {pods}, all at the same time."
+        else:
+            yield f"Placed: {placed} of {pods} at the same time, which is what the group needs."
+    elif document.outcome == "Impossible":
+        yield f"Impossible: of {pods} no more than {document.at_most} can run at the same time."
+    else:
+        yield (
+            f"Undecided: of {pods} {document.at_least} can run at the same time, and that more than "
+            f"{document.at_most} can is excluded."
+        )
+    for group in document.groups:
+        name = f"podgroup {group.namespace}/{group.name}"
+        yield f"{name} needs {group.needed} of its waiting pods, and has {group.placed}."
+    if document.proof is not None:
+        yield _proof(document.proof)
+    if document.refused_afterwards:
+        yield Paragraph(list(_refused(document)))
+    yield from _priorities(document)
+    yield from _scheduler(document)
+
+
+def _proof(proof: ImpossibilityProof) -> Paragraph:
+    names = listed([_pod(pod) for pod in proof.pods])
+    if len(proof.pods) == 1:
+        lines = [f"{names} has no place, even alone:"]
+    else:
+        lines = [
+            f"These {len(proof.pods)} can't run at the same time, and without any one of them the others can: {names}.",
+            f"With {counted(len(proof.pods) - 1, 'of them', 'of them')} placed, in the way of {_pod(proof.left)}:",
+        ]
+    return Paragraph([*lines, *(f"  {line}" for line in _in_the_way(proof))])
+
+
+def _in_the_way(proof: ImpossibilityProof) -> Iterator[str]:
+    yield proof.message
+    if proof.in_the_way is not None:
+        for obstacle in proof.in_the_way.obstacles:
+            yield from _obstacle(obstacle, proof.in_the_way)
+
+
+def _obstacle(of: CopyObstacle, told: NextCopy) -> Iterator[str]:
+    nodes = counted(of.nodes_with_copies + of.other_nodes, "node")
+    if of.need:
+        name = "pods" if of.message == _TOO_MANY_PODS else of.message.removeprefix(_INSUFFICIENT)
+        yield f"{name} on {nodes}: {of.need} needed, {of.left} left at most"
+    elif of.message == _NO_DEVICES and told.leading:
+        reasons = [f"{leading_words.cell(one)} on {one.nodes}" for one in told.leading[: leading_words.MOST]]
+        yield f"devices on {nodes}: {', '.join(reasons)}"
+
+
+def _refused(document: PlacementDocument) -> Iterator[str]:
+    yield "Filters that look at other pods or at volumes are asked when a placement is found. There they refuse:"
+    for one in document.refused_afterwards:
+        yield f"  {one.namespace}/{one.name} on {one.node}: {one.plugin}: {one.message}"
+
+
+def _priorities(document: PlacementDocument) -> Iterator[Part]:
+    made = Table(("PRIORITY", "PODS", "PLACED", "AT MOST"))
+    for level in document.priorities:
+        made.add(str(level.priority), str(level.pods), str(level.placed), str(level.at_most))
+    if made.rows:
+        yield made
+
+
+def _scheduler(document: PlacementDocument) -> Iterator[str]:
+    told = document.scheduler
+    if told is None:
+        return
+    best = {True: "no placement has more.", False: "a placement with more exists.", None: "whether more fit is open."}
+    yield f"kube-scheduler would bind {told.bound} of them: {best[told.is_best]}"
+
+
+def _placed(document: PlacementDocument, *, wide: bool) -> Iterator[Part]:
+    made = Table(("NODE", "POD", "DEVICES"), grouped=1, flexible=(1, 2))
+    order = {node: place for place, node in enumerate(dict.fromkeys(entry.node for entry in document.placed))}
+    for entry in sorted(document.placed, key=lambda each: order[each.node]):
+        made.add(entry.node, f"{entry.namespace}/{entry.name}", _devices(entry, wide=wide))
+    if made.rows:
+        yield made
+    if document.left:
+        yield f"Without a place: {listed([_pod(pod) for pod in document.left])}."
+
+
+def _devices(entry: PlacedPodEntry, *, wide: bool) -> str:
+    """The devices of a pod; in the narrow table by driver, with their number where there are many."""
+    results = [result for claim in entry.claims for result in claim.allocation.devices.results]
+    if wide:
+        return ", ".join(text.device_name(result) for result in results)
+    drivers = Counter(result.driver for result in results)
+    names: dict[str, list[str]] = {driver: [] for driver in drivers}
+    for result in results:
+        names[result.driver].append(result.device)
+    return "; ".join(f"{driver}: {listed(found)}" for driver, found in names.items())
+
+
+def _pod(pod: ObjectName) -> str:
+    return f"{pod.namespace}/{pod.name}"
+
+
+def names(document: PlacementDocument) -> str:
+    """`pod/NAMESPACE/NAME node/NODE` for every pod that is placed."""
+    return "".join(
+        shown.line(f"pod/{entry.namespace}/{entry.name} node/{entry.node}") + "\n" for entry in document.placed
+    )
+
+
+FORMATS = Formats(table=table, wide=wide, name=names)

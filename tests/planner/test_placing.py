@@ -1,0 +1,210 @@
+"""What placement exists: against brute force, for pod groups, by priority, and what is left to filters outside."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dra_plan import Cluster, PlacementPlan
+from tests.cli.running import in_process
+from tests.conformance.recorded import cases
+from tests.placement.fleets import Brute, TooManyError, objects_of, random_fleet
+from tests.scheduler.build import GPU, gpus, node, pod, request, template
+
+Plain = dict[str, Any]
+GROUP_GATES = {"GenericWorkload": True, "GangScheduling": True}
+
+
+def check_proofs(seeds: Iterable[int]) -> Counter[str]:
+    """The verdict is that of brute force; a proof can't be placed, and can be without any one of its pods."""
+    seen: Counter[str] = Counter()
+    for seed in seeds:
+        fleet = random_fleet(seed)
+        gates = {"DRAListTypeAttributes": True} if fleet.lists else None
+        plan = Cluster.of(objects_of(fleet), quirks="fixed", feature_gates=gates).place()
+        brute = Brute(fleet)
+        try:
+            most = brute.most()
+            assert plan.outcome == ("Placed" if most == len(fleet.pods) else "Impossible"), f"seed {seed}"
+            if plan.proof is not None:
+                names = [each.name for each in plan.proof.pods]
+                pods = [each for each in fleet.pods if each.name in names]
+                assert brute.most(pods) == plan.proof.together < len(pods), f"seed {seed}"
+                for one in pods:
+                    others = [each for each in pods if each is not one]
+                    assert brute.most(others) == len(others), f"seed {seed}: without {one.name}"
+                seen[f"proof of {len(pods)}"] += 1
+        except TooManyError:
+            continue
+        seen[plan.outcome] += 1
+    return seen
+
+
+def test_verdicts_and_proofs_are_those_of_brute_force() -> None:
+    seen = check_proofs(range(24))
+    assert min(seen[name] for name in ("Placed", "Impossible", "proof of 1", "proof of 2")) >= 2, seen
+
+
+@pytest.mark.long
+def test_verdicts_and_proofs_are_those_of_brute_force_in_many_cases() -> None:
+    seen = check_proofs(range(10_000, 13_000))
+    assert min(seen[name] for name in ("Placed", "Impossible", "proof of 1", "proof of 2", "proof of 3")) >= 30, seen
+
+
+def small_and_large() -> list[Plain]:
+    """Two nodes of two devices; a pod of one device may go beside a pod of one, but not where two are wanted."""
+    objects = [*gpus("a", "b", each=2), template("one"), template("two", request(count=2))]
+    objects += [pod("s1", templates={"g": "one"}), pod("s2", templates={"g": "one"})]
+    return [*objects, pod("large", templates={"g": "two"})]
+
+
+def test_a_placement_that_the_scheduler_misses() -> None:
+    """It spreads the small pods over both nodes, and has no room left for the large one."""
+    cluster = Cluster.of(small_and_large())
+    assert [each.outcome for each in cluster.schedule()] == ["Bound", "Bound", "Unschedulable"]
+    plan = cluster.place()
+    assert plan.outcome == "Placed"
+    nodes = {each.name: each.node for each in plan}
+    assert nodes["s1"] == nodes["s2"] != nodes["large"]
+    told = cluster.place(most=True).document.scheduler
+    assert told is not None
+    assert (told.bound, told.is_best) == (2, False)
+
+
+def test_every_claim_has_its_allocation() -> None:
+    entries = {each.name: each for each in Cluster.of(small_and_large()).place()}
+    [claim] = entries["large"].claims
+    results = claim.allocation.devices.results
+    assert [(each.driver, each.pool) for each in results] == [(GPU, entries["large"].node)] * 2
+
+
+def test_high_priority_comes_first_even_where_that_places_fewer() -> None:
+    objects = [*gpus("a", each=2), template("one"), template("two", request(count=2))]
+    objects += [pod("low1", templates={"g": "one"}), pod("low2", templates={"g": "one"})]
+    objects += [pod("high", templates={"g": "two"}, priority=10)]
+    plan = Cluster.of(objects).place(most=True)
+    assert [each.name for each in plan] == ["high"]
+    levels = [(each.priority, each.placed, each.at_most) for each in plan.document.priorities]
+    assert levels == [(10, 1, 1), (0, 0, 0)]
+
+
+def test_cpu_is_told_as_what_is_in_the_way() -> None:
+    objects = [node("a", cpu="3"), *(pod(f"p{number}", cpu="2") for number in range(2))]
+    plan = Cluster.of(objects).place()
+    assert plan.outcome == "Impossible"
+    assert plan.proof is not None
+    assert plan.proof.message == "0/1 nodes are available: 1 Insufficient cpu."
+    assert "cpu on 1 node: 2 needed, 1 left at most" in str(plan)
+
+
+def test_filters_outside_the_program_are_named() -> None:
+    """Both pods would fit on one node; anti-affinity, which the program leaves out, keeps them apart."""
+    term = {"labelSelector": {"matchLabels": {"app": "x"}}, "topologyKey": "kubernetes.io/hostname"}
+    apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    objects = [node("a"), *(pod(name, labels={"app": "x"}, affinity=apart) for name in ("p", "q"))]
+    document = Cluster.of(objects).place().document
+    assert (document.outcome, document.at_least, document.at_most) == ("Undecided", 1, 2)
+    assert [each.plugin for each in document.refused_afterwards] == ["InterPodAffinity"]
+
+
+def test_a_claim_that_pods_share_keeps_them_on_one_node() -> None:
+    from tests.scheduler.build import claim
+
+    objects = [*gpus("a", "b", each=1), claim("both", request())]
+    pods = [pod(name, cpu="5", claims={"g": "both"}) for name in ("p", "q")]
+    assert Cluster.of([*objects, *pods]).place().outcome == "Impossible"
+    pods = [pod(name, cpu="4", claims={"g": "both"}) for name in ("p", "q")]
+    plan = Cluster.of([*objects, *pods]).place()
+    assert len({each.node for each in plan}) == 1
+    assert [len(each.claims) for each in plan] == [1, 0]
+
+
+# Pod groups
+
+
+def gang(name: str, least: int) -> Plain:
+    policy = {"gang": {"minCount": least}}
+    metadata = {"name": name, "namespace": "default"}
+    api = "scheduling.k8s.io/v1alpha2"
+    return {"apiVersion": api, "kind": "PodGroup", "metadata": metadata, "spec": {"schedulingPolicy": policy}}
+
+
+def members(number: int, **options: Any) -> list[Plain]:
+    group = {"podGroupName": "train"}
+    return [pod(f"m{each}", schedulingGroup=group, templates={"g": "one"}, **options) for each in range(number)]
+
+
+@pytest.mark.parametrize(("least", "outcome"), [(3, "Placed"), (4, "Impossible")])
+def test_a_group_needs_as_many_as_its_min_count(least: int, outcome: str) -> None:
+    objects = [*gpus("a", each=3), template("one"), gang("train", least), *members(4)]
+    plan = Cluster.of(objects, feature_gates=GROUP_GATES).place("podgroup/train")
+    [group] = plan.document.groups
+    assert (plan.outcome, group.needed) == (outcome, least)
+    assert group.placed == (3 if outcome == "Placed" else 0)
+
+
+def asked_groups() -> Iterable[tuple[str, bool, PlacementPlan]]:
+    """Of recorded cases: each gang that asks for a start, whether the scheduler started it, and what is said here."""
+    for case in cases("gang"):
+        if "expected" not in case:
+            continue
+        nodes = {entry["pod"]: entry.get("node") for entry in case["expected"]["pods"]}
+        cluster = Cluster.of(case["objects"], kubernetes_version="1.36.2", feature_gates=case["featureGates"])
+        for group in cluster.inventory.pod_groups:
+            key = (group.metadata.namespace, group.metadata.name)
+            own = [
+                each
+                for each in cluster.inventory.pods
+                if each.spec.scheduling_group is not None
+                and (each.metadata.namespace, each.spec.scheduling_group.pod_group_name) == key
+            ]
+            bound = sum(nodes.get(each.key) is not None for each in own if not each.spec.node_name)
+            there = sum(bool(each.spec.node_name) for each in own)
+            if group.min_count and own:
+                plan = cluster.place(f"podgroup/{key[0]}/{key[1]}")
+                yield case["id"], bool(bound) and bound + there >= group.min_count, plan
+
+
+PREEMPTING = {"gangpreempt-0013", "gangpreempt-0074"}
+"""Recorded cases in which the group starts because running pods were evicted: beside them there is no placement."""
+
+
+@pytest.mark.long
+def test_what_the_scheduler_starts_can_be_placed() -> None:
+    seen: Counter[tuple[bool, str]] = Counter()
+    for case, started, plan in asked_groups():
+        assert not started or plan.outcome == "Placed" or case in PREEMPTING, case
+        seen[started, plan.outcome] += 1
+    assert seen[True, "Placed"] > 100
+    assert seen[False, "Placed"] > 20, "groups that could start, and do not"
+
+
+# The command
+
+
+@pytest.mark.parametrize("options", [(), ("--most",)])
+def test_nothing_to_place(options: tuple[str, ...]) -> None:
+    ran = in_process("place", "fixtures/network-attached", *options)
+    assert (ran.status, ran.out) == (2, "")
+    assert "no pod waits for a node" in ran.err
+    assert in_process("place", "fixtures/network-attached", "--allow-empty", *options).status == 0
+
+
+@pytest.mark.golden
+@pytest.mark.parametrize("form", ["table", "wide", "name", "json"])
+def test_what_it_prints(form: str, golden: Any) -> None:
+    ran = in_process("place", "fixtures/quickstart", "--most", "-o", form)
+    assert ran.status == 1
+    golden(Path(__file__).parent / "golden" / f"place.{form}", ran.out)
+
+
+@pytest.mark.parametrize(
+    ("given", "status"),
+    [("fixtures/tpu-slice", 0), ("fixtures/quickstart", 1), ("fixtures/network-attached", 2)],
+)
+def test_exit_status(given: str, status: int) -> None:
+    assert in_process("place", given).status == status
