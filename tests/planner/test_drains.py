@@ -125,6 +125,7 @@ def test_simulations_that_share_what_they_have_in_common_answer_as_those_alone(s
         assert [(c.key, c.status) for c in told.claims] == [(c.key, c.status) for c in expected.claims]
 
 
+@pytest.mark.long
 def test_two_processes_say_the_same() -> None:
     cluster = Cluster.of(fleet(4, 7, waiting=1))
     assert cluster.drain_each(jobs=2).to_dict() == cluster.drain_each().to_dict()
