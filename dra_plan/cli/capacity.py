@@ -22,6 +22,12 @@ def capacity(
     recursive: options.Recursive = False,
     namespace: options.Namespace = None,
     all_namespaces: options.AllNamespaces = False,
+    mix: Annotated[
+        bool, typer.Option("--mix", help="Count all owners together, in the proportion of their replicas.")
+    ] = False,
+    possible: Annotated[
+        bool, typer.Option("--possible", help="Also seek the best placement, whatever the scheduler does.")
+    ] = False,
     limit: Annotated[
         int | None, typer.Option("--limit", min=1, metavar="N", help="Try so many copies at most (default: 10,000).")
     ] = None,
@@ -61,7 +67,13 @@ def capacity(
         gate = options.gate(min_copies=at_least, fail_on=fail_on)
         asked = opened(context)
         found = asked.cluster.capacity(
-            *asked.owners, namespace=asked.namespace, limit=limit, infer_nodes=infer_nodes, max_steps=max_steps
+            *asked.owners,
+            namespace=asked.namespace,
+            mix=mix,
+            possible=possible,
+            limit=limit,
+            infer_nodes=infer_nodes,
+            max_steps=max_steps,
         )
         document = found.document
         if not document.items and not allow_empty:

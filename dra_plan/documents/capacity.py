@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
-from .base import Amount, DocumentPart, ObjectName, PrintedDocument, PrintedWarning, Text, one_of
+from .base import Amount, DeviceName, DocumentPart, ObjectName, PrintedDocument, PrintedWarning, Text, one_of
 from .fleet import FleetFigures
 from .leading import LeadingReason
 from .suggestions import SHAPES, TriedChanges
@@ -26,10 +26,10 @@ class ScheduledCopies(DocumentPart, frozen=True, kw_only=True):
     nodes: Annotated[list[NodeCopies], Meta(description="The nodes that hold copies, in the order of the input.")]
     ended: Annotated[
         str,
-        one_of("Unschedulable", "SchedulerError", "Gated", "Waiting", "Undecided", "Limit"),
+        one_of("Unschedulable", "SchedulerError", "Gated", "Waiting", "Undecided", "Limit", "OtherRefused"),
         Meta(
             description="Why no further copy was bound. Limit: as many as were asked for. Undecided: the step budget "
-            "ran out on some node, so that there may be more."
+            "ran out on some node, so that there may be more. OtherRefused: with --mix, a copy of another owner was."
         ),
     ]
     message: Annotated[str | None, Meta(description="The scheduler's text for the first copy that it refuses.")]
@@ -86,11 +86,57 @@ class NextCopy(DocumentPart, frozen=True, kw_only=True):
     ]
 
 
+class PlacedCopy(DocumentPart, frozen=True, kw_only=True):
+    """A copy in a placement that exists."""
+
+    owner: ObjectName
+    node: Text
+    devices: Annotated[list[DeviceName], Meta(description="What its claims get, in their order.")]
+
+
+class PossibleCopies(DocumentPart, frozen=True, kw_only=True):
+    """What the best choice of nodes and devices could hold beside what runs, whatever the scheduler does."""
+
+    copies: Annotated[Amount, Meta(description="So many there are in the placement; with --mix, whole sets.")]
+    at_most: Annotated[
+        Amount | None,
+        Meta(
+            description="No placement has more, which is proved: equal to `copies`, that is exact. Null if it is not "
+            "known, as where a limit ended the count."
+        ),
+    ]
+    nodes: list[NodeCopies]
+    placement: Annotated[list[PlacedCopy], Meta(description="Verified pod by pod, in this order.")]
+    besides: Annotated[
+        list[str],
+        Meta(description="Plugins, looking at other pods or volumes, whose refusals the bound does not count with."),
+    ] = []
+
+
+class MixedShare(DocumentPart, frozen=True, kw_only=True):
+    """How many copies of an owner make a set."""
+
+    owner: ObjectName
+    copies: Annotated[int, Meta(ge=1)]
+
+
+class MixCapacity(DocumentPart, frozen=True, kw_only=True):
+    """All owners together, in the proportion of their replicas."""
+
+    shares: list[MixedShare]
+    sets: Annotated[Amount, Meta(description="Whole sets that the scheduler binds, created in turn.")]
+    possible: PossibleCopies | None
+
+
 class OwnerCapacity(DocumentPart, frozen=True, kw_only=True):
     """How many copies of one pod, or of one workload's pods, there is room for."""
 
     owner: ObjectName
     scheduled: ScheduledCopies
+    possible: Annotated[
+        PossibleCopies | None,
+        Meta(description="Only with --possible; null with --mix, and where pods have to go for copies."),
+    ]
     next_copy: Annotated[NextCopy | None, Meta(description="Null where the scheduler refused no copy.")]
 
 
@@ -104,5 +150,6 @@ class CapacityDocument(PrintedDocument, frozen=True, kw_only=True):
     kind: Literal["CapacityPlan"] = "CapacityPlan"
     limit: Annotated[int, Meta(ge=1, description="So many copies were tried at most.")]
     items: list[OwnerCapacity]
+    mix: Annotated[MixCapacity | UnsetType, Meta(description="With --mix: the items are counted together.")] = UNSET
     fleet: FleetFigures
     warnings: list[PrintedWarning]

@@ -1,10 +1,18 @@
-"""The wording of what is in the way of one more copy."""
+"""The wording of what is possible, and of what is in the way of one more copy."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
-from dra_plan.documents.capacity import CopyObstacle, DevicesInUse, NextCopy
+from dra_plan.documents.capacity import (
+    CopyObstacle,
+    DevicesInUse,
+    NextCopy,
+    NodeCopies,
+    PossibleCopies,
+    ScheduledCopies,
+)
 
 from . import explain_changes, leading_words
 from .explain_words import counted, listed
@@ -18,6 +26,32 @@ MOST_SUGGESTIONS = 3
 _INSUFFICIENT = "Insufficient "
 _DEVICES = "DynamicResources"
 _NO_DEVICES = "cannot allocate all claims"
+
+
+def possible(of: PossibleCopies | None) -> str:
+    """`7` if that is exact, else both bounds; nothing if it was not sought."""
+    if of is None:
+        return ""
+    if of.at_most is None:
+        return f"at least {of.copies}"
+    return str(of.copies) if of.at_most == of.copies else f"{of.copies} to {of.at_most}"
+
+
+def better(scheduled: ScheduledCopies, of: PossibleCopies | None) -> Iterator[str]:
+    """What first fit wastes, and what the bound leaves out."""
+    if of is not None and of.copies > scheduled.copies:
+        yield f"  {of.copies} are possible: {', '.join(spread(of.nodes))}"
+    if of is not None and of.besides:
+        yield f"  the bound does not count with {listed(of.besides)}"
+
+
+def spread(nodes: Sequence[NodeCopies]) -> list[str]:
+    """How copies fill nodes: so many on each of so many nodes."""
+    numbers = Counter(node.copies for node in nodes)
+    return [
+        f"{copies} {'on 1 node' if many == 1 else f'each on {many} nodes'}"
+        for copies, many in sorted(numbers.items(), reverse=True)
+    ]
 
 
 def runs_out(of: NextCopy) -> str:

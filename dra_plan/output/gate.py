@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 from typing import NamedTuple
 
+from msgspec import UNSET
+
 from dra_plan.allocator import Outcome
 from dra_plan.documents.allocation import AllocationDocument, PlannedClaimSet
-from dra_plan.documents.capacity import CapacityDocument, OwnerCapacity
+from dra_plan.documents.capacity import CapacityDocument, MixCapacity, OwnerCapacity
 from dra_plan.documents.diff import DiffDocument
 from dra_plan.documents.drains import DrainsDocument
 from dra_plan.documents.explanation import ExplainedClaimSet, ExplanationDocument
@@ -67,9 +70,18 @@ class Gate(NamedTuple):
 
     def capacity(self, item: OwnerCapacity) -> Verdict:
         """The verdict on an item of a CapacityPlan: whether there is room for so many copies."""
-        if item.scheduled.copies >= self.min_copies:
+        found, best = item.scheduled, item.possible
+        if found.copies >= self.min_copies and (self.min_copies or found.ended != "Undecided"):
             return Verdict.PASSED
-        return self._undecided() if item.scheduled.ended == "Undecided" else Verdict.FAILED
+        is_short = best is not None and best.at_most is not None and best.at_most < self.min_copies
+        return self._undecided() if found.ended in ("Undecided", "Limit") and not is_short else Verdict.FAILED
+
+    def mix(self, mix: MixCapacity, items: Sequence[OwnerCapacity]) -> Verdict:
+        """The verdict on owners that are counted together: whether there is room for so many sets."""
+        ends = {item.scheduled.ended for item in items}
+        if mix.sets >= self.min_copies and (self.min_copies or "Undecided" not in ends):
+            return Verdict.PASSED
+        return self._undecided() if ends & {"Undecided", "Limit"} else Verdict.FAILED
 
     def _undecided(self) -> Verdict:
         return Verdict.FAILED if self.require_fit else Verdict.UNDECIDED
@@ -92,6 +104,8 @@ class Gate(NamedTuple):
             found = [verdicts[document.outcome]]
         elif isinstance(document, CapacityDocument):
             found = [self.capacity(item) for item in document.items]
+            if document.mix is not UNSET:
+                found = [self.mix(document.mix, document.items)]
         else:
             found = [self.claim_set(claim_set) for claim_set in document.claim_sets]
         if self.no_warnings:

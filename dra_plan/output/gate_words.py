@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec import UNSET
+
 from dra_plan.documents.allocation import AllocationDocument
 from dra_plan.documents.capacity import CapacityDocument
 from dra_plan.documents.diff import DiffDocument
@@ -72,6 +74,9 @@ def _of_owners(gate: Gate, document: CapacityDocument) -> list[str]:
         for item in document.items
         if gate.capacity(item) is Verdict.FAILED
     ]
+    if document.mix is not UNSET:
+        is_short = gate.mix(document.mix, document.items) is Verdict.FAILED
+        few = [f"all together for {document.mix.sets}"] if is_short else []
     verbs = [f"{verb} room for fewer than {gate.min_copies} copies (--at-least)" for verb in ("has", "have")]
     return _cause(few, "owner", *verbs)
 

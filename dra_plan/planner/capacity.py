@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+
+from msgspec import UNSET, UnsetType, structs
 
 from dra_plan.allocator import View
 from dra_plan.api.core import Pod
@@ -14,26 +16,28 @@ from dra_plan.api.notice import Notice
 from dra_plan.api.workloads import AnyWorkload, pod_template
 from dra_plan.claimsets.index import Index
 from dra_plan.claimsets.podstate import is_waiting
-from dra_plan.claimsets.replicas import is_over
+from dra_plan.claimsets.replicas import is_over, wanted
 from dra_plan.documents.base import ObjectName, answer_target, warnings
-from dra_plan.documents.capacity import CapacityDocument, NodeCopies, OwnerCapacity, ScheduledCopies
+from dra_plan.documents.capacity import CapacityDocument, MixCapacity, MixedShare, OwnerCapacity, PossibleCopies
 from dra_plan.documents.fleet import FleetFigures
 from dra_plan.errors import UsageError
 from dra_plan.planner import completeness, notices
 from dra_plan.planner.answer import PrintedAnswer, counted
+from dra_plan.planner.capacity_count import Counting
 from dra_plan.planner.capacity_fleet import Fleet
-from dra_plan.planner.capacity_obstacles import next_copy
+from dra_plan.planner.capacity_possible import Share, possible
 from dra_plan.planner.newfields import of_new_fields
 from dra_plan.planner.nodes import with_nodes
 from dra_plan.planner.ownernames import CLAIM, Known, find
 from dra_plan.planner.question import Question
 from dra_plan.releases import Target
-from dra_plan.scheduler.copies import Copies, create
+from dra_plan.scheduler.copies import Copies
 from dra_plan.scheduler.coverage import of_scheduler
-from dra_plan.scheduler.plugins.defaultpreemption import DefaultPreemption
 from dra_plan.scheduler.podrecord import PodRecord
-from dra_plan.scheduler.refusals import refusals
 from dra_plan.scheduler.simulation import Simulation
+
+_Seeker = Callable[[Sequence[Share], tuple[Simulation, Sequence[Copies]]], PossibleCopies | None]
+"""Asked for the best placement of copies, of which the scheduler bound so many."""
 
 USUAL_LIMIT = 10_000
 """So many copies of a pod are tried at most, unless the user says otherwise."""
@@ -98,6 +102,7 @@ class CapacityPlan(PrintedAnswer[CapacityDocument]):
     items: tuple[OwnerCapacity, ...]
     fleet: FleetFigures
     notices: tuple[Notice, ...] = ()
+    mix: MixCapacity | UnsetType = UNSET
 
     def __iter__(self) -> Iterator[OwnerCapacity]:
         return iter(self.items)
@@ -113,15 +118,42 @@ class CapacityPlan(PrintedAnswer[CapacityDocument]):
             target=answer_target(self.target),
             limit=self.limit,
             items=list(self.items),
+            mix=self.mix,
             fleet=self.fleet,
             warnings=warnings(self.notices),
         )
 
 
+def _shares(inventory: Inventory, copied: Sequence[Copied]) -> list[Share]:
+    """The owners with the pods that are copied, under names of their own, and how many of them make a set."""
+    index, names, found = Index(inventory), set[tuple[str, str]](), []
+    workloads = {(w.kind, w.metadata.namespace, w.metadata.name): w for w in inventory.workloads}
+    for each in copied:
+        pod, key = each.pod, (each.owner.kind, each.owner.namespace, each.owner.name)
+        if (pod.metadata.namespace, pod.metadata.name) in names:
+            metadata = structs.replace(pod.metadata, name=f"{pod.metadata.name}-{each.owner.kind.lower()}")
+            pod = structs.replace(pod, metadata=metadata)
+        names.add((pod.metadata.namespace, pod.metadata.name))
+        share = wanted(workloads[key], list(index.dependent_pods.of(workloads[key]))).number if key in workloads else 1
+        found.append((each.owner, pod, max(1, share)))
+    least = math.gcd(*(share for _, _, share in found))
+    return [(owner, pod, share // least) for owner, pod, share in found]
+
+
 def count_copies(
-    inventory: Inventory, target: Target, copied: Sequence[Copied], question: Question, *, limit: int = USUAL_LIMIT
+    inventory: Inventory,
+    target: Target,
+    copied: Sequence[Copied],
+    question: Question,
+    *,
+    limit: int = USUAL_LIMIT,
+    mix: bool = False,
+    seeks: bool = False,
 ) -> CapacityPlan:
     """Counts the copies of each pod on its own, beside the pods that are on nodes; those that wait stay aside.
+
+    With `mix` all pods are counted together, in the proportion of their owners' replicas; what is possible at best is
+    sought where it `seeks`.
 
     Raises InputError for an input without nodes, UsageError for a limit below 1.
     """
@@ -130,7 +162,19 @@ def count_copies(
     inventory, inferred = with_nodes(inventory, infer=question.infer_nodes)
     view = View.of(inventory, target)
     fleet = Fleet(view, inventory.nodes)
-    items = tuple(_of_owner(inventory, target, each, question.max_steps, limit, fleet) for each in copied)
+    counting = Counting(inventory, target, fleet, question.max_steps, limit)
+
+    def seek(shares: Sequence[Share], scheduled: tuple[Simulation, Sequence[Copies]]) -> PossibleCopies | None:
+        if not seeks:
+            return None
+        sets = max(1, limit // sum(share for _, _, share in shares))
+        return possible(inventory, target, shares, scheduled, sets, question.max_steps)
+
+    together: MixCapacity | UnsetType = UNSET
+    if mix and copied:
+        items, together = _mixed(counting, seek, _shares(inventory, copied))
+    else:
+        items = [_alone(counting, seek, each.owner, each.pod) for each in copied]
     told = (
         *notices.of_target(target, inventory.nodes),
         *(told for each in copied for told in of_scheduler(target, inventory, [PodRecord(each.pod, attempts=1)])),
@@ -140,53 +184,24 @@ def count_copies(
         *completeness.of_devices(inventory),
         *completeness.of_preemption(inventory, evicts=False),
     )
-    return CapacityPlan(target, limit, items, fleet.figures(), told)
+    return CapacityPlan(target, limit, tuple(items), fleet.figures(), told, together)
 
 
-def _of_owner(
-    inventory: Inventory, target: Target, copied: Copied, max_steps: int | None, limit: int, fleet: Fleet
-) -> OwnerCapacity:
-    simulation = Simulation(inventory, target=target, max_steps=max_steps, chosen=lambda _pod: False)
-    simulation.start()
-    copies = create(simulation, copied.pod, limit)
-    scheduled = _told(copies, simulation)
-    if copies.refused is None or scheduled.ended != "Unschedulable":
-        if scheduled.ended in ("Limit", "Undecided"):
-            fleet.cut_short()
-        return OwnerCapacity(owner=copied.owner, scheduled=scheduled, next_copy=None)
-    found = refusals(simulation, copies.refused.pod)
-    fleet.ended(simulation.cluster.claims.state, found)
-    numbers = {node.name: node.copies for node in scheduled.nodes}
-    return OwnerCapacity(
-        owner=copied.owner,
-        scheduled=scheduled,
-        next_copy=next_copy(simulation, copies.refused, found, numbers, max_steps),
+def _mixed(counting: Counting, seeker: _Seeker, shares: Sequence[Share]) -> tuple[list[OwnerCapacity], MixCapacity]:
+    simulation, counts = counting.mixed([(pod, share) for _, pod, share in shares])
+    items = [
+        OwnerCapacity(owner=owner, scheduled=scheduled, possible=None, next_copy=following)
+        for (owner, _, _), (_, scheduled, following) in zip(shares, counts, strict=True)
+    ]
+    evicts = any(item.scheduled.evicted for item in items)
+    return items, MixCapacity(
+        shares=[MixedShare(owner=owner, copies=share) for owner, _, share in shares],
+        sets=min(item.scheduled.copies // share for item, (_, _, share) in zip(items, shares, strict=True)),
+        possible=None if evicts else seeker(shares, (simulation, [copies for copies, _, _ in counts])),
     )
 
 
-def _told(copies: Copies, simulation: Simulation) -> ScheduledCopies:
-    numbers = Counter(record.node for record in copies.bound)
-    nodes = [node.metadata.name for node in simulation.inventory.nodes if node.metadata.name in numbers]
-    refused = copies.refused
-    tried = [record.pod.key for record in copies.bound] + ([refused.pod.key] if refused is not None else [])
-    unclear = {
-        node for plugin in simulation.dynamic_resources for key in tried for node in plugin.undecided.get(key, ())
-    }
-    return ScheduledCopies(
-        copies=len(copies.bound),
-        nodes=[NodeCopies(name=name, copies=numbers[name]) for name in nodes],
-        ended="Undecided" if unclear and refused is not None else _end(copies),
-        message=refused.message or refused.waiting or None if refused is not None else None,
-        undecided_nodes=sorted(unclear),
-        evicted=[
-            ObjectName(kind="Pod", namespace=victim.metadata.namespace, name=victim.metadata.name)
-            for plugin in simulation.plugins_of(DefaultPreemption)
-            for _, victim, _ in plugin.evictions
-        ],
-    )
-
-
-def _end(copies: Copies) -> str:
-    if copies.refused is None:
-        return "Limit"
-    return "SchedulerError" if copies.refused.outcome == "Error" else copies.refused.outcome
+def _alone(counting: Counting, seeker: _Seeker, owner: ObjectName, pod: Pod) -> OwnerCapacity:
+    simulation, (copies, scheduled, following) = counting.alone(pod)
+    best = None if scheduled.evicted else seeker([(owner, pod, 1)], (simulation, [copies]))
+    return OwnerCapacity(owner=owner, scheduled=scheduled, possible=best, next_copy=following)

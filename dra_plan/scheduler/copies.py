@@ -5,6 +5,7 @@ What a number of copies means, and how many could be placed at best, is not know
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from msgspec import structs
@@ -38,6 +39,24 @@ def create(simulation: Simulation, template: Pod, limit: int) -> Copies:
             break
         copies.bound.append(record)
     return copies
+
+
+def create_in_proportion(simulation: Simulation, templates: Sequence[tuple[Pod, int]], limit: int) -> list[Copies]:
+    """The same for several pods, so many copies of each to a set, at most `limit` copies in all, until one is refused.
+
+    Always one of the pod comes next of which least of its share is there, the first of those that are even.
+    """
+    found = [Copies() for _ in templates]
+    for _ in range(limit):
+        shares = [len(copies.bound) / share for copies, (_, share) in zip(found, templates, strict=True)]
+        at = shares.index(min(shares))
+        record = simulation.arrive(copy_of(templates[at][0], len(found[at].bound)))
+        simulation.scheduler.run()
+        if not record.node:
+            found[at].refused = record
+            break
+        found[at].bound.append(record)
+    return found
 
 
 def copy_of(template: Pod, number: int) -> Pod:

@@ -1,0 +1,90 @@
+"""`capacity`: copies counted as the scheduler binds them, each owner alone or all in proportion.
+
+What is possible whatever the scheduler does is `capacity_possible`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from dra_plan.api.core import Pod
+from dra_plan.api.inventory import Inventory
+from dra_plan.documents.base import ObjectName
+from dra_plan.documents.capacity import NextCopy, NodeCopies, ScheduledCopies
+from dra_plan.planner.capacity_fleet import Fleet
+from dra_plan.planner.capacity_obstacles import next_copy
+from dra_plan.releases import Target
+from dra_plan.scheduler.copies import Copies, create, create_in_proportion
+from dra_plan.scheduler.plugins.defaultpreemption import DefaultPreemption
+from dra_plan.scheduler.refusals import refusals
+from dra_plan.scheduler.simulation import Simulation
+
+Count = tuple[Copies, ScheduledCopies, NextCopy | None]
+
+
+class Counting:
+    """Counts copies on a cluster, and tells the fleet how each count ended."""
+
+    def __init__(self, inventory: Inventory, target: Target, fleet: Fleet, max_steps: int | None, limit: int) -> None:
+        self._inventory, self._target, self._fleet = inventory, target, fleet
+        self._max_steps, self._limit = max_steps, limit
+
+    def alone(self, pod: Pod) -> tuple[Simulation, Count]:
+        """Copies of one pod."""
+        simulation = self._started()
+        copies = create(simulation, pod, self._limit)
+        return simulation, self._count(simulation, copies, [copies])
+
+    def mixed(self, pods: Sequence[tuple[Pod, int]]) -> tuple[Simulation, list[Count]]:
+        """Copies of several pods, so many of each to a set."""
+        simulation = self._started()
+        everyone = create_in_proportion(simulation, pods, self._limit)
+        return simulation, [self._count(simulation, copies, everyone) for copies in everyone]
+
+    def _started(self) -> Simulation:
+        simulation = Simulation(
+            self._inventory, target=self._target, max_steps=self._max_steps, chosen=lambda _pod: False
+        )
+        simulation.start()
+        return simulation
+
+    def _count(self, simulation: Simulation, copies: Copies, everyone: Sequence[Copies]) -> Count:
+        is_over = any(each.refused is not None for each in everyone)
+        scheduled = _told(copies, simulation, is_over=is_over)
+        if scheduled.ended in ("Limit", "Undecided"):
+            self._fleet.cut_short()
+        if copies.refused is None or scheduled.ended != "Unschedulable":
+            return copies, scheduled, None
+        found = refusals(simulation, copies.refused.pod)
+        self._fleet.ended(simulation.cluster.claims.state, found)
+        numbers = Counter(record.node for each in everyone for record in each.bound)
+        return copies, scheduled, next_copy(simulation, copies.refused, found, numbers, self._max_steps)
+
+
+def _told(copies: Copies, simulation: Simulation, *, is_over: bool) -> ScheduledCopies:
+    numbers = Counter(record.node for record in copies.bound)
+    nodes = [node.metadata.name for node in simulation.inventory.nodes if node.metadata.name in numbers]
+    refused = copies.refused
+    tried = [record.pod.key for record in copies.bound] + ([refused.pod.key] if refused is not None else [])
+    unclear = {
+        node for plugin in simulation.dynamic_resources for key in tried for node in plugin.undecided.get(key, ())
+    }
+    return ScheduledCopies(
+        copies=len(copies.bound),
+        nodes=[NodeCopies(name=name, copies=numbers[name]) for name in nodes],
+        ended="Undecided" if unclear and refused is not None else _end(copies, is_over=is_over),
+        message=refused.message or refused.waiting or None if refused is not None else None,
+        undecided_nodes=sorted(unclear),
+        evicted=[
+            ObjectName(kind="Pod", namespace=victim.metadata.namespace, name=victim.metadata.name)
+            for plugin in simulation.plugins_of(DefaultPreemption)
+            for _, victim, _ in plugin.evictions
+        ],
+    )
+
+
+def _end(copies: Copies, *, is_over: bool) -> str:
+    if copies.refused is None:
+        return "OtherRefused" if is_over else "Limit"
+    return "SchedulerError" if copies.refused.outcome == "Error" else copies.refused.outcome

@@ -1,0 +1,210 @@
+"""What is possible at best: as brute force finds, never less than the scheduler binds, and shown device by device."""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from dra_plan import Cluster
+from dra_plan.cli.exits import Exit
+from tests.cli.running import in_process
+from tests.placement.fleets import Brute, Fleet, FleetPod, objects_of, random_fleet
+from tests.scheduler.build import GPU, gpus, node, placed, pod, request, slices, template
+
+GATES = {"DRAListTypeAttributes": True}
+MOST = 4
+"""Copies that brute force tries."""
+
+
+def copies_of(fleet: Fleet, number: int, owners: int = 1) -> Fleet:
+    """The fleet with so many sets of a copy of each of its first pods, each with claims of its own."""
+    other = copy.copy(fleet)
+    other.pods, other.claims = [], {}
+    for index in range(number):
+        for owner, original in enumerate(fleet.pods[:owners]):
+            name = f"{original.name}-{index}"
+            claims = []
+            for claim in original.claims:
+                made = copy.copy(fleet.claims[claim])
+                made.name = f"{claim}-{owner}-{index}"
+                other.claims[made.name] = made
+                claims.append(made.name)
+            other.pods.append(FleetPod(name, claims, original.cpu))
+    return other
+
+
+def with_templates(fleet: Fleet, owners: int) -> list[dict[str, Any]]:
+    """The fleet as objects, where the pods make their claims from templates; no other pods and claims wait."""
+    objects = objects_of(fleet)
+    names = {pod.name for pod in fleet.pods[:owners]}
+    made = []
+    for each in objects:
+        if each["kind"] == "ResourceClaim" and "allocation" not in each.get("status", {}):
+            each = {**each, "kind": "ResourceClaimTemplate", "spec": {"spec": each["spec"]}}
+            each.pop("status", None)
+        elif each["kind"] == "Pod":
+            if each["metadata"]["name"] not in names:
+                continue
+            for entry in each["spec"]["resourceClaims"]:
+                entry["resourceClaimTemplateName"] = entry.pop("resourceClaimName")
+        made.append(each)
+    return made
+
+
+def cluster_of(fleet: Fleet, owners: int = 1) -> Cluster:
+    return Cluster.of(with_templates(fleet, owners), quirks="fixed", feature_gates=GATES if fleet.lists else None)
+
+
+def check(seeds: Iterable[int], *, network: bool = False) -> Counter[str]:
+    seen: Counter[str] = Counter()
+    for seed in seeds:
+        fleet = random_fleet(seed, network=network)
+        [item] = cluster_of(fleet).capacity(limit=MOST, possible=True).to_dict()["items"]
+        found, best = item["scheduled"], item["possible"]
+        copies = copies_of(fleet, MOST)
+        brute = Brute(copies)
+        most = brute.most()
+        bound = MOST if best["atMost"] is None else best["atMost"]
+        assert found["copies"] <= best["copies"] <= most <= bound, f"seed {seed}: {most} are possible"
+        if not network:
+            assert best["copies"] == bound, f"seed {seed}: {most} are possible"
+        nodes = [copy["node"] for copy in best["placement"]]
+        assert brute.is_possible({pod.name: at for pod, at in zip(copies.pods, nodes, strict=False)}), f"seed {seed}"
+        assert Counter(nodes) == {each["name"]: each["copies"] for each in best["nodes"]}
+        seen["wasted"] += found["copies"] < most
+        seen["all" if most == MOST else "some" if most else "none"] += 1
+        seen["not exact"] += best["copies"] < bound
+    return seen
+
+
+def test_as_many_copies_as_brute_force_finds() -> None:
+    seen = check(range(6))
+    assert min(seen[name] for name in ("some", "none")) >= 1, seen
+
+
+@pytest.mark.long
+def test_as_many_copies_as_brute_force_finds_in_many_cases() -> None:
+    seen = check(range(10_000, 12_000))
+    assert min(seen[name] for name in ("all", "some", "none")) >= 100, seen
+    assert seen["wasted"], seen
+
+
+@pytest.mark.long
+def test_bounds_hold_where_nodes_share_devices() -> None:
+    seen = check(range(300), network=True)
+    assert min(seen[name] for name in ("all", "some", "none")) >= 10, seen
+
+
+def check_mix(seeds: Iterable[int]) -> Counter[str]:
+    seen: Counter[str] = Counter()
+    for seed in seeds:
+        fleet = random_fleet(seed)
+        if len(fleet.pods) < 2:
+            continue
+        mix = cluster_of(fleet, 2).capacity(limit=MOST, mix=True, possible=True).to_dict()["mix"]
+        sets = MOST // 2
+        brute = Brute(copies_of(fleet, sets, 2))
+        most = max(number for number in range(sets + 1) if brute.most(brute._fleet.pods[: 2 * number]) == 2 * number)
+        bound = sets if mix["possible"]["atMost"] is None else mix["possible"]["atMost"]
+        assert mix["sets"] <= mix["possible"]["copies"] == bound == most, f"seed {seed}"
+        seen[str(most)] += 1
+    return seen
+
+
+def test_as_many_sets_as_brute_force_finds() -> None:
+    assert check_mix(range(4)).total() >= 2
+
+
+@pytest.mark.long
+def test_as_many_sets_as_brute_force_finds_in_many_cases() -> None:
+    seen = check_mix(range(500))
+    assert min(seen["0"], seen["1"], seen["2"]) >= 10, seen
+
+
+# What is told of it
+
+
+def test_what_first_fit_wastes_is_shown_with_its_devices() -> None:
+    """A pair of any devices, or a single one of the last two: first fit takes the first for the single one."""
+    objects = [*gpus("a", each=4), template("three", request(count=3)), node("b"), slices("b", "x", "y", "z")]
+    [item] = Cluster.of(objects).capacity(pod("wants", templates={"gpu": "three"}), possible=True).to_dict()["items"]
+    best = item["possible"]
+    assert (best["copies"], best["atMost"]) == (2, 2)
+    assert [(copy["node"], len(copy["devices"])) for copy in best["placement"]] == [("a", 3), ("b", 3)]
+    assert best["placement"][1]["devices"][0] == {"driver": GPU, "pool": "b", "device": "x"}
+    assert best["placement"][0]["owner"] == {"kind": "Pod", "namespace": "default", "name": "wants"}
+
+
+def test_nothing_is_said_of_what_is_possible_where_pods_have_to_go() -> None:
+    low = placed("low", "a", cpu="8", priority=0)
+    [item] = Cluster.of([node("a"), low]).capacity(pod("high", cpu="4", priority=10), possible=True).to_dict()["items"]
+    assert (item["scheduled"]["copies"], item["possible"]) == (2, None)
+
+
+def test_what_looks_at_other_pods_is_checked_and_named() -> None:
+    """One copy per host: the bound does not know that, the placement that is shown keeps to it."""
+    term = {"labelSelector": {"matchLabels": {"app": "x"}}, "topologyKey": "kubernetes.io/hostname"}
+    affinity = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    wants = pod("wants", labels={"app": "x"}, affinity=affinity, templates={"gpu": "one"})
+    [item] = Cluster.of([*gpus("a", "b"), template("one")]).capacity(wants, possible=True).to_dict()["items"]
+    best = item["possible"]
+    assert (item["scheduled"]["copies"], best["copies"], best["atMost"]) == (2, 2, 4)
+    assert best["besides"] == ["InterPodAffinity"]
+    assert sorted(copy["node"] for copy in best["placement"]) == ["a", "b"]
+
+
+# All together
+
+
+def deployment(name: str, replicas: int, of: str) -> dict[str, Any]:
+    spec = {"replicas": replicas, "template": {"spec": pod(name, templates={"gpu": of})["spec"]}}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": spec,
+    }
+
+
+def test_owners_together_in_the_proportion_of_their_replicas() -> None:
+    """Of 2 and 4 replicas a set has 1 and 2: 8 devices are two sets, as a set takes 2 + 2 of them."""
+    objects = [*gpus("a", "b", each=4), template("one"), template("two", request(count=2))]
+    objects += [deployment("large", 2, "two"), deployment("small", 4, "one")]
+    found = Cluster.of(objects).capacity(mix=True, possible=True).to_dict()
+    mix = found["mix"]
+    assert [(share["owner"]["name"], share["copies"]) for share in mix["shares"]] == [("large", 1), ("small", 2)]
+    assert (mix["sets"], mix["possible"]["copies"], mix["possible"]["atMost"]) == (2, 2, 2)
+    assert [item["scheduled"]["copies"] for item in found["items"]] == [2, 4]
+    assert [item["scheduled"]["ended"] for item in found["items"]] == ["Unschedulable", "OtherRefused"]
+    assert Counter(copy["owner"]["name"] for copy in mix["possible"]["placement"]) == {"large": 2, "small": 4}
+    assert "mix" not in Cluster.of(objects).capacity().to_dict()
+
+
+def test_owners_of_one_name_are_told_apart() -> None:
+    objects = [*gpus("a", each=4), template("one"), deployment("same", 1, "one"), pod("same", templates={"gpu": "one"})]
+    mix = Cluster.of(objects).capacity(mix=True, possible=True).to_dict()["mix"]
+    assert (mix["sets"], mix["possible"]["copies"]) == (2, 2)
+    assert Counter(copy["owner"]["kind"] for copy in mix["possible"]["placement"]) == {"Pod": 2, "Deployment": 2}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (("--mix",), Exit.OK),
+        (("--mix", "--at-least", "1"), Exit.DOES_NOT_FIT),
+        (("serve", "--limit", "2", "--at-least", "3"), Exit.UNDECIDED),
+        (("serve", "--limit", "2", "--at-least", "2"), Exit.OK),
+        (("serve", "--max-steps", "1"), Exit.UNDECIDED),
+    ],
+)
+def test_exit_status(arguments: tuple[str, ...], status: int) -> None:
+    assert in_process("capacity", "fixtures/quickstart", *arguments).status == status
+
+
+def test_sets_that_lack_say_so() -> None:
+    ran = in_process("capacity", "fixtures/quickstart", "--mix", "--at-least", "1")
+    assert ran.err == "gate failed: 1 owner has room for fewer than 1 copies (--at-least): all together for 0\n"
