@@ -1,8 +1,9 @@
-"""The screenshots of the documentation: `make browser T="tests/browser/test_pictures.py --snapshot-update"` makes them.
+"""The screenshots of the documentation: `RETAKE=1 make browser T=tests/browser/test_pictures.py` takes them.
 
 What a browser paints differs from release to release, so that only their being there and their size is compared.
 """
 
+import os
 import struct
 
 import pytest
@@ -20,15 +21,13 @@ SHOTS = [
 MOST_BYTES = 200_000
 
 
-@pytest.fixture
-def retaking(request: pytest.FixtureRequest) -> bool:
-    """Whether they are taken anew; no golden text is meant, for which nobody should need a browser."""
-    return bool(request.config.getoption("update_snapshots"))
+RETAKING = bool(os.environ.get("RETAKE"))
+"""Whether they are taken anew: no golden texts, for which nobody should need a browser."""
 
 
 @pytest.mark.parametrize(("name", "fixture", "picked", "command", "scheme", "size"), SHOTS)
 def test_screenshots(
-    name: str, fixture: str, picked: str, command: str, scheme: str, size: tuple[int, int], opens: Open, retaking: bool
+    name: str, fixture: str, picked: str, command: str, scheme: str, size: tuple[int, int], opens: Open
 ) -> None:
     cluster = Cluster.load(ROOT / "fixtures" / fixture)
     html = cluster.page(cluster.schedule(explain=True) if command == "schedule" else cluster.explain())
@@ -37,7 +36,7 @@ def test_screenshots(
     opened.page.mouse.move(0, 0)
     taken = opened.page.screenshot()
     file = IMAGES / f"{name}.png"
-    if retaking:
+    if RETAKING:
         IMAGES.mkdir(exist_ok=True)
         file.write_bytes(taken)
     kept = file.read_bytes()
