@@ -45,17 +45,12 @@ def _of_slice(slice_: ResourceSlice) -> set[str]:
         found.add("skipNodeOperations")
     if slice_.spec.partition_type_attribute:
         found.add("partitionTypeAttribute")
-    newer = [
-        device
-        for device in slice_.spec.devices  # of which a fleet has many: most have none of this
-        if device.consumes_counters or device.node_allocatable_resources or device.node_allocatable_resource_mappings
-    ]
-    for device in newer:
+    for device in slice_.spec.devices:  # of which a fleet has many: most have none of this
         if device.node_allocatable_resource_mappings:
             found.add("nodeAllocatableResourceMappings")
         if device.node_allocatable_resources:
             found.add("nodeAllocatableResources")
-        if any(taken.compatibility_groups for taken in device.consumes_counters):
+        if device.consumes_counters and any(taken.compatibility_groups for taken in device.consumes_counters):
             found.add("compatibilityGroups")
     return found
 

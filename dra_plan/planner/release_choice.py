@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from dra_plan import releases
 from dra_plan.api.inventory import Inventory
@@ -48,6 +49,7 @@ def version_of(inventory: Inventory) -> str:
     return minors.pop() if len(minors) == 1 else ""
 
 
+@lru_cache(maxsize=64)  # thousands of nodes have a few versions between them
 def kubelet_minor(version: str) -> str:
     """The minor version of a kubelet, such as 1.36; "" for a text that is no version."""
     return ".".join(find_release(version).asked.split(".")[:2]) if _is_version(version) else ""
