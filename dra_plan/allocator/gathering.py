@@ -104,13 +104,11 @@ class PoolGatherer:
 
     def generation(self, pool_id: PoolID, number: int) -> Generation:
         """One generation of a pool in the whole cluster."""
+        slices = self._by_pool[pool_id]
+        if len(slices) == 1:  # as most pools: nothing is worth keeping
+            return Generation(slices, number)
         found = self._generations.get((pool_id, number))
-        if found is None:
-            slices = self._by_pool[pool_id]
-            if len(slices) > 1:
-                return self._find_generations(pool_id)[number]
-            found = self._generations[pool_id, number] = Generation(slices, number)
-        return found
+        return found if found is not None else self._find_generations(pool_id)[number]
 
     def _find_generations(self, pool_id: PoolID) -> dict[int, Generation]:
         """All generations of a pool by number, kept for the next question."""
@@ -219,7 +217,9 @@ class PoolGatherer:
 
     def _arrange(self, pool: Pool) -> None:
         """Sorts the slices and sets counter slices aside."""
-        slices = sorted(pool.slices, key=lambda slice_: slice_.name) if self._rules.sorted else list(pool.slices)
+        slices = list(pool.slices)
+        if self._rules.sorted and len(slices) > 1:
+            slices.sort(key=lambda slice_: slice_.name)
         if self._features.partitionable_devices and self._rules.counter_slices:
             pool.counter_slices = [slice_ for slice_ in slices if slice_.object.spec.shared_counters]
             slices = [slice_ for slice_ in slices if not slice_.object.spec.shared_counters]

@@ -29,6 +29,8 @@ class Generation:
     @property
     def agrees(self) -> bool:
         """Whether all slices state the same number of slices."""
+        if len(self.slices) == 1:
+            return True
         if self._agrees is None:
             self._agrees = len({slice_.object.spec.pool.resource_slice_count for slice_ in self.slices}) <= 1
         return self._agrees

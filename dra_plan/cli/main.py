@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -18,6 +19,7 @@ def run() -> None:
     if sys.argv[1:] == ["--version"]:
         print(f"dra-plan {__version__}")
         return
+    gc.set_threshold(50_000)  # importing and loading make many objects and little garbage
     from dra_plan.cli.guard import guarded
 
     sys.exit(guarded(_run_app))

@@ -28,8 +28,9 @@ def of_new_fields(inventory: Inventory, target: Target) -> list[Notice]:
 def _uses(inventory: Inventory) -> Iterator[tuple[str, str]]:
     """The fields of `FIELDS` that the input has, each with the objects that have it."""
     for slice_ in inventory.slices:
-        for name in _of_slice(slice_):
-            yield name, f"ResourceSlice {slice_.metadata.name}"
+        if _is_newer(slice_):
+            for name in _of_slice(slice_):
+                yield name, f"ResourceSlice {slice_.metadata.name}"
     for claim in inventory.claims:
         if _derives(claim.spec):
             yield "derivedAttributes", f"ResourceClaim {claim.key}"
@@ -39,13 +40,22 @@ def _uses(inventory: Inventory) -> Iterator[tuple[str, str]]:
             yield "derivedAttributes", f"ResourceClaimTemplate {owner}"
 
 
+def _is_newer(slice_: ResourceSlice) -> bool:
+    """Whether it may have any of the fields: a fleet has many devices, and most have none, so this is quick."""
+    spec = slice_.spec
+    for device in spec.devices:
+        if device.consumes_counters or device.node_allocatable_resources or device.node_allocatable_resource_mappings:
+            return True
+    return bool(spec.skip_node_operations or spec.partition_type_attribute)
+
+
 def _of_slice(slice_: ResourceSlice) -> set[str]:
     found = set()
     if slice_.spec.skip_node_operations:
         found.add("skipNodeOperations")
     if slice_.spec.partition_type_attribute:
         found.add("partitionTypeAttribute")
-    for device in slice_.spec.devices:  # of which a fleet has many: most have none of this
+    for device in slice_.spec.devices:
         if device.node_allocatable_resource_mappings:
             found.add("nodeAllocatableResourceMappings")
         if device.node_allocatable_resources:
