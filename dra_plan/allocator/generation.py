@@ -1,6 +1,7 @@
 """One generation of a pool in the whole cluster: what holds for it whichever node looks, and whether it is valid.
 
-Found once, for all nodes. Which slices a node sees, and what that makes of the pool there, is `gathering`'s.
+Found once for all nodes, where a pool has several slices. Which slices a node sees, and what that makes of the pool
+there, is `gathering`'s.
 """
 
 from __future__ import annotations

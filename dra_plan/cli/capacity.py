@@ -58,8 +58,7 @@ def capacity(
     beside what is on the nodes, until kube-scheduler refuses one.
     """
     from dra_plan.cli.opening import opened
-    from dra_plan.cli.printing import print_document, print_warnings
-    from dra_plan.errors import InputError
+    from dra_plan.cli.printing import nothing_to_do, print_document
     from dra_plan.output.formats import parse_lazily
 
     with Reporting("capacity", report, paths, filenames, pages_only=True) as reports:
@@ -77,10 +76,10 @@ def capacity(
         )
         document = found.document
         if not document.items and not allow_empty:
-            print_warnings(document.warnings)
-            raise InputError(
+            raise nothing_to_do(
+                document.warnings,
                 "nothing to copy: the input has no pod that waits and no workload; name a pod, whatever has become of"
-                " it (--allow-empty makes that a success)"
+                " it",
             )
         reports.tell(None, page_of(asked.cluster, found))
         print_document(document, form)

@@ -7,8 +7,8 @@ from typing import Any
 from typer.core import TyperCommand, TyperGroup
 
 
-class Command(TyperCommand):
-    """A command that takes what is of the right type already as it is.
+class _TakenAsTheyAre:
+    """Takes what is of the right type already as it is.
 
     typer converts every value, defaults too, by a library whose import costs more than planning a small cluster. Most
     options are texts, and flags and defaults have their types: only for the others that library is asked.
@@ -16,15 +16,15 @@ class Command(TyperCommand):
 
     def get_params(self, ctx: Any) -> Any:
         """The parameters."""
-        return _converting_if_needed(super().get_params(ctx))
+        return _converting_if_needed(super().get_params(ctx))  # type: ignore[misc]
 
 
-class Group(TyperGroup):
-    """The program, whose own options are taken as those of a `Command`."""
+class Command(_TakenAsTheyAre, TyperCommand):
+    """A command."""
 
-    def get_params(self, ctx: Any) -> Any:
-        """The parameters."""
-        return _converting_if_needed(super().get_params(ctx))
+
+class Group(_TakenAsTheyAre, TyperGroup):
+    """The program, with options of its own."""
 
 
 def _converting_if_needed(params: Any) -> Any:

@@ -47,9 +47,7 @@ def grow(
     drain: whatif.Drain = None,
     without: whatif.WithoutObject = None,
     add_nodes: whatif.AddNodes = None,
-    allow_empty: Annotated[
-        bool, typer.Option("--allow-empty", help="Exit with 0 if no pod waits for a node, instead of 2.")
-    ] = False,
+    allow_empty: options.AllowNoPods = False,
     kubernetes_version: options.KubernetesVersion = None,
     strict_version: options.StrictVersion = False,
     feature_gates: options.FeatureGates = None,
@@ -67,8 +65,8 @@ def grow(
     number of nodes helps is said first, and is exit status 1.
     """
     from dra_plan.cli.opening import opened
-    from dra_plan.cli.printing import print_document, print_warnings
-    from dra_plan.errors import InputError, UsageError
+    from dra_plan.cli.printing import nothing_to_do, print_document
+    from dra_plan.errors import UsageError
     from dra_plan.output.formats import parse
     from dra_plan.output.growth import FORMATS
 
@@ -90,8 +88,7 @@ def grow(
         )
         document = found.document
         if not document.pods and not allow_empty:
-            print_warnings(document.warnings)
-            raise InputError("nothing to do: no pod waits for a node (--allow-empty makes that a success)")
+            raise nothing_to_do(document.warnings, options.NO_PODS)
         reports.tell(None, page_of(asked.cluster, found))
         print_document(document, form)
         return of_document(document, gate)

@@ -23,6 +23,16 @@ READ = "dra_plan.live.snapshot"
 """Where the cluster is kept, once it is read."""
 
 
+SchedulerMetrics = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler-metrics",
+        metavar="URL|FILE",
+        help="Take the feature gates from the /metrics of kube-scheduler.",
+    ),
+]
+
+
 class Asked(NamedTuple):
     """What the options say. `wanted` if any of them asks for a cluster."""
 
@@ -47,14 +57,7 @@ def _options(
     kubeconfig: Annotated[
         str | None, typer.Option("--kubeconfig", metavar="FILE", help="As --live, with this kubeconfig.")
     ] = None,
-    scheduler_metrics: Annotated[
-        str | None,
-        typer.Option(
-            "--scheduler-metrics",
-            metavar="URL|FILE",
-            help="Take the feature gates from the /metrics of kube-scheduler.",
-        ),
-    ] = None,
+    scheduler_metrics: SchedulerMetrics = None,
 ) -> None:
     """Declares the options, once for all commands."""
 

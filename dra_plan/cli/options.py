@@ -107,6 +107,10 @@ Output = Annotated[
         help="table, wide, json, yaml, name or jsonpath=TEMPLATE.",
     ),
 ]
+NO_PODS = "nothing to do: no pod waits for a node"
+AllowNoPods = Annotated[
+    bool, typer.Option("--allow-empty", help="Exit with 0 if no pod waits for a node, instead of 2.")
+]
 MaxSteps = Annotated[
     int | None,
     typer.Option("--max-steps", min=1, metavar="N", help="Search steps per node before the answer is Undecided."),

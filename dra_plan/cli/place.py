@@ -31,9 +31,7 @@ def place(
     drain: whatif.Drain = None,
     without: whatif.WithoutObject = None,
     add_nodes: whatif.AddNodes = None,
-    allow_empty: Annotated[
-        bool, typer.Option("--allow-empty", help="Exit with 0 if no pod waits for a node, instead of 2.")
-    ] = False,
+    allow_empty: options.AllowNoPods = False,
     kubernetes_version: options.KubernetesVersion = None,
     strict_version: options.StrictVersion = False,
     feature_gates: options.FeatureGates = None,
@@ -51,8 +49,7 @@ def place(
     pods that proves it; Undecided 3, with both bounds.
     """
     from dra_plan.cli.opening import opened
-    from dra_plan.cli.printing import print_document, print_warnings
-    from dra_plan.errors import InputError
+    from dra_plan.cli.printing import nothing_to_do, print_document
     from dra_plan.output.formats import parse_lazily
 
     with Reporting("place", report, paths, filenames, pages_only=True) as reports:
@@ -69,8 +66,7 @@ def place(
         )
         document = found.document
         if not document.pods and not allow_empty:
-            print_warnings(document.warnings)
-            raise InputError("nothing to do: no pod waits for a node (--allow-empty makes that a success)")
+            raise nothing_to_do(document.warnings, options.NO_PODS)
         reports.tell(None, page_of(asked.cluster, found))
         print_document(document, form)
         return of_document(document, gate)

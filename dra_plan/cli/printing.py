@@ -9,6 +9,7 @@ from typing import TextIO
 
 from dra_plan import shown
 from dra_plan.api.notice import Notice
+from dra_plan.errors import InputError
 from dra_plan.output.columns import Screen
 from dra_plan.output.formats import D, Format
 
@@ -31,6 +32,12 @@ def print_document(document: D, form: Format[D]) -> None:
     print_warnings(document.warnings)
     sys.stdout.write(form(document, screen(sys.stdout)))
     sys.stdout.flush()
+
+
+def nothing_to_do(warnings: Iterable[Notice], why: str) -> InputError:
+    """The error of a command that has nothing to do, once its warnings are told: they may say more."""
+    print_warnings(warnings)
+    return InputError(f"{why} (--allow-empty makes that a success)")
 
 
 def print_warnings(warnings: Iterable[Notice]) -> None:

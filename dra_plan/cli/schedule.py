@@ -88,8 +88,7 @@ def schedule(
     """
     from dra_plan.cli.loading import load_cluster
     from dra_plan.cli.opening import opened
-    from dra_plan.cli.printing import print_document, print_warnings
-    from dra_plan.errors import InputError
+    from dra_plan.cli.printing import nothing_to_do, print_document
     from dra_plan.output.formats import parse_lazily
 
     with Reporting("schedule", report, paths, filenames) as reports:
@@ -120,8 +119,7 @@ def schedule(
         plan = found.document
         missing = _nothing(plan, selecting=namespace is not None or wanted is not None)
         if missing and not allow_empty:
-            print_warnings(plan.warnings)
-            raise InputError(f"nothing to schedule: {missing} (--allow-empty makes that a success)")
+            raise nothing_to_do(plan.warnings, f"nothing to schedule: {missing}")
         reports.tell(
             lambda: of_pods(plan, gate, origins, command="schedule", anchor=reports.anchor), page_of(cluster, found)
         )

@@ -32,14 +32,7 @@ def snapshot(
     kubeconfig: Annotated[
         str | None, typer.Option("--kubeconfig", metavar="FILE", help="Ask with this kubeconfig.")
     ] = None,
-    scheduler_metrics: Annotated[
-        str | None,
-        typer.Option(
-            "--scheduler-metrics",
-            metavar="URL|FILE",
-            help="Take the feature gates from the /metrics of kube-scheduler.",
-        ),
-    ] = None,
+    scheduler_metrics: live.SchedulerMetrics = None,
     progress: options.Progress = True,
 ) -> Exit:
     """Keep what planning reads of a cluster in a file.

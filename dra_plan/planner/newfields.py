@@ -28,9 +28,8 @@ def of_new_fields(inventory: Inventory, target: Target) -> list[Notice]:
 def _uses(inventory: Inventory) -> Iterator[tuple[str, str]]:
     """The fields of `FIELDS` that the input has, each with the objects that have it."""
     for slice_ in inventory.slices:
-        if _is_newer(slice_):
-            for name in _of_slice(slice_):
-                yield name, f"ResourceSlice {slice_.metadata.name}"
+        for name in _of_slice(slice_):
+            yield name, f"ResourceSlice {slice_.metadata.name}"
     for claim in inventory.claims:
         if _derives(claim.spec):
             yield "derivedAttributes", f"ResourceClaim {claim.key}"
@@ -38,15 +37,6 @@ def _uses(inventory: Inventory) -> Iterator[tuple[str, str]]:
         if _derives(template.spec.spec):
             owner = f"{template.metadata.namespace}/{template.metadata.name}"
             yield "derivedAttributes", f"ResourceClaimTemplate {owner}"
-
-
-def _is_newer(slice_: ResourceSlice) -> bool:
-    """Whether it may have any of the fields: a fleet has many devices, and most have none, so this is quick."""
-    spec = slice_.spec
-    for device in spec.devices:
-        if device.consumes_counters or device.node_allocatable_resources or device.node_allocatable_resource_mappings:
-            return True
-    return bool(spec.skip_node_operations or spec.partition_type_attribute)
 
 
 def _of_slice(slice_: ResourceSlice) -> set[str]:

@@ -59,9 +59,11 @@ def _gates_of(inventory: Inventory, version: str, reported: Mapping[str, bool] |
     """The gates of the input's cluster that the release knows, if the answer is for the cluster's own minor version."""
     info = inventory.cluster_info
     gates = reported if reported is not None else info.feature_gates if info is not None else {}
+    if not gates:
+        return {}
     own = version_of(inventory)
     minor = find_release(version).minor
-    if not gates or (own and find_release(own).minor != minor) or (not own and reported is None):
+    if (own and find_release(own).minor != minor) or (not own and reported is None):
         return {}
     known = gates_of(minor)
     return {name: on for name, on in gates.items() if name in known and on is not known[name].default}
