@@ -44,6 +44,11 @@ class Reporting:
             self._wanted = parse(self._options, pages_only=self._pages_only)
         return self
 
+    @property
+    def has_pages(self) -> bool:
+        """Whether a page is wanted."""
+        return any(each.render is None for each in self._wanted)
+
     def tell(self, make: Callable[[], Content] | None, page: Callable[[], str]) -> None:
         """Write the reports; `make` and `page` are called only for those. UsageError if one can't be written."""
         self._told = True

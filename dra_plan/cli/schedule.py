@@ -112,11 +112,11 @@ def schedule(
             infer_nodes=infer_nodes,
             requires_nodes=True,
             trace=trace or output == "wide",
-            explain=explain,
+            explain=explain or reports.has_pages,
             max_steps=max_steps,
             timeout=timeout,
         )
-        plan = found.document
+        plan = found.document if explain else found.unexplained
         missing = _nothing(plan, selecting=namespace is not None or wanted is not None)
         if missing and not allow_empty:
             raise nothing_to_do(plan.warnings, f"nothing to schedule: {missing}")

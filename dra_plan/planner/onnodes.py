@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from dra_plan.allocator import AllocationError, DeviceID, NodeOutcome, Outcome, View
@@ -16,6 +16,7 @@ from dra_plan.explanation.reasons import code, refusal_fields
 from dra_plan.planner.allocation import AllocationPlan
 from dra_plan.planner.claim_set_plan import ClaimSetPlan
 from dra_plan.planner.nodes import with_nodes
+from dra_plan.scheduler.failedattempts import FailedAttempt
 
 MOST_ASKED = 400
 """Nodes that are asked for reasons beyond those that an explanation knows already."""
@@ -46,6 +47,20 @@ def on_nodes(plan: AllocationPlan, inventory: Inventory, view: View) -> list[dic
     """For each claim set of the plan its answer on every node."""
     nodes = {node.metadata.name: node for node in with_nodes(inventory, infer=True)[0].nodes}
     return [dict(_of_set(one, nodes, view)) for one in plan.claim_sets]
+
+
+def at_attempt(attempt: FailedAttempt, told: Mapping[str, tuple[str, str]], most: int) -> dict[str, AnswerOnNode]:
+    """What became of a pod's last attempt on the nodes that are told, with outcome and message, as things were then.
+
+    The first `most` of them are asked for the reasons on their devices.
+    """
+    placements = Placements(attempt.view(), attempt.claims, None, attempt.allocated)
+    nodes = [node for node in attempt.nodes if node.metadata.name in told]
+    offers = {node.metadata.name: _offer(placements, node) for node in nodes[:most]}
+    return {
+        name: AnswerOnNode(outcome, message, refused=tuple(_refused(offers.get(name))))
+        for name, (outcome, message) in told.items()
+    }
 
 
 def _of_set(plan: ClaimSetPlan, nodes: dict[str, Node], view: View) -> Iterator[tuple[str, AnswerOnNode]]:

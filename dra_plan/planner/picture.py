@@ -5,7 +5,7 @@ How a picture looks is known in `dra_plan.report`; what is left of a pool in `po
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dra_plan.allocator import View
@@ -40,8 +40,8 @@ class DrawnDevice:
     holders: tuple[ClaimHolder, ...] = ()
     capacity: Mapping[str, tuple[str, str]] | None = None
     """Of a device that may be shared: what is left and what there is, by name."""
-    draws: Mapping[str, frozenset[str]] | None = None
-    """The counters that it draws from, by counter set."""
+    draws: Mapping[str, Mapping[str, int]] | None = None
+    """How much it draws from counters, by counter set and name, in nano-units."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,12 @@ class DrawnPool:
     """The attribute whose values frame the devices, or ""."""
     devices: tuple[DrawnDevice, ...]
     counter_sets: tuple[CounterSetLeft, ...]
+    seen: SeenPool
+
+    def at(self, view: View, claims: Iterable[ResourceClaim]) -> DrawnPool:
+        """The pool when `claims`, and no others, have devices of it; `view` is of the same cluster."""
+        then = view.with_claims(tuple(claims))
+        return _pool(self.seen, then, [self.framed_by] if self.framed_by else [], _DeviceUsers(then))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,15 +113,16 @@ def _pool(seen: SeenPool, view: View, frames: Sequence[str], users: _DeviceUsers
         framed_by=framed_by,
         devices=tuple(_device(device, left, framed_by, users) for device in left.devices),
         counter_sets=tuple(left.counter_sets()),
+        seen=seen,
     )
 
 
 def _device(device: PoolDevice, left: PoolRemainder, framed_by: str, users: _DeviceUsers) -> DrawnDevice:
     state, reason = left.state(device)
-    draws: dict[str, frozenset[str]] = {}
+    draws: dict[str, dict[str, int]] = {}
     for counter_set, name, amount in device.consumption:
         if amount:
-            draws[counter_set] = draws.get(counter_set, frozenset()) | {name}
+            draws.setdefault(counter_set, {})[name] = amount
     capacity = None
     if device.device.allow_multiple_allocations:
         capacity = {

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from msgspec import UNSET
+from msgspec import UNSET, structs
 
 from dra_plan.allocator import View
 from dra_plan.api.core import Pod
@@ -54,6 +54,11 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
     def __repr__(self) -> str:
         pods, waiting = counted(len(self), "pod"), len(self.outcome.unbound)
         return f"<SchedulePlan for {self.outcome.target.version}: {pods}, {waiting} without a node>"
+
+    @property
+    def unexplained(self) -> ScheduleDocument:
+        """The document without explanations: they may be wanted for a page alone."""
+        return structs.replace(self.document, explanations=UNSET)
 
     def _document(self) -> ScheduleDocument:
         return schedule_document(self.outcome, UNSET if self.explanations is None else list(self.explanations))

@@ -10,6 +10,9 @@ from dra_plan.planner.picture import DrawnDevice, DrawnPool
 WORDS = {"free": "free", "used": "in use", "shared": "shared", "tainted": "tainted", "out": "can't be had"}
 """The states of a device and what a box says."""
 
+NOT_SUITABLE = "not suitable"
+"""What a box adds of a device that could be had, but does not do for what is picked."""
+
 LETTERS = {"free": "f", "used": "u", "shared": "s", "tainted": "t", "out": "o"}
 
 

@@ -16,7 +16,7 @@ from dra_plan import shown
 from dra_plan.documents.suggestions import ObjectPatch
 
 from .content import Page
-from .devices import WORDS
+from .devices import NOT_SUITABLE, WORDS
 from .scene import Texts
 
 LONGEST_TEXT = 400_000
@@ -33,15 +33,17 @@ def render(page: Page) -> str:
         "document": document,
         "document_follows": follows,
         "gets": page.gets_word,
+        "moments": [moment.plain(texts) for moment in page.moments],
         "picks": [pick.plain(texts) for pick in page.picks],
         "scenes": [scene.plain() for scene in page.scenes],
-        "words": WORDS,
+        "words": {**WORDS, "no": NOT_SUITABLE},
     }
     data["texts"] = texts.all
     text = "" if follows else written
     return _template("page.html").render(
         page=_WithJson(page, None if text is None else shown.in_json(text)),
         words=WORDS,
+        not_suitable=NOT_SUITABLE,
         data=embedded(data),
         script=_asset("page.js"),
         style=_asset("page.css"),

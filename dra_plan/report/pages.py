@@ -38,14 +38,16 @@ from dra_plan.planner.answer import PrintedAnswer
 from dra_plan.planner.diff import ClusterDiff
 from dra_plan.planner.explanation import Explanation
 from dra_plan.planner.picture import draw
+from dra_plan.planner.scheduling import SchedulePlan
 
 from . import told
+from .capacitypages import fill_capacity
 from .content import Page
 from .diffpages import fill_diff
 from .findings import by_file
 from .page import render
-from .podpages import fill_capacity, fill_schedule
 from .scene import Scene, scene
+from .schedulepages import fill_schedule
 from .setpages import fill_allocation, fill_explanation
 
 _TABLES: dict[type[PrintedDocument], Formats[Any]] = {
@@ -89,7 +91,7 @@ def page(answer: PrintedAnswer[Any], inventory: Inventory | None = None, view: V
         headline=_headline(document),
         target=text.target(document),
         document=document,
-        warnings=notices.lines(document.warnings, most=20),
+        warnings=[line.removeprefix("warning: ") for line in notices.lines(document.warnings, most=20)],
         blocks=_blocks(document),
     )
     if isinstance(answer, ClusterDiff):
@@ -142,8 +144,8 @@ def _fill(made: Page, answer: PrintedAnswer[Any], inventory: Inventory | None, v
         fill_allocation(made, answer, inventory, view)
     elif isinstance(document, PoolsDocument):
         _fill_pools(made, document)
-    elif isinstance(document, ScheduleDocument):
-        fill_schedule(made, document)
+    elif isinstance(answer, SchedulePlan):
+        fill_schedule(made, answer, view)
     elif isinstance(document, CapacityDocument):
         fill_capacity(made, document)
     elif isinstance(document, ValidationDocument):

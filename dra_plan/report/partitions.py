@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import gcd
 
+from dra_plan.api import quantity
 from dra_plan.documents.pools import CounterSetLeft
 from dra_plan.output import slots
 
@@ -50,13 +52,25 @@ class PartRow:
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """A counter that is no row of slots: its name, what is left, what there is, and pips where it is small."""
+    """A counter that is no row of slots: its name, what is left, what there is, and pips where it has few steps."""
 
     name: str
     left: str
     total: str
+    percent: float
+    """How much of it is taken."""
     pips: list[bool]
-    """For each one of it whether it is taken; empty where it is not drawn so."""
+    """For each step in which parts draw from it whether it is taken; empty where it is not drawn so."""
+
+    @property
+    def said(self) -> str:
+        """What is left, in words."""
+        return f"{self.left} of {self.total} left"
+
+    @property
+    def taken_pips(self) -> int:
+        """How many pips are taken."""
+        return sum(self.pips)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +83,11 @@ class PhysicalDevice:
     rows: list[PartRow]
     amounts: list[Amount]
     whole: list[SceneDevice]
+
+    @property
+    def is_covered(self) -> bool:
+        """Whether the parts that are drawn tell which slots are taken: none lies elsewhere."""
+        return bool(self.rows) and not self.whole
 
     @property
     def columns(self) -> int:
@@ -96,14 +115,14 @@ def _physical(of: CounterSetLeft, devices: list[SceneDevice]) -> PhysicalDevice 
         model=next((device.drawn.model for device in parts if device.drawn.model), ""),
         slots=[_slot_row(name, row, of, parts) for name, row in found.items()],
         rows=_packed(spans),
-        amounts=[_amount(name, of) for name in of.total if name not in in_rows],
+        amounts=[_amount(name, of, parts) for name in of.total if name not in in_rows],
         whole=[device for device in parts if id(device) not in lying],
     )
 
 
 def _columns(device: SceneDevice, counter_set: str, row: Mapping[int, str]) -> tuple[int, int, SceneDevice]:
     """The first column that a part takes, from 1, and how many; none if it takes none, or not beside each other."""
-    drawn = (device.drawn.draws or {}).get(counter_set, frozenset())
+    drawn = (device.drawn.draws or {}).get(counter_set, {})
     taken = [column for column, name in enumerate(row.values(), start=1) if name in drawn]
     if not taken or taken[-1] - taken[0] != len(taken) - 1:
         return 0, 0, device
@@ -143,10 +162,12 @@ def _packed(spans: list[tuple[int, int, SceneDevice]]) -> list[PartRow]:
     return rows
 
 
-def _amount(name: str, of: CounterSetLeft) -> Amount:
-    left, total = of.left[name], of.total[name]
+def _amount(name: str, of: CounterSetLeft, parts: list[SceneDevice]) -> Amount:
+    """A counter, in steps of what all parts draw a multiple of: the multiprocessors of an A100 in seven."""
+    left, total = quantity.parse(of.left[name]).nano, quantity.parse(of.total[name]).nano
+    step = gcd(*(draws[of.name].get(name, 0) for part in parts if of.name in (draws := part.drawn.draws or {})))
     pips: list[bool] = []
-    if total.isdecimal() and left.isdecimal() and 1 < int(total) <= MOST_PIPS:
-        taken = int(total) - int(left)
-        pips = [at < taken for at in range(int(total))]
-    return Amount(name, left, total, pips)
+    if step and not total % step and 1 < total // step <= MOST_PIPS:
+        pips = [at * step < total - left for at in range(total // step)]
+    percent = round(100 * (total - left) / total, 1) if total else 0
+    return Amount(name, of.left[name], of.total[name], percent, pips)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from dra_plan import shown
 from dra_plan.allocator import DeviceID
-from dra_plan.documents.capacity import OwnerCapacity
-from dra_plan.documents.explanation import NodeStory
-from dra_plan.documents.schedule import ScheduleDocument, ScheduledPod
-from dra_plan.output import explain_removed, text
+from dra_plan.output import explain_removed
 from dra_plan.output import explain_words as words
 from dra_plan.planner.onnodes import AnswerOnNode
 
-from .devices import SceneDevice
+from .moments import PictureChange
 from .scene import Scene, ScenePlace, Texts
 
 GOOD, BAD, OTHER = "good", "bad", "other"
@@ -37,7 +34,8 @@ class Mark:
 class Pick:
     """Something to pick: `line` says in short how it ended. `marks` are those of each scene, by place.
 
-    `takes` are devices that are in use from then on, as (place, position, by whom): what a slider goes through.
+    With a slider, `change` is what is another from then on. `moment` is the number of the page's moment that it is
+    shown in, if that is known.
     """
 
     key: str
@@ -46,8 +44,8 @@ class Pick:
     word: str
     line: str
     marks: list[dict[int, Mark]]
-    takes: list[tuple[int, int, str]] = field(default_factory=list)
-    frees: list[tuple[int, int]] = field(default_factory=list)
+    change: PictureChange | None = None
+    moment: int | None = None
 
     def plain(self, texts: Texts) -> dict[str, Any]:
         """What the script needs."""
@@ -58,8 +56,8 @@ class Pick:
             "word": shown.printable(self.word),
             "line": shown.printable(self.line),
             "marks": [{str(at): _plain(mark, texts) for at, mark in scene.items()} for scene in self.marks],
-            "takes": [[place, at, texts.at(whom)] for place, at, whom in self.takes],
-            "frees": self.frees,
+            "change": self.change.plain(texts) if self.change is not None else None,
+            "moment": self.moment,
         }
 
 
@@ -100,11 +98,11 @@ def marks(answers: Mapping[str, AnswerOnNode], scene: Scene) -> dict[int, Mark]:
                 continue
             where, position = at
             if where is place:
-                mark.gets[position] = request
+                mark.gets[position] = f"request {request}"
             else:
                 there = shared.setdefault(where.number, Mark(GOOD, f"used from {name}"))
                 if there.label == f"used from {name}":
-                    there.gets[position] = request
+                    there.gets[position] = f"request {request}"
         _note(answer, scene, place, mark, shared)
     return {**made, **shared}
 
@@ -136,95 +134,3 @@ def _why(check: Any) -> str:
 def _found(scene: Scene, device: DeviceID) -> tuple[ScenePlace, int] | None:
     found = scene.by_device.get(str(device))
     return None if not found else (scene.home[id(found[0])], found[0].at)
-
-
-# -- pods, one after the other -------------------------------------------------------------------------------------
-
-_PODS = {"Bound": GOOD, "Waiting": OTHER, "Gated": OTHER, "Skipped": OTHER, "Undecided": OTHER}
-
-
-def pods(document: ScheduleDocument, scene: Scene) -> Iterator[Pick]:
-    """The pods in the scheduler's order, each with the devices that are its own from then on."""
-    devices: dict[str, list[str]] = {}
-    for claim in document.claims:
-        results = claim.allocation.devices.results if claim.allocation is not None else ()
-        for user in claim.reserved_for:
-            devices.setdefault(f"{claim.namespace}/{user.name}", []).extend(map(text.device_name, results))
-    evicted: dict[str, list[str]] = {}
-    for each in document.evictions:
-        evicted.setdefault(each.preemptor, []).append(each.pod)
-    for number, pod in enumerate(document.pods):
-        name = f"{pod.namespace}/{pod.name}"
-        found = [
-            (scene.home[id(one[0])], one[0]) for each in devices.get(name, ()) if (one := scene.by_device.get(each))
-        ]
-        made = Pick(
-            key=f"pick-{number}",
-            name=f"pod/{name}",
-            tone=_PODS.get(pod.outcome, BAD),
-            word=pod.outcome,
-            line=_pod_line(pod),
-            marks=[_pod_marks(pod, scene, found)],
-            frees=[at for other in evicted.get(name, ()) for at in _held(other, scene)],
-        )
-        if pod.attempts:
-            made.takes = [(place.number, device.at, f"by {name}") for place, device in found]
-        yield made
-
-
-def _pod_line(pod: ScheduledPod) -> str:
-    if pod.node_name:
-        return f"on {pod.node_name}" if pod.attempts else f"on {pod.node_name} before"
-    return pod.message or pod.waiting or ""
-
-
-def _pod_marks(pod: ScheduledPod, scene: Scene, found: list[tuple[ScenePlace, SceneDevice]]) -> dict[int, Mark]:
-    made: dict[int, Mark] = {}
-    place = scene.by_node.get(pod.node_name or "")
-    if place is not None:
-        made[place.number] = Mark(GOOD, "bound here" if pod.attempts else "runs here")
-    for where, device in found:
-        made.setdefault(where.number, Mark(GOOD, "used")).gets[device.at] = ""
-    for name, message in pod.errors.items():
-        if name in scene.by_node:
-            made[scene.by_node[name].number] = Mark(BAD, "error", message)
-    return made
-
-
-def refusing(stories: list[NodeStory], scene: Scene) -> Iterator[tuple[int, Mark]]:
-    """The nodes that were refused to a pod for devices, as they were when it was tried last."""
-    for story in stories:
-        tone, label = outcome(story.outcome.value)
-        for name in story.nodes:
-            if name in scene.by_node and tone == BAD:
-                yield scene.by_node[name].number, Mark(tone, label, story.message)
-
-
-def _held(pod: str, scene: Scene) -> Iterator[tuple[int, int]]:
-    """The devices that nobody but the pod has."""
-    namespace, _, name = pod.partition("/")
-    for place in scene.places:
-        for device in place.devices:
-            holders = device.drawn.holders
-            if holders and all(one.namespace == namespace and one.pods == [name] for one in holders):
-                yield place.number, device.at
-
-
-# -- copies --------------------------------------------------------------------------------------------------------
-
-
-def copies(item: OwnerCapacity, scene: Scene, key: str) -> Pick:
-    """How the copies of one owner fill the nodes."""
-    found = item.scheduled
-    marks: dict[int, Mark] = {place.number: Mark(OTHER, "no copy") for place in scene.by_node.values() if place.node}
-    for node in found.nodes:
-        if node.name in scene.by_node:
-            marks[scene.by_node[node.name].number] = Mark(GOOD, words.counted(node.copies, "copy", "copies"))
-    return Pick(
-        key=key,
-        name=text.named(item.owner),
-        tone=GOOD if found.copies else BAD,
-        word=words.counted(found.copies, "copy", "copies"),
-        line=f"The next one: {found.message}" if found.message else found.ended,
-        marks=[marks],
-    )

@@ -78,7 +78,7 @@ class ScenePlace:
         return bool(self.node) or self.number, looks, pools, frozenset(states.items())
 
     @property
-    def models(self) -> list[tuple[str, int, int]]:
+    def models(self) -> list[CountedModel]:
         """Each model, or driver, with how many devices are free and how many there are; parts are not counted."""
         return counted_models(device for pool in self.pools for device in whole_devices(pool))
 
@@ -88,15 +88,31 @@ def whole_devices(pool: ScenePool) -> list[SceneDevice]:
     return [device for frame in pool.frames for device in frame.devices] if pool.physical else pool.devices
 
 
-def counted_models(devices: Iterable[SceneDevice]) -> list[tuple[str, int, int]]:
+@dataclass
+class CountedModel:
+    """How many devices of a model, or of a driver that names none, there are, are free, and are shared."""
+
+    name: str
+    total: int = 0
+    free: int = 0
+    shared: int = 0
+
+    @property
+    def said(self) -> str:
+        """What is free, in words."""
+        return f"{self.free} of {self.total} free" + (f", {self.shared} shared" if self.shared else "")
+
+
+def counted_models(devices: Iterable[SceneDevice]) -> list[CountedModel]:
     """Each model, or driver, with how many are free and how many there are."""
-    total: Counter[str] = Counter()
-    free: Counter[str] = Counter()
+    found: dict[str, CountedModel] = {}
     for device in devices:
-        model = device.drawn.model or device.pool.driver
-        total[model] += 1
-        free[model] += device.state == "free"
-    return [(model, free[model], number) for model, number in total.items()]
+        name = device.drawn.model or device.pool.driver
+        model = found.setdefault(name, CountedModel(name))
+        model.total += 1
+        model.free += device.state == "free"
+        model.shared += device.state == "shared"
+    return list(found.values())
 
 
 @dataclass(frozen=True)
@@ -143,10 +159,10 @@ class Scene:
         return [AlikePlaces(number, places) for number, places in enumerate(sorted(groups.values(), key=_rank))]
 
     @cached_property
-    def models(self) -> list[tuple[str, int, int]]:
+    def models(self) -> list[CountedModel]:
         """Each model of the cluster with how many are free and how many there are, the most first."""
         found = counted_models(d for place in self.places for pool in place.pools for d in whole_devices(pool))
-        return sorted(found, key=lambda each: -each[2])
+        return sorted(found, key=lambda each: -each.total)
 
     @cached_property
     def states(self) -> list[str]:

@@ -13,17 +13,27 @@
   const status = one(".picked");
   const slider = document.getElementById("time");
 
-  // -- what is taken by now: with a slider, what the pods before took and freed --------------------------------------
+  // -- other moments: what is another than in the beginning, after the pods before, or when a pod was tried last -------
 
-  const taken = scenes.map(() => new Map());
-  function take() {
-    for (const map of taken) map.clear();
-    if (!slider) return;
-    picks.slice(0, Math.max(0, picked)).forEach((pick) => {
-      for (const [place, at] of pick.frees) taken[0].set(place + ":" + at, ["f", ""]);
-      for (const [place, at, text] of pick.takes) taken[0].set(place + ":" + at, ["u", data.texts[text]]);
-    });
-    if (picked >= 0) for (const [place, at] of picks[picked].frees) taken[0].set(place + ":" + at, ["f", ""]);
+  const devicesNow = new Map();
+  const amountsNow = new Map();
+  function goToMoment() {
+    devicesNow.clear();
+    amountsNow.clear();
+    if (picked < 0) return;
+    const moment = picks[picked].moment;
+    const changes = moment === null ? picks.slice(0, picked).map((pick) => pick.change) : [data.moments[moment]];
+    for (const [devices, amounts] of changes.filter((change) => change)) {
+      for (const [place, at, letter, number] of devices) devicesNow.set(place + ":" + at, [letter, data.texts[number]]);
+      for (const place of Object.keys(amounts)) amountsNow.set(place, amounts[place]);
+    }
+  }
+
+  // The state and the detail of a device: in the first picture there may be other moments.
+  function stateOf(number, at, device) {
+    const place = scenes[number].places[at];
+    const changed = number === 0 ? devicesNow.get(at + ":" + device) : undefined;
+    return changed || [place.states[device], text(scenes[number], place.details[device])];
   }
 
   // -- drawing -------------------------------------------------------------------------------------------------------
@@ -34,24 +44,20 @@
 
   function draw(card) {
     const number = Number(card.closest(".scene").dataset.scene);
-    const scene = scenes[number];
     const kind = Number(card.dataset.kind);
     const chosen = card.dataset.chosen;
     const number_of = chosen === undefined ? best(number, kind) : Number(chosen);
-    const place = scene.places[number_of];
+    const place = scenes[number].places[number_of];
     const mark = markOf(number, number_of);
     card.dataset.place = number_of;
     one(".title", card).textContent = place.name;
     all(".pool-title", card).forEach((title, at) => { title.textContent = place.pools[at][0]; });
     verdict(card, number, kind, mark);
-    const would = new Set();
     for (const box of all(".dev", card)) {
       const at = box.dataset.at;
-      const [letter, whom] = taken[number].get(number_of + ":" + at) || [place.states[at], undefined];
-      const detail = whom === undefined ? text(scene, place.details[at]) : whom;
+      const [letter, detail] = stateOf(number, number_of, at);
       const gets = mark && mark[3][at];
       const note = mark && mark[4][at];
-      const part = box.classList.contains("part");
       for (const name of [...Object.values(STATE), "gets", "no"]) box.classList.remove(name);
       box.classList.add(STATE[letter]);
       let said = words[STATE[letter]];
@@ -59,28 +65,65 @@
       if (gets !== undefined) {
         box.classList.add("gets");
         said = getsWord;
-        more = text(data, gets) ? "request " + text(data, gets) : detail;
-        if (part) for (let slot = 0; slot < Number(box.dataset.width); slot += 1) {
-          would.add(Number(box.dataset.from) + slot);
-        }
+        more = text(data, gets) || detail;
       } else if (note !== undefined) {
-        if (letter === "f" || letter === "s") box.classList.add("no");
-        said = letter === "f" ? words.free + ", not suitable" : said;
-        more = letter === "u" && detail ? detail : text(data, note);
+        const offered = letter === "f" || letter === "s";
+        if (offered) box.classList.add("no");
+        said = offered ? said + ", " + words.no : said;
+        more = letter === "u" ? detail || text(data, note) : [text(data, note), detail].filter((each, at, both) =>
+          each && !both.some((other, place) => place < at && other.includes(each))).join("; ");
       }
       one(".s", box).textContent = said;
       one(".d", box).textContent = more;
       box.title = one(".n", box).textContent + ": " + said + (more ? ", " + more : "");
     }
     if (slider) for (const fill of all(".fill[data-model]", card)) count(fill, card);
-    for (const slot of all(".slot", card)) slot.classList.toggle("would", would.has(Number(slot.dataset.slot)));
+    for (const physical of all(".physical", card)) slots(physical);
+    if (number === 0) amounts(card, amountsNow.get(String(number_of)));
+  }
+
+  // The slots of a physical device, by the parts that lie over them.
+  function slots(physical) {
+    const by = new Map();
+    const would = new Set();
+    for (const part of all(".part", physical)) for (let slot = 0; slot < Number(part.dataset.width); slot += 1) {
+      const at = Number(part.dataset.from) + slot;
+      if (part.classList.contains("gets")) would.add(at);
+      else if (part.classList.contains("used") || part.classList.contains("shared")) by.set(at, one(".n", part).textContent);
+    }
+    const lane = one(".lane.slots", physical);
+    if (!lane) return;
+    for (const slot of all(".slot", lane)) {
+      const at = Number(slot.dataset.slot);
+      slot.classList.toggle("would", would.has(at));
+      slot.classList.toggle("taken", by.has(at));
+      slot.classList.toggle("open", !by.has(at));
+      one(".hidden", slot).textContent = would.has(at) ? " " + getsWord : by.has(at) ? " taken by " + by.get(at) : " free";
+    }
+    one(".lane-count", lane).textContent = by.size + " of " + all(".slot", lane).length + " taken";
+  }
+
+  // What the counters of a node have left; without anything else, as in the beginning.
+  function amounts(card, now) {
+    all(".amount", card).forEach((amount, at) => {
+      const left = one(".left", amount);
+      if (left.dataset.first === undefined) left.dataset.first = left.textContent;
+      const first = amount.dataset.taken.split(",").map(Number);
+      const [pips, percent] = now ? now[at].slice(1) : first;
+      left.textContent = now ? data.texts[now[at][0]] : left.dataset.first;
+      all(".pip", amount).forEach((pip, number) => pip.classList.toggle("taken", number < pips));
+      const bar = one(".bar-used", amount);
+      if (bar) bar.setAttribute("width", String(percent));
+    });
   }
 
   // How many devices of a model are free by now.
   function count(fill, card) {
     const boxes = all(".dev:not(.part)", card).filter((box) => box.dataset.model === fill.dataset.model);
-    const free = boxes.filter((box) => box.classList.contains("free") && !box.classList.contains("gets")).length;
-    one("b", fill).textContent = free + " of " + boxes.length + " free";
+    const left = boxes.filter((box) => !box.classList.contains("gets"));
+    const free = left.filter((box) => box.classList.contains("free")).length;
+    const shared = left.filter((box) => box.classList.contains("shared")).length;
+    one("b", fill).textContent = free + " of " + boxes.length + " free" + (shared ? ", " + shared + " shared" : "");
     one(".bar-part", fill).setAttribute("width", String(boxes.length ? 100 * free / boxes.length : 0));
   }
 
@@ -128,7 +171,7 @@
 
   function pick(number, { move = false } = {}) {
     picked = number;
-    take();
+    goToMoment();
     for (const card of cards) draw(card);
     links.forEach((link, at) => {
       if (at === number) link.setAttribute("aria-current", "true"); else link.removeAttribute("aria-current");
@@ -204,7 +247,7 @@
 
   function told(number, at) {
     const mark = markOf(number, at);
-    const states = scenes[number].places[at].states;
+    const states = [...scenes[number].places[at].states].map((_, device) => stateOf(number, at, device)[0]).join("");
     const counted = Object.keys(STATE).filter((letter) => states.includes(letter))
       .map((letter) => states.split(letter).length - 1 + " " + words[STATE[letter]]).join(", ");
     return mark && text(data, mark[1]) ? text(data, mark[1]) + "; " + counted : counted;

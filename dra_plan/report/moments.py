@@ -1,0 +1,120 @@
+"""The picture at other moments: what differs when other claims have devices. What is in use is known to the planner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dra_plan.allocator import View
+from dra_plan.api.resource import ResourceClaim
+
+from .devices import LETTERS, SceneDevice
+from .partitions import Amount
+from .scene import Scene, ScenePool, Texts
+
+Claims = Mapping[str, ResourceClaim]
+"""By NAMESPACE/NAME."""
+
+PoolName = tuple[str, str]
+"""Driver and pool."""
+
+
+@dataclass
+class PictureChange:
+    """What is another than before: devices by place and position, and amounts of counters by place."""
+
+    devices: dict[tuple[int, int], SceneDevice] = field(default_factory=dict)
+    amounts: dict[int, list[Amount]] = field(default_factory=dict)
+    """All that a place shows as amounts, in its order."""
+
+    def plain(self, texts: Texts) -> list[Any]:
+        """What the script needs."""
+        devices = [
+            [place, at, LETTERS[device.state], texts.at(device.detail)]
+            for (place, at), device in sorted(self.devices.items())
+        ]
+        amounts = {
+            str(place): [[texts.at(each.said), each.taken_pips, each.percent] for each in of]
+            for place, of in self.amounts.items()
+        }
+        return [devices, amounts]
+
+
+class Beginning:
+    """A picture, where its pools are drawn, and who has devices in the beginning."""
+
+    def __init__(self, scene: Scene, view: View) -> None:
+        self.scene, self.view = scene, view
+        self.claims: Claims = {claim.key: claim for claim in view.claims}
+        self.by_pool: dict[PoolName, dict[str, ResourceClaim]] = {}
+        for claim in view.claims:
+            for name in _pools_of(claim):
+                self.by_pool.setdefault(name, {})[claim.key] = claim
+        self.places: dict[PoolName, list[tuple[int, int]]] = {}
+        """The places and the numbers of the pool in them: it may be drawn more than once, in several states."""
+        for place in scene.places:
+            for number, pool in enumerate(place.pools):
+                self.places.setdefault((pool.pool.driver, pool.pool.name), []).append((place.number, number))
+
+    def differing(self, claims: Iterable[ResourceClaim]) -> dict[str, ResourceClaim | None]:
+        """Those of `claims` that are others than in the beginning, and None for those that are not there any more."""
+        now = {claim.key: claim for claim in claims}
+        gone = dict.fromkeys(self.claims.keys() - now.keys())
+        return {**gone, **{key: claim for key, claim in now.items() if self.claims.get(key) is not claim}}
+
+
+class Moments:
+    """A picture that goes on: each time it is asked, it tells what is another than it was the time before."""
+
+    def __init__(self, beginning: Beginning) -> None:
+        self._beginning = beginning
+        self._claims: dict[str, ResourceClaim | None] = {}
+        self._by_pool: dict[PoolName, dict[str, ResourceClaim]] = {}
+        self._drawn: dict[tuple[int, int], ScenePool] = {}
+        """What has changed since the beginning: claims, those of a pool, and pools by place and number."""
+
+    def change(self, to: Mapping[str, ResourceClaim | None]) -> PictureChange:
+        """These claims are now as given; None for one that has no devices any more."""
+        touched = dict.fromkeys(name for key, claim in to.items() for name in self._put(key, claim))
+        made = PictureChange()
+        for name in touched:
+            for place, number in self._beginning.places.get(name, ()):
+                self._redraw(made, place, number, self._by_pool[name].values())
+        return made
+
+    def _put(self, key: str, claim: ResourceClaim | None) -> Iterator[PoolName]:
+        """Keeps what a claim has; the pools that it had devices of, or has."""
+        before = self._claims.get(key, self._beginning.claims.get(key))
+        self._claims[key] = claim
+        for name in dict.fromkeys((*_pools_of(before), *_pools_of(claim))):
+            holding = self._by_pool.setdefault(name, dict(self._beginning.by_pool.get(name, {})))
+            holding.pop(key, None)
+            if claim is not None and name in _pools_of(claim):
+                holding[key] = claim
+            yield name
+
+    def _redraw(self, made: PictureChange, place: int, number: int, claims: Iterable[ResourceClaim]) -> None:
+        pools = self._beginning.scene.places[place].pools
+        before = self._drawn.get((place, number), pools[number])
+        drawn = before.pool.at(self._beginning.view, claims)
+        now = ScenePool(
+            drawn, [SceneDevice(old.at, drawn, new) for old, new in zip(before.devices, drawn.devices, strict=True)]
+        )
+        self._drawn[place, number] = now
+        for old, new in zip(before.devices, now.devices, strict=True):
+            if (old.state, old.detail) != (new.state, new.detail):
+                made.devices[place, new.at] = new
+        if drawn.counter_sets != before.pool.counter_sets:
+            made.amounts[place] = [
+                amount
+                for at, pool in enumerate(pools)
+                for physical in self._drawn.get((place, at), pool).physical
+                for amount in physical.amounts
+            ]
+
+
+def _pools_of(claim: ResourceClaim | None) -> list[PoolName]:
+    if claim is None or claim.allocation is None:
+        return []
+    return list(dict.fromkeys((result.driver, result.pool) for result in claim.allocation.devices.results))
