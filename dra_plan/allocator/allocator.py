@@ -71,16 +71,21 @@ class Allocator:
         deadline: float | None = None,
         pruning: Pruning = USUAL,
         shares_answers: bool = True,
+        likeness: Likeness | None = None,
     ) -> None:
+        """`likeness` is that of an earlier allocator of the same requests, slices and bounds, to go on with."""
         self.claims_to_allocate = tuple(claims)
         self._view, self._target = view, view.target
         self._limits = SearchLimits(DEFAULT_MAX_STEPS if max_steps is None else max_steps, deadline)
         self._pruning = pruning
         self._counters = Counters(view.state, self._target, view.gatherer.slices, lambda: view.shared_counter_names)
         self._claims = view.requests(self.claims_to_allocate)
-        self._likeness: Likeness | None = None
-        if shares_answers:
-            self._likeness = Likeness(self._claims, view.state, self._counters, self._target)
+        self.likeness: Likeness | None = likeness
+        """What is known of nodes by how they look; None where answers are not shared."""
+        if likeness is not None:
+            likeness.go_on(view.state, self._counters)
+        elif shares_answers:
+            self.likeness = Likeness(self._claims, view.state, self._counters, self._target)
 
     def allocate(self, node: Node, probe: Probe | None = None) -> NodeOutcome:
         """The answer for a node.
@@ -95,8 +100,8 @@ class Allocator:
             pools = self._view.gatherer.gather(node, sighted=sighted)
         except AllocationError as error:
             return NodeOutcome(name, Outcome.ERROR, message=str(error), error=error)
-        appearance = self._likeness.appearance(pools) if self._likeness is not None and probe is None else None
-        answer = self._likeness.recall(appearance) if self._likeness is not None and appearance is not None else None
+        appearance = self.likeness.appearance(pools) if self.likeness is not None and probe is None else None
+        answer = self.likeness.recall(appearance) if self.likeness is not None and appearance is not None else None
         if answer is not None and appearance is not None:
             return self._recalled(answer, appearance, name, sighted)
         return self._searched(self._search(node, pools, probe), appearance, name, sighted)
@@ -139,8 +144,8 @@ class Allocator:
         return NodeOutcome(name, Outcome.FITS, allocations, "", answer.steps, frozenset(sighted))
 
     def _remember(self, appearance: Appearance | None, search: Search, *, found: bool, gave_up: str = "") -> None:
-        if self._likeness is not None and appearance is not None:
-            self._likeness.remember(appearance, search, found=found, gave_up=gave_up)
+        if self.likeness is not None and appearance is not None:
+            self.likeness.remember(appearance, search, found=found, gave_up=gave_up)
 
     def effort(self, node: Node, answer: NodeOutcome) -> float:
         """Estimates the steps of the plain search for this answer, to the first solution or to the end."""

@@ -90,6 +90,11 @@ class Observer:
         if self.is_able:
             self._find_reads()
 
+    def go_on(self, state: AllocatedState, counters: Counters) -> None:
+        """Devices were taken or given back since; appearances made before and after can be compared."""
+        self._state, self._counters = state, counters
+        self._shared.clear()
+
     def _find_reads(self) -> None:
         """Finds what the selectors read; one that does not compile can't be judged ahead of the search."""
         found: dict[tuple[str, str], None] = {}

@@ -46,7 +46,7 @@ class Answer(NamedTuple):
 
 
 class Likeness:
-    """The answers of one allocator by appearance."""
+    """The answers to one set of claims by appearance: those of one allocator, or of one after the other."""
 
     def __init__(
         self, claims: Sequence[ClaimRequests], state: AllocatedState, counters: Counters, target: Target
@@ -55,6 +55,16 @@ class Likeness:
         self._observer: Observer | None = None
         self._answers: dict[Hashable, Answer] = {}
         self._asked = 0
+
+    def go_on(self, state: AllocatedState, counters: Counters) -> None:
+        """The same is asked by another allocator, of the same slices with other devices in use.
+
+        An appearance tells all that a search can see of these, so the answers that are known hold as well.
+        """
+        claims, _, _, target = self._made_of
+        self._made_of = (claims, state, counters, target)
+        if self._observer is not None:
+            self._observer.go_on(state, counters)
 
     def appearance(self, pools: Sequence[Pool]) -> Appearance | None:
         """The appearance of the next node to be asked; None while, or where, each is to be searched on its own."""

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from dra_plan.allocator import Allocator, NodeOutcome, Outcome
+from collections import OrderedDict
+from collections.abc import Hashable
+
+from dra_plan.allocator import Allocator, NodeOutcome, Outcome, View
+from dra_plan.allocator.likeness import Likeness
 from dra_plan.api.core import Pod
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.claimsets.sets import CANNOT_ALLOCATE, NOT_AVAILABLE, is_in_reach
@@ -21,6 +25,8 @@ UNAVAILABLE = unresolvable(NOT_AVAILABLE).by(pluginnames.DYNAMIC_RESOURCES)
 _NO_DEVICES = unresolvable(CANNOT_ALLOCATE)
 _LEFTOVER = unresolvable("cannot schedule extended resource claim")
 _CANNOT_FIT = unresolvable("cannot fit resource")
+_MOST_LOOKS = 64
+"""Sets of claims of which it is known how nodes look to them."""
 
 
 class NodeCheck:
@@ -33,6 +39,7 @@ class NodeCheck:
         self.undecided: dict[str, list[str]] = {}
         """Pod to the nodes on which the step budget ran out."""
         self._taking: NodeAllocatable | None = None
+        self._known = _KnownLooks()
 
     def answer(self, kept: PodState, pod: Pod, node: NodeInfo) -> NodeAnswer:
         """Why the claims can't be satisfied on the node, or what would be allocated there."""
@@ -91,7 +98,11 @@ class NodeCheck:
             claims = self._claims(kept, pod, served)
             view = cluster.view.with_state(cluster.claims.state)
             deadline = self._handle.deadline
-            found = kept.allocators[served] = Allocator(claims, view, max_steps=self._max_steps, deadline=deadline)
+            key = None if kept.key is None else (kept.key, served)
+            found = kept.allocators[served] = Allocator(
+                claims, view, max_steps=self._max_steps, deadline=deadline, likeness=self._known.get(cluster.view, key)
+            )
+            self._known.keep(key, found.likeness)
         return found
 
     def _claims(self, kept: PodState, pod: Pod, served: tuple[str, ...]) -> list[ResourceClaim]:
@@ -126,3 +137,30 @@ class NodeCheck:
         if not self._handle.target.features.binding_conditions:
             return True
         return conditions.usable(claim, self._binding_timeout, self._handle.clock.now)
+
+
+class _KnownLooks:
+    """What is known of nodes by how they look, for the pods that ask for the same; the least recently asked goes.
+
+    A node that looks as another one did in an earlier cycle is not searched again.
+    """
+
+    def __init__(self) -> None:
+        self._view: View | None = None
+        self._found: OrderedDict[Hashable, Likeness] = OrderedDict()
+
+    def get(self, view: View, key: Hashable | None) -> Likeness | None:
+        """What pods of that key have found out, of the slices and classes of the view; None if there is nothing."""
+        if view is not self._view:
+            self._view = view
+            self._found.clear()
+        return None if key is None else self._found.get(key)
+
+    def keep(self, key: Hashable | None, likeness: Likeness | None) -> None:
+        """That is for pods of the same key."""
+        if key is None or likeness is None:
+            return
+        self._found[key] = likeness
+        self._found.move_to_end(key)
+        if len(self._found) > _MOST_LOOKS:
+            self._found.popitem(last=False)
