@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster
+from dra_plan.allocator import Allocator
+from dra_plan.allocator.likeness import PLAIN_NODES
 from dra_plan.scheduler.memo import ShapeAnswers
 from dra_plan.scheduler.runtime.nodefilter import NodeFilter, Scan
 from tests.scheduler.build import gpus, node, placed, plan, pod, template, where
@@ -53,6 +55,23 @@ def test_refused_nodes_are_not_asked_again_nor_counted_up(monkeypatch: pytest.Mo
     assert item.scheduled.copies == 40
     assert len(asked) == 80
     assert len(told) == 1
+
+
+def test_a_node_that_looks_as_another_did_is_not_searched_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """40 nodes take two pods each: a node with two devices is searched, a node with one, and one with none."""
+    searched: list[str] = []
+    search = Allocator._search
+
+    def counted(self: Any, node: Any, *rest: Any) -> Any:
+        searched.append(node.metadata.name)
+        return search(self, node, *rest)
+
+    monkeypatch.setattr(Allocator, "_search", counted)
+    names = [f"n{number}" for number in range(40)]
+    pods = [pod(f"p{number}", templates={"gpu": "one"}) for number in range(80)]
+    found = where(plan([*gpus(*names, each=2), template("one"), *pods]))
+    assert sorted(found.values()) == sorted(names * 2)
+    assert len(searched) == PLAIN_NODES + 3
 
 
 def test_nodes_that_others_are_nominated_for_are_asked_each_time() -> None:
