@@ -29,6 +29,11 @@ class Plugin:
     """Any plugin. `name` is what configuration and messages call it."""
 
     name: ClassVar[str] = ""
+    looks_at_object_alone: ClassVar[bool] = False
+    """Whether remembered answers of Filter and Score depend on nothing of a node but its object.
+
+    They then hold whatever becomes of the pods and devices on it.
+    """
 
 
 class QueueSortPlugin(Plugin, ABC):

@@ -24,6 +24,8 @@ class Memo(Generic[_Answer]):
     def __init__(self, most: int = _MOST_SHAPES) -> None:
         self._tables: OrderedDict[Hashable, dict[str, tuple[int, _Answer]]] = OrderedDict()
         self._most = most
+        self.has_dropped = False
+        """Whether a table that was asked for once may be empty by now."""
 
     def table(self, key: Hashable) -> dict[str, tuple[int, _Answer]]:
         """The table of a shape, to be read and written directly."""
@@ -32,6 +34,7 @@ class Memo(Generic[_Answer]):
             found = self._tables[key] = {}
             if len(self._tables) > self._most:
                 self._tables.popitem(last=False)
+                self.has_dropped = True
         else:
             self._tables.move_to_end(key)
         return found
@@ -76,12 +79,16 @@ class NodeAnswers(Generic[_Answer]):
     """Per shape (key), the answers of all nodes in scheduling order. The least recently used shapes are dropped.
 
     Unlike with a table nobody has to look at a node to learn that it has not changed: the cluster's journal names
-    those that have, and only their answers are forgotten.
+    those that have, and only their answers are forgotten. Answers `of_objects`, which depend on the node's object
+    alone, hold whatever pods and devices do: until nodes come, change or go.
     """
 
-    def __init__(self, cluster: SimulatedCluster, unknown: _Answer, most: int = _MOST_SHAPES) -> None:
+    def __init__(
+        self, cluster: SimulatedCluster, unknown: _Answer, most: int = _MOST_SHAPES, *, of_objects: bool = False
+    ) -> None:
         self._cluster = cluster
         self._unknown = unknown
+        self._of_objects = of_objects
         self._shapes: OrderedDict[Hashable, ShapeAnswers[_Answer]] = OrderedDict()
         self._most = most
 
@@ -98,8 +105,8 @@ class NodeAnswers(Generic[_Answer]):
         if found.revision != cluster.node_revision:
             found.revision = cluster.node_revision
             found.forget_all(self._unknown, len(cluster.nodes))
-        else:
-            for name in journal[found.read :]:
+        elif found.read < len(journal) and not self._of_objects:
+            for name in dict.fromkeys(journal[found.read :]):
                 position = cluster.positions.get(name)
                 if position is not None:
                     found.forget(self._unknown, position)

@@ -254,6 +254,9 @@ class DynamicResources(
             return None
         if kept.chosen is None:
             results = self._results(kept, node)
+            if results is None and self._memo.has_dropped and kept.key is not None:
+                self.filter(state, pod, self._handle.snapshot[node])
+                results = self._results(kept, node)
             if results is None and kept.pending:
                 return error("claim allocation not found for node")
             if results is None and not kept.shared:

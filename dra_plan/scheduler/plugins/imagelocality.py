@@ -26,6 +26,7 @@ class ImageLocality(ScorePlugin):
     """Sizes of the images present, each scaled by the share of nodes that have it."""
 
     name = pluginnames.IMAGE_LOCALITY
+    looks_at_object_alone = True
 
     def __init__(self, handle: Handle) -> None:
         self._handle = handle

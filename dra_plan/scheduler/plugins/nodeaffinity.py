@@ -67,10 +67,18 @@ def _terms_match(selector: NodeSelector, name: str, labels: Mapping[str, str]) -
     return any(term_matches(t, name, labels) and not any(term_problems(t)) for t in selector.node_selector_terms)
 
 
+def shape(pod: Pod) -> Hashable:
+    """What `matches` looks at of a pod: node selector and required terms."""
+    required = required_terms(pod)
+    terms = msgspec.json.encode(required) if required is not None else b""
+    return tuple(sorted(pod.spec.node_selector.items())), terms
+
+
 class NodeAffinityPlugin(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensions):
     """Node selector and node affinity."""
 
     name = pluginnames.NODE_AFFINITY
+    looks_at_object_alone = True
 
     def __init__(self, added: NodeAffinity | None = None) -> None:
         self._required = added.required_during_scheduling_ignored_during_execution if added else None
@@ -113,9 +121,7 @@ class NodeAffinityPlugin(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlu
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
         """Selector and terms."""
-        required = required_terms(pod)
-        terms = msgspec.json.encode(required) if required is not None else b""
-        return tuple(sorted(pod.spec.node_selector.items())), terms
+        return shape(pod)
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
         """Skip without preferences."""

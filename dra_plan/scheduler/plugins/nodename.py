@@ -21,6 +21,7 @@ class NodeName(FilterPlugin, EnqueueExtensions):
     """A pod that names its node fits only there."""
 
     name = pluginnames.NODE_NAME
+    looks_at_object_alone = True
     _wrong = unresolvable("node(s) didn't match the requested node name")
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
@@ -40,6 +41,7 @@ class NodeUnschedulable(FilterPlugin, EnqueueExtensions):
     """Cordoned nodes take only pods that tolerate it."""
 
     name = pluginnames.NODE_UNSCHEDULABLE
+    looks_at_object_alone = True
     _cordoned = unresolvable("node(s) were unschedulable")
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:

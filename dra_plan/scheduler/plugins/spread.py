@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dra_plan.api.core import Node, Pod, TopologySpreadConstraint
@@ -33,6 +33,7 @@ from .spreadconstraints import (
     default_selector,
     has_all,
 )
+from .spreadcounts import SpreadCounts
 
 _TEXT = "node(s) didn't match pod topology spread constraints"
 _UNEVEN = unschedulable(_TEXT)
@@ -40,29 +41,36 @@ _UNLABELLED = unresolvable(f"{_TEXT} (missing required label)")
 
 
 @dataclass
-class _SpreadCounts:
+class _DomainTotals:
     """Counts per constraint and label value, among the nodes that count."""
 
     constraints: list[SpreadConstraint]
     totals: list[dict[str, int]]
+    _least: dict[int, int] = field(default_factory=dict)
 
-    def clone(self) -> _SpreadCounts:
-        return _SpreadCounts(self.constraints, [dict(values) for values in self.totals])
+    def clone(self) -> _DomainTotals:
+        return _DomainTotals(self.constraints, [dict(values) for values in self.totals])
 
     def least(self, index: int) -> int:
         """The smallest count; 0 if there are fewer domains than wanted."""
-        values = self.totals[index]
-        if len(values) < self.constraints[index].min_domains:
-            return 0
-        return min(values.values(), default=0)
+        if index not in self._least:
+            values = self.totals[index]
+            enough = len(values) >= self.constraints[index].min_domains
+            self._least[index] = min(values.values(), default=0) if enough else 0
+        return self._least[index]
+
+    def shift(self, index: int, value: str, by: int) -> None:
+        """More or fewer pods in a domain."""
+        self.totals[index][value] = self.totals[index].get(value, 0) + by
+        self._least.pop(index, None)
 
 
 @dataclass
 class _SpreadScores:
-    """Counts per constraint and label value, their weights, and the nodes that lack a label."""
+    """Counts per constraint, by label value or for hosts by node name, their weights, and nodes that lack a label."""
 
     constraints: list[SpreadConstraint]
-    totals: list[dict[str, int]] = field(default_factory=list)
+    totals: list[Mapping[str, int]] = field(default_factory=list)
     weights: list[float] = field(default_factory=list)
     ignored: set[str] = field(default_factory=set)
 
@@ -80,6 +88,7 @@ class PodTopologySpread(
         self._handle = handle
         self._defaults = list(defaults)
         self._system = system
+        self._counts = SpreadCounts(handle.cluster)
 
     def _constraints(self, pod: Pod, when: str) -> list[SpreadConstraint]:
         own = pod.spec.topology_spread_constraints
@@ -107,15 +116,9 @@ class PodTopologySpread(
         constraints = self._constraints(pod, "DoNotSchedule")
         if not constraints:
             return None, SKIP
-        totals: list[dict[str, int]] = [{} for _ in constraints]
-        for node in nodes:
-            if not has_all(node.labels, constraints):
-                continue
-            for constraint, values in zip(constraints, totals, strict=True):
-                if constraint.counts(pod, node):
-                    value = node.labels[constraint.key]
-                    values[value] = values.get(value, 0) + constraint.count(node, pod.metadata.namespace)
-        state.write(self.name, _SpreadCounts(constraints, totals))
+        labels = [constraint.key for constraint in constraints]
+        totals = [dict(self._counts.in_domains(constraint, pod, labels)) for constraint in constraints]
+        state.write(self.name, _DomainTotals(constraints, totals))
         return None, None
 
     def pre_filter_extensions(self) -> PreFilterExtensions | None:
@@ -133,17 +136,16 @@ class PodTopologySpread(
         return None
 
     def _shift(self, state: CycleState, pod: Pod, other: PodInfo, node: NodeInfo, by: int) -> None:
-        counted: _SpreadCounts = state.read(self.name)
+        counted: _DomainTotals = state.read(self.name)
         if not has_all(node.labels, counted.constraints):
             return
-        for constraint, values in zip(counted.constraints, counted.totals, strict=True):
+        for index, constraint in enumerate(counted.constraints):
             if constraint.selects(other.pod, pod.metadata.namespace) and constraint.counts(pod, node):
-                value = node.labels[constraint.key]
-                values[value] = values.get(value, 0) + by
+                counted.shift(index, node.labels[constraint.key], by)
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
         """Reject nodes that would make it too uneven, or lack the label."""
-        counted: _SpreadCounts = state.read(self.name)
+        counted: _DomainTotals = state.read(self.name)
         for index, constraint in enumerate(counted.constraints):
             value = node.labels.get(constraint.key)
             if value is None:
@@ -162,29 +164,23 @@ class PodTopologySpread(
             return SKIP
         # the system's defaults are lenient with nodes that lack a label
         all_labels = bool(pod.spec.topology_spread_constraints) or not self._system
-        scored = _SpreadScores(constraints, [{} for _ in constraints])
-        for node in nodes:
-            if all_labels and not has_all(node.labels, constraints):
-                scored.ignored.add(node.name)
-                continue
-            for constraint, values in zip(constraints, scored.totals, strict=True):
-                if constraint.key != HOSTNAME:
-                    values.setdefault(node.labels.get(constraint.key, ""), 0)
-        self._count_domains(scored, pod, all_labels)
-        for constraint, values in zip(constraints, scored.totals, strict=True):
-            size = len(nodes) - len(scored.ignored) if constraint.key == HOSTNAME else len(values)
-            scored.weights.append(math.log(size + 2))
+        labels = [constraint.key for constraint in constraints] if all_labels else []
+        scored = _SpreadScores(constraints)
+        if all_labels:
+            scored.ignored.update(node.name for node in nodes if not has_all(node.labels, constraints))
+        counted = [node for node in nodes if node.name not in scored.ignored] if scored.ignored else nodes
+        for constraint in constraints:
+            if constraint.key == HOSTNAME:
+                met = self._counts.on_nodes(constraint, pod.metadata.namespace, counted)
+                found = {node.name: pods for node, pods in zip(counted, met, strict=True)}
+            else:
+                totals = self._counts.in_domains(constraint, pod, labels)
+                domains = {node.labels.get(constraint.key, "") for node in counted}
+                found = {domain: totals.get(domain, 0) for domain in domains}
+            scored.totals.append(found)
+            scored.weights.append(math.log(len(found) + 2))
         state.write(f"{self.name}/score", scored)
         return None
-
-    def _count_domains(self, scored: _SpreadScores, pod: Pod, all_labels: bool) -> None:
-        for node in self._handle.snapshot.values():
-            if all_labels and not has_all(node.labels, scored.constraints):
-                continue
-            for constraint, values in zip(scored.constraints, scored.totals, strict=True):
-                value = node.labels.get(constraint.key)
-                if value in values and constraint.counts(pod, node):
-                    values[value] += constraint.count(node, pod.metadata.namespace)
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
         """The larger, the more of its like the pod would meet."""
@@ -196,23 +192,23 @@ class PodTopologySpread(
             value = node.labels.get(constraint.key)
             if value is None:
                 continue
-            by_node = constraint.key == HOSTNAME
-            met = constraint.count(node, pod.metadata.namespace) if by_node else values.get(value, 0)
+            met = values.get(node.name if constraint.key == HOSTNAME else value, 0)
             total += met * weight + (constraint.max_skew - 1)
         return math.floor(total + 0.5)
 
     def normalize(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], scores: list[int]) -> Status | None:
         """The emptiest domains score highest."""
         ignored = state.read(f"{self.name}/score").ignored
-        known = [score for node, score in zip(nodes, scores, strict=True) if node.name not in ignored]
+        lost = [node.name in ignored for node in nodes] if ignored else [False] * len(nodes)
+        known = [score for out, score in zip(lost, scores, strict=True) if not out] if ignored else scores
         most, least = max(known, default=0), min(known, default=0)
-        for index, node in enumerate(nodes):
-            if node.name in ignored:
-                scores[index] = 0
-            elif most == 0:
-                scores[index] = MAX_NODE_SCORE
-            else:
-                scores[index] = MAX_NODE_SCORE * (most + least - scores[index]) // most
+        if most == 0:
+            scores[:] = [0 if out else MAX_NODE_SCORE for out in lost]
+        else:
+            both = most + least
+            scores[:] = [
+                0 if out else MAX_NODE_SCORE * (both - score) // most for out, score in zip(lost, scores, strict=True)
+            ]
         return None
 
     # Events

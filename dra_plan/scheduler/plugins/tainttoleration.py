@@ -29,7 +29,8 @@ def untolerated(taints: Iterable[Taint], tolerations: Sequence[Toleration]) -> T
     return None
 
 
-def _shape(pod: Pod) -> Hashable:
+def shape(pod: Pod) -> Hashable:
+    """What is looked at of a pod: its tolerations."""
     return tuple((t.key, t.operator, t.value, t.effect) for t in pod.spec.tolerations)
 
 
@@ -37,6 +38,7 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensio
     """Filters by NoSchedule and NoExecute, scores by PreferNoSchedule."""
 
     name = pluginnames.TAINT_TOLERATION
+    looks_at_object_alone = True
 
     def __init__(self, target: Target) -> None:
         self._names_taint = target.rules.names_untolerated_taint
@@ -52,7 +54,7 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensio
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
         """The tolerations."""
-        return _shape(pod)
+        return shape(pod)
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
         """Keep the tolerations that count for PreferNoSchedule."""
@@ -74,7 +76,7 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensio
 
     def score_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
         """The tolerations."""
-        return _shape(pod)
+        return shape(pod)
 
     def events_to_register(self) -> Sequence[Interest]:
         """Nodes that lose taints, pods that gain tolerations."""

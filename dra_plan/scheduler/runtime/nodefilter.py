@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from itertools import groupby
 
 from dra_plan.api.core import Pod
+from dra_plan.scheduler.cluster import SimulatedCluster
 from dra_plan.scheduler.cyclestate import CycleState
 from dra_plan.scheduler.framework import FilterPlugin
-from dra_plan.scheduler.memo import NodeAnswers, ShapeAnswers
+from dra_plan.scheduler.memo import NodeAnswers
 from dra_plan.scheduler.nodeinfo import NodeInfo
 from dra_plan.scheduler.status import Code, Status
 
@@ -69,13 +71,48 @@ class Refused(Mapping[str, Status]):
         return self._number
 
 
+class Remembered:
+    """What a profile's filters said of nodes: to whole pods, and, for pods unlike in all else, plugin by plugin."""
+
+    def __init__(self, cluster: SimulatedCluster) -> None:
+        self.of_pods: NodeAnswers[Status | None] = NodeAnswers(cluster, UNKNOWN)
+        self.of_plugins: NodeAnswers[Status | None] = NodeAnswers(cluster, UNKNOWN)
+        self.of_objects: NodeAnswers[Status | None] = NodeAnswers(cluster, UNKNOWN, of_objects=True)
+        """Of plugins that look at nothing of a node but its object."""
+
+
+class _Run:
+    """Neighbouring filters whose answers are remembered: theirs together, and apart those of each kind of plugin."""
+
+    __slots__ = ("_keys", "_made", "_plugins", "_remembered", "known")
+
+    def __init__(self, plugins: Sequence[FilterPlugin], keys: Sequence[Hashable], remembered: Remembered) -> None:
+        self._plugins, self._keys, self._remembered = plugins, keys, remembered
+        self._made: list[tuple[Sequence[FilterPlugin], list[Status | None]]] | None = None
+        self.known = remembered.of_pods.of(tuple(keys))
+
+    @property
+    def parts(self) -> list[tuple[Sequence[FilterPlugin], list[Status | None]]]:
+        """The plugins in their order, with their answers by position: those that look at objects alone together."""
+        if self._made is None:
+            self._made, remembered = [], self._remembered
+            entries = zip(self._plugins, self._keys, strict=True)
+            for of_objects, group in groupby(entries, key=lambda entry: entry[0].looks_at_object_alone):
+                if of_objects:
+                    plugins, keys = zip(*group, strict=True)
+                    self._made.append((plugins, remembered.of_objects.of(keys).answers))
+                else:
+                    self._made += [((plugin,), remembered.of_plugins.of(key).answers) for plugin, key in group]
+        return self._made
+
+
 class NodeFilter:
     """The filters of a profile for one pod, with remembered answers where plugins allow it.
 
     Neighbouring plugins with a memo key share one list of answers, so that a node is asked about once.
     """
 
-    def __init__(self, phase: FilterPhase, state: CycleState, pod: Pod, remembered: NodeAnswers[Status | None]) -> None:
+    def __init__(self, phase: FilterPhase, state: CycleState, pod: Pod, remembered: Remembered) -> None:
         self._phase = phase
         self._state = state
         self._pod = pod
@@ -83,16 +120,16 @@ class NodeFilter:
         self._uid, self._priority = info.uid, info.priority
         self._nominator = phase.handle.nominator
         self._positions = phase.handle.cluster.positions
-        self._runs: list[tuple[list[FilterPlugin], ShapeAnswers[Status | None] | None]] = []
+        self._runs: list[_Run | FilterPlugin] = []
         self._group(remembered)
 
-    def _group(self, remembered: NodeAnswers[Status | None]) -> None:
+    def _group(self, remembered: Remembered) -> None:
         members: list[FilterPlugin] = []
         keys: list[Hashable] = []
 
         def close() -> None:
             if members:
-                self._runs.append((list(members), remembered.of(tuple(keys))))
+                self._runs.append(_Run(tuple(members), tuple(keys), remembered))
                 members.clear()
                 keys.clear()
 
@@ -101,7 +138,7 @@ class NodeFilter:
             key = None if self._phase.tracer else plugin.filter_memo(self._state, self._pod)
             if key is None:
                 close()
-                self._runs.append(([plugin], None))
+                self._runs.append(plugin)
             else:
                 members.append(plugin)
                 keys.append((plugin.name, key))
@@ -110,15 +147,16 @@ class NodeFilter:
     @property
     def remembers(self) -> bool:
         """Whether all answers are remembered, so that `scan` can be used."""
-        return len(self._runs) == 1 and self._runs[0][1] is not None
+        return len(self._runs) == 1 and isinstance(self._runs[0], _Run)
 
     def scan(self, nodes: Sequence[NodeInfo], start: int, enough: int) -> Scan:
         """The nodes that pass, from `start` on and round again, until there are enough.
 
         `nodes` are all nodes in scheduling order. Nodes that were refused before and have not changed cost nothing.
         """
-        [(plugins, known)] = self._runs
-        assert known is not None
+        [run] = self._runs
+        assert isinstance(run, _Run)
+        known = run.known
         crowded = {
             self._positions[name]
             for name in self._nominator.nodes
@@ -136,7 +174,7 @@ class NodeFilter:
                 if position in crowded:
                     others[position] = self(nodes[position])
                     continue
-                status = self._first_answer(plugins, nodes[position], known, position)
+                status = self._first_answer(run, nodes[position], position)
                 if status is not None and status.code is Code.ERROR:
                     others[position] = status
             if others:
@@ -153,26 +191,32 @@ class NodeFilter:
         if crowded:
             return self._phase.filter_with_nominated(self._state, self._pod, node)
         position = node.position
-        for plugins, known in self._runs:
-            if known is None:
-                status = self._ask(plugins, node)
+        for run in self._runs:
+            if not isinstance(run, _Run):
+                status = self._phase.ask_filter(run, self._state, self._pod, node)
             else:
-                status = known.answers[position]
+                status = run.known.answers[position]
                 if status is UNKNOWN:
-                    status = self._first_answer(plugins, node, known, position)
+                    status = self._first_answer(run, node, position)
             if status is not None:
                 return status
         return None
 
-    def _first_answer(
-        self, plugins: Sequence[FilterPlugin], node: NodeInfo, known: ShapeAnswers[Status | None], position: int
-    ) -> Status | None:
+    def _first_answer(self, run: _Run, node: NodeInfo, position: int) -> Status | None:
         """The plugins' answer, remembered unless it is an error: its text may name what only this pod has."""
-        status = self._ask(plugins, node)
-        if status is None or status.code is not Code.ERROR:
-            known.answers[position] = status
+        status: Status | None = None
+        for plugins, answers in run.parts:
+            status = answers[position]
+            if status is UNKNOWN:
+                status = self._ask(plugins, node)
+                if status is None or status.code is not Code.ERROR:
+                    answers[position] = status
             if status is not None:
-                known.close(position)
+                break
+        if status is None or status.code is not Code.ERROR:
+            run.known.answers[position] = status
+            if status is not None:
+                run.known.close(position)
         return status
 
     def _ask(self, plugins: Sequence[FilterPlugin], node: NodeInfo) -> Status | None:

@@ -17,7 +17,7 @@ from dra_plan.scheduler.trace import Tracer
 
 from .binding import BindPhase
 from .filtering import FilterPhase
-from .nodefilter import UNKNOWN, NodeFilter
+from .nodefilter import NodeFilter, Remembered
 from .plugins import Guard
 from .scoring import ScorePhase
 
@@ -40,7 +40,8 @@ class Framework(FilterPhase, ScorePhase, BindPhase):
             raise UsageError(f"profile {profile}: exactly one queueSort plugin is needed")
         self.queue_sort = sorters[0]
         self.scores = NodeAnswers(handle.cluster, None)
-        self._statuses: NodeAnswers[Status | None] = NodeAnswers(handle.cluster, UNKNOWN)
+        self.scores_of_objects = NodeAnswers(handle.cluster, None, of_objects=True)
+        self._statuses = Remembered(handle.cluster)
 
     def sort_key(self, item: QueuedPod) -> tuple[float, ...]:
         """The queue sort plugin's key for a pod."""

@@ -16,10 +16,14 @@ from .plugins import Guard, ProfilePlugins
 
 
 class ScorePhase(ProfilePlugins):
-    """Runs the plugins that rank nodes. `weights` are the profile's, `scores` those remembered."""
+    """Runs the plugins that rank nodes. `weights` are the profile's, `scores` those remembered.
+
+    `scores_of_objects` are those of plugins that look at nothing of a node but its object.
+    """
 
     weights: Mapping[str, int]
     scores: NodeAnswers[int | None]
+    scores_of_objects: NodeAnswers[int | None]
 
     def run_pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
         """An Error if a plugin fails; plugins that answer Skip do not score."""
@@ -68,7 +72,8 @@ class ScorePhase(ProfilePlugins):
     ) -> list[int] | Status:
         """The plugin's scores before normalizing; `where` are the nodes' places in scheduling order."""
         key = plugin.score_memo(state, pod)
-        known = None if key is None else self.scores.of((plugin.name, key)).answers
+        remembered = self.scores_of_objects if plugin.looks_at_object_alone else self.scores
+        known = None if key is None else remembered.of((plugin.name, key)).answers
         scores: list[Any] = [None] * len(nodes) if known is None else list(map(known.__getitem__, where))
         with Guard(plugin, "Score", pod):
             for index in [index for index, score in enumerate(scores) if score is None] if None in scores else ():
