@@ -350,6 +350,7 @@ class Cluster:
         selector: str | LabelSelector | None = None,
         together: bool = False,
         devices_only: bool = False,
+        moves: int | None = None,
         infer_nodes: bool = False,
         max_steps: int | None = None,
         timeout: float | None = None,
@@ -357,7 +358,8 @@ class Cluster:
     ) -> Explanation:
         """Why the claim sets fit or do not, and what would make them fit; `devices` are DRIVER/POOL/DEVICE.
 
-        podgroup/NAME among the owners asks why a pod group starts or does not (`pod_groups` of the answer).
+        podgroup/NAME among the owners asks why a pod group starts or does not (`pod_groups` of the answer). With
+        `moves` the answer says which running pods, so many at most, would have to leave for each pod that waits.
         The other arguments, and what is raised, are those of `allocate`; UsageError also for an unknown device.
         """
         from dra_plan.planner.explanation import explain_claim_sets
@@ -374,7 +376,9 @@ class Cluster:
             timeout=timeout,
             progress=progress,
         )
-        return self._told(explain_claim_sets(self._inventory, self._view, asked, devices=names(devices, "devices")))
+        most = None if moves is None else at_least_one(moves, "moves")
+        told = explain_claim_sets(self._inventory, self._view, asked, devices=names(devices, "devices"), moves=most)
+        return self._told(told)
 
     def pools(
         self, nodes: Names = None, *, drivers: Names = None, states: Names = None, infer_nodes: bool = False

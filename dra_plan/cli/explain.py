@@ -39,6 +39,10 @@ def explain(
         ),
     ] = False,
     devices_only: options.DevicesOnly = False,
+    moves: Annotated[
+        int | None,
+        typer.Option("--moves", min=1, metavar="N", help="Seek up to N running pods whose move makes room."),
+    ] = None,
     infer_nodes: options.InferNodes = False,
     cordon: whatif.Cordon = None,
     drain: whatif.Drain = None,
@@ -93,6 +97,7 @@ def explain(
                 selector=wanted,
                 together=together,
                 devices_only=devices_only,
+                moves=moves,
                 infer_nodes=infer_nodes,
                 max_steps=max_steps,
                 timeout=timeout,

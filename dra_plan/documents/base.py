@@ -88,9 +88,12 @@ class ObjectName(DocumentPart, frozen=True, kw_only=True):
 class AppliedEdit(DocumentPart, frozen=True, kw_only=True):
     """One change, and what it led to."""
 
-    edit: Annotated[str, one_of("AddNodes", "Cordon", "Drain", "Without")]
-    node: Annotated[str, Meta(description="The node that is cordoned or drained.")] = ""
-    object: Annotated[ObjectName | None, Meta(description="The object that is not there any more.")] = None
+    edit: Annotated[str, one_of("AddNodes", "Bind", "Cordon", "Drain", "Evict", "Without")]
+    node: Annotated[str, Meta(description="The node that is cordoned or drained, or that the pod is bound to.")] = ""
+    object: Annotated[
+        ObjectName | None,
+        Meta(description="The object that is not there any more, or the pod that is evicted or bound."),
+    ] = None
     count: Annotated[Amount, Meta(description="How many nodes were added.")] = 0
     like: Annotated[str, Meta(description="The node that the added ones are like.")] = ""
     added: Annotated[list[str], Meta(description="The names of the added nodes.")] = []

@@ -23,6 +23,7 @@ from .base import (
 from .clauses import FoundValue
 from .devices import DETAILS, ClaimHolder, DeviceCheck, PassedOver, RemovedDevices
 from .leading import LeadingReason
+from .moves import RoomForPod
 from .owners import UnplannedOwner
 from .podgroups import ExplainedPodGroup
 from .reasons import AttemptFault, NotTogether, OwedToDefects, SeenCounterSet, UnusablePool
@@ -191,6 +192,9 @@ class ExplanationDocument(PrintedDocument, frozen=True, kw_only=True):
     ] = UNSET
     pod_groups: Annotated[
         list[ExplainedPodGroup] | UnsetType, Meta(description="Pod groups that were named, and why they start or not.")
+    ] = UNSET
+    moves: Annotated[
+        list[RoomForPod] | UnsetType, Meta(description="With --moves: how room can be made for each pod that waits.")
     ] = UNSET
     devices: Annotated[list[DeviceStory], Meta(description="One for each --device.")]
     warnings: list[PrintedWarning]

@@ -26,6 +26,7 @@ from .explain_choices import choice_lines
 from .explain_device import device_lines
 from .explain_funnel import alike, devices_spread, failing, finding_lines, left_spread, removed_spread
 from .explain_layout import Verbatim
+from .explain_moves import room_lines
 from .explain_owners import unplanned_lines
 from .explain_podgroup import group_lines
 
@@ -36,6 +37,7 @@ def render(document: ExplanationDocument, _screen: Screen | None) -> str:
     blocks = [_block(_set_lines(group[0], alike_sets.names(group))) for group in groups]
     blocks += [_block(_headed(unplanned_lines(owner))) for owner in document.unplanned or ()]
     blocks += [_block(_headed(group_lines(group))) for group in document.pod_groups or ()]
+    blocks += [_block(_headed(room_lines(room))) for room in document.moves or ()]
     blocks += [_block(["```", *device_lines(story), "```"]) for story in document.devices]
     if not blocks:
         blocks = [explain_text.NOTHING]

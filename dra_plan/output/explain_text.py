@@ -26,6 +26,7 @@ from .explain_choices import choice_lines
 from .explain_device import device_lines
 from .explain_funnel import request_lines
 from .explain_layout import Lines, indented
+from .explain_moves import room_lines
 from .explain_owners import unplanned_lines
 from .explain_podgroup import group_lines
 from .explain_words import counted, listed
@@ -46,6 +47,7 @@ def render(document: ExplanationDocument, screen: Screen | None) -> str:
     blocks = [list(set_lines(group[0], alike_sets.names(group))) for group in groups]
     blocks += [list(unplanned_lines(owner)) for owner in document.unplanned or ()]
     blocks += [list(group_lines(group)) for group in document.pod_groups or ()]
+    blocks += [list(room_lines(room)) for room in document.moves or ()]
     blocks += [list(device_lines(story)) for story in document.devices]
     if not blocks:
         blocks = [[NOTHING]]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from dra_plan import shown
 from dra_plan.documents.base import ObjectName
 from dra_plan.documents.capacity import CopyObstacle, NextCopy
-from dra_plan.documents.placement import ImpossibilityProof, PlacedPodEntry, PlacementDocument
+from dra_plan.documents.placement import ImpossibilityProof, PlacedPodClaim, PlacedPodEntry, PlacementDocument
 
 from . import leading_words, text
 from .columns import Paragraph, Part, Screen, Table
@@ -119,14 +118,19 @@ def _placed(document: PlacementDocument, *, wide: bool) -> Iterator[Part]:
 
 
 def _devices(entry: PlacedPodEntry, *, wide: bool) -> str:
-    """The devices of a pod; in the narrow table by driver, with their number where there are many."""
-    results = [result for claim in entry.claims for result in claim.allocation.devices.results]
+    """The devices of a pod."""
     if wide:
+        results = [result for claim in entry.claims for result in claim.allocation.devices.results]
         return ", ".join(text.device_name(result) for result in results)
-    drivers = Counter(result.driver for result in results)
-    names: dict[str, list[str]] = {driver: [] for driver in drivers}
-    for result in results:
-        names[result.driver].append(result.device)
+    return devices_of(entry.claims)
+
+
+def devices_of(claims: Sequence[PlacedPodClaim]) -> str:
+    """The devices that claims get, by driver; with their number where there are many."""
+    names: dict[str, list[str]] = {}
+    for claim in claims:
+        for result in claim.allocation.devices.results:
+            names.setdefault(result.driver, []).append(result.device)
     return "; ".join(f"{driver}: {listed(found)}" for driver, found in names.items())
 
 

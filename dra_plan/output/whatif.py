@@ -21,6 +21,9 @@ def _words(edit: AppliedEdit) -> str:
         case "AddNodes":
             nodes = "1 node" if edit.count == 1 else f"{edit.count} nodes"
             told = f"{nodes} added like {edit.like}"
+        case "Evict" | "Bind":
+            name = edit.object.name if edit.object else ""
+            told = f"pod/{name} on {edit.node}" if edit.node else f"pod/{name} evicted"
         case _:
             told = f"without {edit.object.kind.lower()}/{edit.object.name}" if edit.object else ""
     effects = ", ".join(_effects(edit))

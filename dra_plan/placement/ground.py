@@ -18,6 +18,7 @@ from dra_plan.api.resource import ResourceClaim
 from dra_plan.claimsets.sets import is_in_reach
 from dra_plan.releases import Quirk, Target
 from dra_plan.scheduler import pluginnames
+from dra_plan.scheduler.common import Common
 from dra_plan.scheduler.cyclestate import CycleState
 from dra_plan.scheduler.dra import conditions
 from dra_plan.scheduler.dra.plugin import DEFAULT_BINDING_TIMEOUT, DynamicResources
@@ -53,8 +54,13 @@ _OUT_OF_REACH = unresolvable("resourceclaim not available on the node").by(plugi
 class Ground:
     """Nodes with the pods that run on them, and claims. `view` is what the allocator sees of it, in-use devices too."""
 
-    def __init__(self, inventory: Inventory, target: Target, max_steps: int | None = None) -> None:
-        self.simulation = Simulation(inventory, target=target, max_steps=max_steps, chosen=lambda _pod: False)
+    def __init__(
+        self, inventory: Inventory, target: Target, max_steps: int | None = None, common: Common | None = None
+    ) -> None:
+        """`common` is shared with grounds of related inventories."""
+        self.simulation = Simulation(
+            inventory, target=target, max_steps=max_steps, chosen=lambda _pod: False, common=common
+        )
         self.simulation.start()
         self.target, self.max_steps = target, max_steps
         self.cluster = self.simulation.cluster

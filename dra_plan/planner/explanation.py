@@ -14,6 +14,7 @@ from dra_plan.claimsets.sets import ClaimSet
 from dra_plan.documents.allocation import NodeExclusion
 from dra_plan.documents.base import answer_target, warnings
 from dra_plan.documents.explanation import DeviceStory, ExcludedNodes, ExplainedClaimSet, ExplanationDocument
+from dra_plan.documents.moves import RoomForPod
 from dra_plan.documents.podgroups import ExplainedPodGroup
 from dra_plan.errors import UsageError
 from dra_plan.planner.allocation import AllocationPlan, plan_claim_sets
@@ -22,6 +23,7 @@ from dra_plan.planner.claim_set_plan import ClaimSetPlan, set_summary
 from dra_plan.planner.nodes import choose_nodes, with_nodes
 from dra_plan.planner.podgroups import explain_groups, tell_groups_apart
 from dra_plan.planner.question import Question
+from dra_plan.planner.scheduling import choice
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,6 +33,8 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
     plan: AllocationPlan
     devices: tuple[DeviceStory, ...] = ()
     pod_groups: tuple[ExplainedPodGroup, ...] = ()
+    moves: tuple[RoomForPod, ...] | None = None
+    """How room can be made for the pods that wait, if that was asked."""
 
     def __iter__(self) -> Iterator[ClaimSetPlan]:
         return iter(self.plan)
@@ -54,6 +58,7 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
             ],
             unplanned=list(self.plan.unplanned) or UNSET,
             pod_groups=list(self.pod_groups) or UNSET,
+            moves=UNSET if self.moves is None else list(self.moves),
             devices=list(self.devices),
             warnings=warnings(self.plan.notices),
         )
@@ -68,20 +73,30 @@ def _excluded(plan: ClaimSetPlan) -> list[ExcludedNodes]:
 
 
 def explain_claim_sets(
-    inventory: Inventory, view: View, question: Question, *, devices: Iterable[str] = ()
+    inventory: Inventory, view: View, question: Question, *, devices: Iterable[str] = (), moves: int | None = None
 ) -> Explanation:
     """Explains the claim sets of an input, of which `view` is the view.
 
-    `devices` are DRIVER/POOL/DEVICE. Raises UsageError if no slice has such a device, otherwise as `plan_claim_sets`.
+    `devices` are DRIVER/POOL/DEVICE; up to `moves` running pods may leave to make room. Raises UsageError if no slice
+    has such a device, otherwise as `plan_claim_sets`.
     """
     groups, owners = tell_groups_apart(inventory, question.owners, question.namespace)
     question = replace(question, owners=owners, names_groups=bool(groups))
     plan = plan_claim_sets(inventory, view, question, explain=True, suggest=True)
     explained = explain_groups(inventory, view.target, groups, question)
     inventory, _ = with_nodes(inventory, infer=question.infer_nodes)
+    room = None if moves is None else tuple(_rooms(inventory, view, question, moves))
     nodes = choose_nodes(inventory.nodes, question.nodes)
     sets = [planned.claim_set for planned in plan]
-    return Explanation(plan, tuple(_device(view, nodes, sets, text) for text in devices), tuple(explained))
+    return Explanation(plan, tuple(_device(view, nodes, sets, text) for text in devices), tuple(explained), room)
+
+
+def _rooms(inventory: Inventory, view: View, question: Question, limit: int) -> list[RoomForPod]:
+    from dra_plan.planner.moves import rooms
+
+    if question.names_groups and not question.owners:
+        return []
+    return rooms(inventory, view.target, question, choice(inventory, view.target, question), limit)
 
 
 def _device(view: View, nodes: Sequence[Node], sets: Sequence[ClaimSet], text: str) -> DeviceStory:

@@ -14,6 +14,7 @@ from dra_plan.documents.explanation import ExplainedClaimSet
 from dra_plan.output import allocation_table, default_format, leading_words, text
 from dra_plan.output import explain_words as words
 from dra_plan.output.explain_device import device_lines
+from dra_plan.output.explain_moves import room_lines
 from dra_plan.output.explain_owners import unplanned_lines
 from dra_plan.output.explain_podgroup import group_lines
 from dra_plan.planner.allocation import AllocationPlan
@@ -48,6 +49,10 @@ def fill_explanation(made: Page, answer: Explanation, inventory: Inventory | Non
     for number, group in enumerate(document.pod_groups or ()):
         name = f"podgroup/{group.namespace}/{group.name}"
         made.articles.append(_plain_article(f"group-{number}", name, group.state, group_lines(group)))
+    for number, room in enumerate(document.moves or ()):
+        first, *rest = room_lines(room)
+        name, _, sentence = first.partition(": ")
+        made.articles.append(_plain_article(f"room-{number}", name, room.outcome, [sentence, *rest]))
 
 
 def _line(one: told.Article, of: PlannedClaimSet | ExplainedClaimSet) -> str:

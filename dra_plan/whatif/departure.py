@@ -23,6 +23,7 @@ from dra_plan.api.resource import (
 )
 from dra_plan.claimsets.generated import make_claim
 from dra_plan.claimsets.index import Index
+from dra_plan.claimsets.podstate import counts_for
 from dra_plan.documents.base import ClaimName, ObjectName
 
 _LEFT_TO_NODES = ("DaemonSet", "Node")
@@ -53,7 +54,7 @@ def depart(inventory: Inventory, pods: Sequence[Pod], index: Index | None = None
     if not pods:
         return Departed(inventory, [], [])
     leaving = {(pod.metadata.namespace, pod.metadata.name) for pod in pods}
-    mine = _generated(Index(inventory) if index is None else index, pods)
+    mine = generated_claims(Index(inventory) if index is None else index, pods)
     kept: list[ResourceClaim] = []
     gone: list[ObjectName] = []
     deallocated: list[ClaimName] = []
@@ -73,7 +74,29 @@ def depart(inventory: Inventory, pods: Sequence[Pod], index: Index | None = None
     return Departed(after, gone, deallocated)
 
 
-def _generated(index: Index, pods: Sequence[Pod]) -> set[tuple[str, str]]:
+def replaced(inventory: Inventory, pods: Sequence[Pod], index: Index) -> Departed:
+    """The cluster after these pods have left, with a successor of each that comes back; the index is as for `depart`.
+
+    Successors are as old as the youngest pod.
+    """
+    departed = depart(inventory, pods, index)
+    returning = [pod for pod in pods if comes_back(pod)]
+    time = max((pod.metadata.creation_timestamp or "" for pod in inventory.pods), default="") or None
+    after = departed.inventory
+    after = replace(after, pods=[*after.pods, *(successor(pod, time) for pod in returning)])
+    rewritten = [claim for pod in returning for claim in claims_without_template(pod, index)]
+    if rewritten:
+        after = replace(after, claims=[*after.claims, *rewritten])
+    return replace(departed, inventory=after)
+
+
+def comes_back(pod: Pod) -> bool:
+    """Whether a controller makes the pod anew, and has not done so already."""
+    controller = pod.metadata.controller
+    return controller is not None and counts_for(pod, controller.kind)
+
+
+def generated_claims(index: Index, pods: Sequence[Pod]) -> set[tuple[str, str]]:
     """Namespace and name of the claims that go with the pods."""
     controlled, generated = index.dependent_claims, index.generated_claims
     found = {(c.metadata.namespace, c.metadata.name) for pod in pods for c in controlled.of(pod)}

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
 from dra_plan.claimsets.index import Index
-from dra_plan.claimsets.podstate import counts_for, ended
+from dra_plan.claimsets.podstate import ended
 from dra_plan.documents.base import AppliedEdit
 
 from .cordon import Cordon
-from .departure import belongs_to_node, claims_without_template, depart, pod_name, successor
+from .departure import belongs_to_node, comes_back, pod_name, replaced
 from .edit import Edited
 
 
@@ -32,30 +32,17 @@ class Drain:
         """The cluster after the drain. UsageError for an unknown node."""
         cordoned = Cordon(self.node).apply(inventory).inventory
         leaving = [pod for pod in inventory.pods if pod.spec.node_name == self.node and not belongs_to_node(pod)]
-        returning = [pod for pod in leaving if _comes_back(pod)]
-        bare = [pod for pod in leaving if not _comes_back(pod)]
+        bare = [pod for pod in leaving if not comes_back(pod)]
         index = self.index if self.index is not None and self.index.inventory is inventory else Index(inventory)
-        departed = depart(cordoned, leaving, index)
-        rewritten = [claim for pod in returning for claim in claims_without_template(pod, index)]
-        time = max((pod.metadata.creation_timestamp or "" for pod in inventory.pods), default="") or None
-        after = departed.inventory
-        after = replace(after, pods=[*after.pods, *(successor(pod, time) for pod in returning)])
-        if rewritten:
-            after = replace(after, claims=[*after.claims, *rewritten])
+        departed = replaced(cordoned, leaving, index)
         entry = AppliedEdit(
             edit="Drain",
             node=self.node,
-            pending=[pod_name(pod) for pod in returning],
+            pending=[pod_name(pod) for pod in leaving if comes_back(pod)],
             gone=[*map(pod_name, bare), *departed.claims_gone],
             deallocated=departed.deallocated,
         )
-        return Edited(after, entry, [_bare(pod, self.node) for pod in bare if _is_bare(pod)])
-
-
-def _comes_back(pod: Pod) -> bool:
-    """Whether a controller makes the pod anew, and has not done so already."""
-    controller = pod.metadata.controller
-    return controller is not None and counts_for(pod, controller.kind)
+        return Edited(departed.inventory, entry, [_bare(pod, self.node) for pod in bare if _is_bare(pod)])
 
 
 def _is_bare(pod: Pod) -> bool:

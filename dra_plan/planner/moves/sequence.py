@@ -1,0 +1,253 @@
+"""Moves carried out one after the other, each on the cluster that those before it have left behind.
+
+Every step is a what-if edit, and every place is asked of the filters and the allocator as they are by then. At the end
+the scheduler itself is asked about the pod that waits. What does not hold is never told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
+
+from dra_plan.api.core import Pod, PodExtendedResourceClaimStatus
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.resource import AllocationResult, ResourceClaim
+from dra_plan.claimsets.podstate import is_waiting
+from dra_plan.documents.base import claim_allocation
+from dra_plan.documents.moves import MoveAction, MoveStep
+from dra_plan.documents.placement import PlacedPodClaim
+from dra_plan.placement.afterwards import Afterwards
+from dra_plan.placement.errors import UnverifiedPlacementError
+from dra_plan.placement.verify import CarriedOut
+from dra_plan.planner.scheduling import schedule_chosen
+from dra_plan.scheduler.dra.extended import SPECIAL_NAME, stored_name
+from dra_plan.whatif import Bind
+
+from .movable import MovablePod
+from .trial import Given, TriedSet
+from .vacating import PodKey, key_of
+
+Meant = Mapping[tuple[PodKey, str], AllocationResult]
+"""What the claims of a pod are meant to get, by pod and name of the claim."""
+
+
+@dataclass
+class CarriedMoves:
+    """The cluster as it is by now, and the steps that led there."""
+
+    inventory: Inventory
+    steps: list[MoveStep] = field(default_factory=list)
+
+
+def carried_out(given: Given, wanting: PodKey, chosen: TriedSet) -> CarriedMoves | None:
+    """The steps of a placement: with the devices that the scheduler itself chooses, where these do.
+
+    None if the scheduler does not take the pod at the end. Raises UnverifiedPlacementError if a step that should be
+    possible is not, or if a pod waits at the end that ran before.
+    """
+    for strict in (False, True):
+        done = _Sequence(given, wanting, chosen, strict=strict).run()
+        if done is not None:
+            _check(given, wanting, chosen, done)
+            return done
+    return None
+
+
+def _check(given: Given, wanting: PodKey, chosen: TriedSet, done: CarriedMoves) -> None:
+    before = {pod.key for pod in given.inventory.pods if is_waiting(pod)}
+    after = {pod.key for pod in done.inventory.pods if is_waiting(pod)}
+    late = after - before - {movable.pod.key for movable in chosen.preempted}
+    if late or "/".join(wanting) in after:
+        raise UnverifiedPlacementError(min(late, default="/".join(wanting)), "any", "it waits when all moves are done")
+
+
+class _Sequence:
+    """One way to carry the moves out: as the scheduler chooses devices, or `strict`, with those of the placement."""
+
+    def __init__(self, given: Given, wanting: PodKey, chosen: TriedSet, *, strict: bool) -> None:
+        self._given, self._wanting, self._strict, self._chosen = given, wanting, strict, chosen
+        self._gone = chosen.preempted
+        self._moving = [movable for movable in chosen.pods if movable not in self._gone]
+        self._nodes = {_key(each.candidate.pod): each.node for each in chosen.found.placed}
+        self._meant: dict[tuple[PodKey, str], AllocationResult] = {}
+        users = [_key(each.candidate.pod) for each in chosen.found.placed]
+        for each in chosen.found.placed:
+            for claim in each.claims:
+                for user in users if claim.metadata.name != SPECIAL_NAME else [_key(each.candidate.pod)]:
+                    if claim.allocation is not None:
+                        self._meant[user, claim.metadata.name] = claim.allocation
+        self._done = CarriedMoves(given.inventory)
+        self._from = {key_of(movable): movable.node for movable in chosen.pods}
+
+    def run(self) -> CarriedMoves | None:
+        """The steps; None if one of them is not possible with the devices that the scheduler chooses."""
+        for movable in self._gone:
+            self._leave(movable, "Preempt")
+        moving, waiting = self._units(), list[list[MovablePod]]()
+        while moving or waiting:
+            if self._any_back(waiting) or self._any_moved(moving):
+                continue
+            if not moving:
+                self._fail(key_of(waiting[0][0]))
+                return None
+            waiting.append(moving.pop(0))
+            for movable in waiting[-1]:
+                self._leave(movable, "Evict")
+        return self._start()
+
+    def _units(self) -> list[list[MovablePod]]:
+        """The pods that move, those together that share a claim: only when all have left it has other devices."""
+        found = self._chosen.found.placed
+        claims = {_key(each.candidate.pod): {claim.key for claim in each.candidate.pending} for each in found}
+        units: list[list[MovablePod]] = []
+        for movable in self._moving:
+            own = claims[key_of(movable)]
+            linked = [unit for unit in units if any(own & claims[key_of(other)] for other in unit)]
+            units = [unit for unit in units if unit not in linked]
+            units.append([*(other for unit in linked for other in unit), movable])
+        return units
+
+    def _leave(self, movable: MovablePod, action: MoveAction) -> None:
+        key = key_of(movable)
+        self._done.inventory = self._given.evicted(self._done.inventory, [key])
+        self._done.steps.append(MoveStep(action=action, namespace=key[0], name=key[1], from_node=movable.node))
+
+    def _any_back(self, waiting: list[list[MovablePod]]) -> bool:
+        """Pods that left get their places, if they can."""
+        return self._any(waiting, lambda unit: self._all_arrive(unit, "Place"))
+
+    def _any_moved(self, moving: list[list[MovablePod]]) -> bool:
+        """Pods leave and get their places at once, if they can."""
+        return self._any(moving, self._moved)
+
+    def _moved(self, unit: Sequence[MovablePod]) -> bool:
+        before = CarriedMoves(self._done.inventory, list(self._done.steps))
+        if len(unit) == 1:
+            self._done.inventory = self._given.evicted(self._done.inventory, [key_of(unit[0])])
+        else:
+            for movable in unit:
+                self._leave(movable, "Evict")
+        if self._all_arrive(unit, "Move" if len(unit) == 1 else "Place"):
+            return True
+        self._done = before
+        return False
+
+    @staticmethod
+    def _any(units: list[list[MovablePod]], succeeds: Callable[[list[MovablePod]], bool]) -> bool:
+        for unit in units:
+            if succeeds(unit):
+                units.remove(unit)
+                return True
+        return False
+
+    def _all_arrive(self, unit: Sequence[MovablePod], action: MoveAction) -> bool:
+        before = CarriedMoves(self._done.inventory, list(self._done.steps))
+        for movable in unit:
+            if not self._arrive(key_of(movable), action):
+                self._done = before
+                return False
+        return True
+
+    def _arrive(self, key: PodKey, action: MoveAction) -> bool:
+        meant = self._meant if self._strict else {}
+        placed = _Arrival(self._given, self._done.inventory, key).on(self._nodes[key], meant)
+        if placed is None:
+            return False
+        self._done.inventory = placed.inventory
+        self._done.steps.append(self._step(action, key, self._nodes[key], placed.claims))
+        return True
+
+    def _step(self, action: MoveAction, key: PodKey, node: str, claims: Sequence[ResourceClaim]) -> MoveStep:
+        return MoveStep(
+            action=action,
+            namespace=key[0],
+            name=key[1],
+            from_node=self._from.get(key, "") if action == "Move" else "",
+            node=node,
+            claims=[
+                PlacedPodClaim(
+                    namespace=claim.metadata.namespace,
+                    name=claim.metadata.name,
+                    allocation=claim_allocation(claim.allocation, timestamp=False),
+                )
+                for claim in claims
+                if claim.allocation is not None
+            ],
+            devices_matter=self._strict and bool(claims),
+        )
+
+    def _fail(self, key: PodKey) -> None:
+        """As the scheduler chooses, a pod may find its devices gone; with the devices of the placement it can't."""
+        if self._strict:
+            raise UnverifiedPlacementError("/".join(key), self._nodes[key], "its place is not free when it comes there")
+
+    def _start(self) -> CarriedMoves | None:
+        node = self._scheduled()
+        if node is None:
+            return None
+        placed = _Arrival(self._given, self._done.inventory, self._wanting).on(node, {})
+        if placed is None:
+            return None
+        self._done.inventory = placed.inventory
+        step = self._step("Start", self._wanting, node, placed.claims)
+        self._done.steps.append(replace(step, devices_matter=False))
+        return self._done
+
+    def _scheduled(self) -> str | None:
+        """Where the scheduler puts the pod; None if it does not, or not without evicting others.
+
+        A pod of a group is never scheduled by itself: it goes where the placement has it.
+        """
+        given = self._given
+        result = schedule_chosen(
+            self._done.inventory, given.target, given.question, lambda pod: _key(pod) == self._wanting, given.common
+        )
+        record = next((record for record in result.pods if _key(record.pod) == self._wanting), None)
+        if record is not None and record.pod.spec.scheduling_group is not None:
+            return self._nodes[self._wanting]
+        return record.node or None if record is not None and not result.evictions else None
+
+
+@dataclass(frozen=True)
+class _Arrived:
+    inventory: Inventory
+    claims: Sequence[ResourceClaim]
+
+
+class _Arrival:
+    """A pod that waits, in a cluster."""
+
+    def __init__(self, given: Given, inventory: Inventory, key: PodKey) -> None:
+        self._inventory, self._ground, self._key = inventory, given.ground(inventory), key
+        pod = next(pod for pod in self._ground.cluster.pods.values() if _key(pod) == key)
+        self._candidate = self._ground.ready(pod)
+
+    def on(self, node: str, meant: Meant) -> _Arrived | None:
+        """The cluster with the pod on the node, and what its claims got; None if it can't be there."""
+        ground, candidate = self._ground, self._candidate
+        asked = ground.claims_on(candidate, ground.cluster.nodes[node])
+        named = {claim.metadata.uid: meant.get((self._key, claim.metadata.name)) for claim in asked}
+        hint = {uid: allocation for uid, allocation in named.items() if allocation is not None}
+        standing = CarriedOut(ground)
+        if standing.place(candidate, node, hint) or Afterwards(ground).refusals([(candidate, node)]):
+            return None
+        pod, new = candidate.pod, list[ResourceClaim]()
+        for claim in standing.claims.values():
+            stored = claim
+            if claim.metadata.name == SPECIAL_NAME:
+                stored = replace(claim, metadata=replace(claim.metadata, name=stored_name(claim), uid=""))
+                pod = _with_special(pod, stored)
+            new.append(stored)
+        bound = Bind(pod, node, [*candidate.settled, *new]).apply(self._inventory)
+        return _Arrived(bound.inventory, new)
+
+
+def _with_special(pod: Pod, claim: ResourceClaim) -> Pod:
+    status = PodExtendedResourceClaimStatus(resource_claim_name=claim.metadata.name)
+    return replace(pod, status=replace(pod.status, extended_resource_claim_status=status))
+
+
+def _key(pod: Pod) -> PodKey:
+    return pod.metadata.namespace, pod.metadata.name
