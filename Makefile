@@ -10,6 +10,7 @@
 #   make browser      pages in Chromium; installs Chromium (as root, with apt-get), playwright and axe-core
 #   make fuzz         broken inputs through all commands; N=200000 says how many
 #   make man          manual pages in build/man
+#   make plugin       kubectl's plugin, a file for each platform, and krew's manifest; FROM=URL says where it will lie
 #   make wheel sbom   what a release ships, byte for byte the same on every machine
 #   make audit        known vulnerabilities of what is installed with dra-plan
 
@@ -21,7 +22,7 @@ PYTHON ?= $(shell for candidate in python3.13 python3.12 python3.11 python3 pyth
 	&& echo $$candidate && break; done)
 STAMP := $(VENV)/.installed
 
-.PHONY: quickstart test kubectl check format lint types imports long browser fuzz bench golden lock completions man licences audit wheel sbom clean
+.PHONY: quickstart test kubectl check format lint types imports long browser fuzz bench golden lock completions man licences audit wheel plugin sbom clean
 
 quickstart: $(STAMP)
 	$(BIN)/dra-plan allocate fixtures/quickstart
@@ -91,6 +92,10 @@ man: $(STAMP)
 wheel: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 1577836800)
 wheel: $(STAMP)
 	$(BIN)/python -m hatchling build -t wheel
+
+# Archives for krew, in dist/plugin: a program that needs nothing but Python, for each platform.
+plugin: $(STAMP)
+	$(BIN)/python -m scripts.plugin dist/plugin $(if $(FROM),--from $(FROM))
 
 # The bill of materials of what users get, from the lock file: CycloneDX, as JSON.
 sbom: $(STAMP)

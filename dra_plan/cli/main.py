@@ -25,6 +25,14 @@ def run() -> None:
     sys.exit(guarded(_run_app))
 
 
+def run_plugin() -> None:
+    """As `run`, but as kubectl's plugin, whatever the program's file is called."""
+    from dra_plan.cli.live import PLUGIN
+
+    sys.argv[0] = PLUGIN
+    run()
+
+
 def _open_missing_streams() -> None:
     """A standard stream that the caller has closed is empty, or swallows what is written; Python has None for it."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
