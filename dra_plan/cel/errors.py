@@ -17,7 +17,12 @@ class CelCompileError(CelError):
 
 
 class CelRuntimeError(CelError):
-    """An evaluation that ended in an error: no such key, overflow, cost limit passed, a result that is no bool."""
+    """An evaluation that ended in an error: no such key, overflow, cost limit passed, a result that is no bool.
+
+    `cost` is what had been spent by then, as upstream counts it; 0 where nothing was evaluated.
+    """
+
+    cost: int = 0
 
 
 class CelDeviceError(CelRuntimeError):

@@ -24,6 +24,7 @@ from dra_plan.cel.qualify import Attribute, Chain, Conditional, Evaluate, Qualif
 from dra_plan.cel.values import (
     NONE,
     EvaluationError,
+    Fatal,
     Optional,
     Uint,
     Value,
@@ -406,7 +407,7 @@ def _set_membership(operand: Evaluate, values: list[Value]) -> Planned | None:
 
 
 class Evaluator:
-    """A planned expression, ready to be evaluated any number of times; raises EvaluationError and Fatal."""
+    """A planned expression, ready to be evaluated any number of times."""
 
     def __init__(self, checked: Checked, *, exact_quantities: bool, observer: ValueObserver | None = None) -> None:
         planner = Planner(checked, exact_quantities=exact_quantities, observer=observer)
@@ -414,9 +415,16 @@ class Evaluator:
         self._slots = planner.slot_count
 
     def evaluate(self, device: Value) -> tuple[Value, int]:
-        """The value and the cost for the value of the variable `device`."""
-        run = Run(self._slots, device)
-        value = self._root(run)
-        if type(value) is EvaluationError:
+        """The value and the cost for the value of the variable `device`. Raises EvaluationError and Fatal."""
+        value, cost = self.outcome(device)
+        if isinstance(value, EvaluationError | Fatal):
             raise value
-        return value, run.cost
+        return value, cost
+
+    def outcome(self, device: Value) -> tuple[Value | EvaluationError | Fatal, int]:
+        """As `evaluate`, with an error in place of the value, and what was spent until then."""
+        run = Run(self._slots, device)
+        try:
+            return self._root(run), run.cost
+        except (EvaluationError, Fatal) as error:
+            return error, run.cost

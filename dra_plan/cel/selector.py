@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -35,13 +35,22 @@ _MOST_REMEMBERED = 10_000
 _CHANGES_QUANTITIES = frozenset(("add", "sub"))
 _COMPARES_QUANTITIES = frozenset(("isGreaterThan", "isLessThan", "compareTo"))
 _SEES_QUANTITY_FORM = frozenset(("isInteger", "asInteger", "asApproximateFloat"))
-_SLOW_FUNCTIONS = frozenset(("matches", "find", "findAll", "url", "isURL", "replace", "split", "join", "format"))
+_SLOW_FUNCTIONS = frozenset(
+    ("matches", "find", "findAll", "url", "isURL", "replace", "split", "join", "format", "lists.range")
+)
 
 
 class Evaluation(msgspec.Struct, frozen=True, gc=False):
     """What an evaluation gave: whether the device matches, and the run-time cost as upstream counts it."""
 
     match: bool
+    cost: int
+
+
+class FailedEvaluation(NamedTuple):
+    """The text of the error that ended an evaluation, and the cost until then."""
+
+    text: str
     cost: int
 
 
@@ -57,7 +66,7 @@ class Selector:
         self._exact = scope.changes_quantities and _sees_changed_quantities(checked)
         self.reads: frozenset[Read] | None = reads_of(checked)
         """What the expression looks at (kind, domain, id); None when it may look at everything."""
-        self._known: dict[tuple[object, ...], Evaluation | str] = {}
+        self._known: dict[tuple[object, ...], Evaluation | FailedEvaluation] = {}
         self._keys = None if self.reads is None else sorted(self.reads)
 
     @property
@@ -150,22 +159,27 @@ class Selector:
                 if len(self._known) >= _MOST_REMEMBERED:
                     self._known.clear()
                 self._known[key] = outcome
-        if isinstance(outcome, str):
-            raise CelRuntimeError(outcome)
+        if isinstance(outcome, FailedEvaluation):
+            error = CelRuntimeError(outcome.text)
+            error.cost = outcome.cost
+            raise error
         return outcome
 
-    def _evaluated(self, device: Device, driver: str) -> Evaluation | str:
-        """Result and cost, or the text of the error."""
+    def _evaluated(self, device: Device, driver: str) -> Evaluation | FailedEvaluation:
+        """Result and cost, or the error."""
 
-        def account() -> tuple[Value, int]:
+        def account() -> tuple[Value | EvaluationError | Fatal, int]:
             begin_work()
-            return self._evaluator.evaluate(self._value(device, driver))
+            return self._evaluator.outcome(self._value(device, driver))
 
+        cost = 0
         try:
             value, cost = with_room(account)
+            if isinstance(value, EvaluationError | Fatal):
+                raise value
             return Evaluation(_as_bool(value), cost)
         except (EvaluationError, Fatal, CelRuntimeError) as error:
-            return str(error)
+            return FailedEvaluation(str(error), cost)
 
     def _value(self, device: Device, driver: str) -> Value:
         lists, exact = self._lists, self._exact

@@ -30,7 +30,7 @@ def compared(question: Mending) -> Correction | None:
     """The expression with `compareTo` where two quantities, or two versions, are compared by signs."""
     expression = value_at(question.subject.value, question.path)
     extent = question.text.extent(question.path)
-    if extent is None or not isinstance(expression, str):
+    if extent is None or not isinstance(expression, str) or not ("<" in expression or ">" in expression):
         return None
     places = positions(question.text.text, extent, expression)
     scope = environment(question.newest, question.gates, "new")

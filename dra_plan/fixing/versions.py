@@ -6,6 +6,7 @@ from typing import Any
 
 from dra_plan.manifests import defaults
 from dra_plan.manifests.diagnose import diagnose
+from dra_plan.manifests.fitting import fits
 from dra_plan.manifests.kinds import Kind
 from dra_plan.manifests.objects import NOT_DECODED, typed
 from dra_plan.manifests.paths import FieldPath, value_at
@@ -42,12 +43,12 @@ def _moved(question: Mending, kind: Kind) -> Correction | None:
     """The fields of v1beta1 where later versions have them."""
     if kind.name == "ResourceSlice":
         nothing = Correction([], (), question.subject.value)
-        devices: Any = value_at(question.subject.value, ("spec", "devices"))
-        has_any = any(isinstance(device, dict) and "basic" in device for device in devices or ())
+        devices = _entries(question.subject.value, ("spec", "devices"))
+        has_any = any(isinstance(device, dict) and "basic" in device for device in devices)
         return requests.lifted(question, ("spec", "devices"), "basic") if has_any else nothing
     path = _REQUESTS.get(kind.name)
     value, edits = question.subject.value, list[CharEdit]()
-    for index, request in enumerate(value_at(value, path) or () if path else ()):
+    for index, request in enumerate(_entries(value, path) if path else ()):
         if path is None or not isinstance(request, dict) or "firstAvailable" in request:
             continue
         at = (*path, index)
@@ -59,15 +60,24 @@ def _moved(question: Mending, kind: Kind) -> Correction | None:
     return Correction(edits, (), value)
 
 
+def _entries(value: Any, path: FieldPath) -> list[Any]:
+    """The list at a path; empty for whatever else stands there."""
+    found = value_at(value, path)
+    return found if isinstance(found, list) else []
+
+
 def _is_same(old: dict[str, Any], old_version: str, new: dict[str, Any], new_version: str, kind: Kind) -> bool:
     """Whether two manifests are one object once they are read, and neither has anything that is dropped."""
     read = []
     for value, version in ((old, old_version), (new, new_version)):
-        decoded = diagnose(value, kind, version)
-        if decoded.wrong or decoded.unknown:
-            return False
+        stored = value
+        if not fits(value, kind, version):
+            decoded = diagnose(value, kind, version)
+            if decoded.wrong or decoded.unknown:
+                return False
+            stored = decoded.value
         try:
-            read.append(defaults.apply(typed(decoded.value, kind, version)))
+            read.append(defaults.apply(typed(stored, kind, version)))
         except NOT_DECODED:
             return False
     return bool(read[0] == _with_version(read[1], read[0]))

@@ -16,6 +16,7 @@ from dra_plan.fixing.files import FixedSource, fixed
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.releases import Target
 from dra_plan.validation.finding import Finding
+from dra_plan.validation.matches import BUDGET
 from dra_plan.validation.reading import Reading
 from dra_plan.validation.rule import Severity
 from dra_plan.validation.run import Judgement, judge
@@ -66,7 +67,7 @@ class ValidationReport(PrintedAnswer[ValidationDocument]):
                 for finding, (subject, problem) in zip(self.findings, self.judgement.broken, strict=True)
             ],
             rules=[rules[code].entry() for code in sorted(rules)],
-            warnings=warnings([*self.target.notices, *_of_coverage(self.target)]),
+            warnings=warnings([*self.target.notices, *_of_coverage(self.target), *_of_costs(self.judgement)]),
         )
 
 
@@ -80,6 +81,17 @@ def _of_coverage(target: Target) -> list[Notice]:
         f" with the fields, versions and limits of {target.version} (docs/releases.md)"
     )
     return [Notice("rules-of-another-release", text)]
+
+
+def _of_costs(judgement: Judgement) -> list[Notice]:
+    """That some selectors were not tried on all devices, so that what they do there is not told."""
+    if not judgement.untried:
+        return []
+    text = (
+        f"{counted(judgement.untried, 'selector')} not tried on all devices of the input: trying them costs more than"
+        f" {BUDGET:,} units of CEL together, so that nothing is said of what they choose (docs/rules.md)"
+    )
+    return [Notice("selectors-not-tried", text)]
 
 
 def report(

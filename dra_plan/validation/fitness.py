@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dra_plan.allocator import PoolDevice, PoolID, SelectorError
+from dra_plan.allocator import PoolDevice, PoolID
 from dra_plan.allocator.capacity import demand, short
 from dra_plan.allocator.constraints import Constraint, look_up, make
 from dra_plan.allocator.ranges import Steps
@@ -15,7 +15,7 @@ from dra_plan.explanation.published import attribute_value, qualified
 from dra_plan.manifests.paths import FieldPath
 
 from .input import Input, PlacedClaim, PlacedRequest
-from .matches import Offer
+from .matches import ChosenDevices, Offer
 from .rule import Problem, unschedulable, warning
 from .subject import Subject
 from .words import listed, nearest, none_of, shown
@@ -99,39 +99,29 @@ def _request(given: Input, options: Sequence[PlacedRequest]) -> Iterator[Problem
 def _unmet(given: Input, request: PlacedRequest) -> Problem | None:
     """Why no device can ever serve the request, or not enough of them; None if that can't be said."""
     want, path = request.want, request.path
-    if want.device_class is None or _has_bad_selector(want):
-        return None  # other rules tell of it
     devices, matches = given.devices, given.matches
     by_class = matches.of([condition for condition in want.conditions if condition.class_name is not None])
+    matching, offer = matches.of(want.conditions), matches.offer(want)
+    if want.device_class is None or by_class is None or matching is None or offer is None:
+        return None  # other rules tell of it
     if not by_class:
         told = none_of(len(devices), "device", "match", "the input") if devices else "the input's slices have no device"
         return NEVER_MET.at((*path, "deviceClassName"), f"class {want.device_class.metadata.name}: {told}")
-    matching = matches.of(want.conditions)
     if not matching and matches.fail(want.conditions):
         return None  # other rules tell of it
     if not matching:
         name = want.device_class.metadata.name
-        message = f"{none_of(len(by_class), 'device', 'match', f'class {name}')} the selectors"
+        message = f"{none_of(by_class.count, 'device', 'match', f'class {name}')} the selectors"
         return NEVER_MET.at((*path, "selectors"), message)
-    offer = matches.offer(want)
     if not offer.devices:
         return NEVER_MET.at(path, _taint_words(given, want, matching))
     return _capacity(given, want, offer.devices, path) or _number(given, want, offer, path)
 
 
-def _has_bad_selector(want: Want) -> bool:
-    for condition in want.conditions:
-        try:
-            condition.compiled()
-        except SelectorError:
-            return True
-    return False
-
-
-def _taint_words(given: Input, want: Want, devices: Sequence[PoolDevice]) -> str:
-    taint = first_untolerated(devices[0].taints, want.tolerations, given.target.rules)
+def _taint_words(given: Input, want: Want, devices: ChosenDevices) -> str:
+    taint = first_untolerated(devices.first.taints, want.tolerations, given.target.rules)
     key = taint.key if taint is not None else ""
-    which = "the only matching device has" if len(devices) == 1 else f"all {len(devices)} matching devices have"
+    which = "the only matching device has" if devices.count == 1 else f"all {devices.count} matching devices have"
     return f"{which} a taint that the request does not tolerate, such as {key}"
 
 
@@ -192,11 +182,15 @@ def _constraints(given: Input, claim: PlacedClaim) -> Iterator[Problem]:
 
 def _constraint(given: Input, claim: PlacedClaim, constraint: Constraint, path: FieldPath) -> Iterator[Problem]:
     types: dict[str, str] = {}
-    reached: list[PoolDevice] = []
+    kinds: dict[int, Sequence[PoolDevice]] = {}
     for options in claim.requests:
         for want in (request.want for request in options):
             if want.device_class is not None and constraint.applies(want.request_name, want.full_name):
-                reached += given.matches.of(want.conditions)
+                chosen = given.matches.of(want.conditions)
+                if chosen is None:
+                    return
+                kinds.update((id(kind), kind) for kind in chosen.kinds)
+    reached = [kind[0] for kind in kinds.values()]
     for device in reached:
         attribute = look_up(device, constraint.attribute)
         if attribute is not None:
@@ -204,7 +198,7 @@ def _constraint(given: Input, claim: PlacedClaim, constraint: Constraint, path: 
     if reached and not types:
         domain, _, name = constraint.attribute.rpartition("/")
         near = nearest(name, (known for of, known in _attributes(reached) if of == domain))
-        message = none_of(len({device.id for device in reached}), "matching device", "publish")
+        message = none_of(sum(map(len, kinds.values())), "matching device", "publish")
         yield NOBODY_HAS.at(path, f"{message} {shown(constraint.attribute)}", f"{domain}/{near}" if near else "")
     elif len(types) > 1 and "matchAttribute" in path:
         each = ", ".join(f"{kind} in {driver}" for kind, driver in types.items())

@@ -1,6 +1,7 @@
 """Which devices of the input selectors and tolerations leave over. Each answer is found once for all that ask alike.
 
-The allocator's own functions decide what matches.
+The allocator's own functions decide what matches. Devices that publish the same are asked about once, and what all
+evaluations of a check cost is limited.
 """
 
 from __future__ import annotations
@@ -11,11 +12,56 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+import msgspec
+
 from dra_plan.allocator import PoolDevice, SelectorError
 from dra_plan.allocator.requests import SelectorCondition, Want
 from dra_plan.allocator.taints import first_untolerated
 from dra_plan.api.resource import DeviceToleration
+from dra_plan.cel import Selector
+from dra_plan.cel.errors import CelError, CelRuntimeError
+from dra_plan.explanation.published import Publications
 from dra_plan.releases import Target
+
+from .limits import SELECTOR_COST
+
+BUDGET = 1_000_000
+"""What the costly evaluations of one check may cost together, in the units in which the API server counts."""
+CHEAP = 1_000
+"""Up to this cost an evaluation does not count; ordinary selectors cost some ten units."""
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenDevices:
+    """Some of the devices of the input by kinds; in the order of the input, and kinds in that of their first devices.
+
+    Devices of one kind publish the same, so that no selector tells them apart.
+    """
+
+    kinds: Sequence[Sequence[PoolDevice]]
+
+    @cached_property
+    def count(self) -> int:
+        """How many devices there are."""
+        return sum(map(len, self.kinds))
+
+    @property
+    def first(self) -> PoolDevice:
+        """The first in the order of the input."""
+        return self.kinds[0][0]
+
+    @cached_property
+    def examples(self) -> list[PoolDevice]:
+        """The first device of each kind."""
+        return [kind[0] for kind in self.kinds]
+
+    @cached_property
+    def publications(self) -> Publications:
+        """What they publish."""
+        return Publications(self.examples)
+
+    def __bool__(self) -> bool:
+        return bool(self.kinds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,57 +83,128 @@ class Offer:
         return any(device.device.allow_multiple_allocations for device in self.devices)
 
 
-class _Outcome(NamedTuple):
-    """What a condition gives on devices."""
+class ConditionOutcome(NamedTuple):
+    """What a condition gives on the devices that it is asked about."""
 
-    holds: list[PoolDevice]
-    fails: list[tuple[PoolDevice, str]]
+    asked: ChosenDevices
+    holds: ChosenDevices
+    fails: ChosenDevices
+    text: str
+    """The error on the first of those on which it fails."""
 
 
 class Matches:
-    """The devices, and which of them conditions and tolerations leave over."""
+    """The devices, and which of them conditions and tolerations leave over.
+
+    Answers are None where they are not known: a condition does not compile, the API server refuses it for its cost, or
+    the budget is used up; `untried` counts those of the last kind.
+    """
 
     def __init__(self, devices: Sequence[PoolDevice], target: Target) -> None:
-        self.devices, self._target = devices, target
-        self._outcomes: dict[tuple[str, ...], _Outcome] = {}
-        self._offers: dict[tuple[tuple[str, ...], tuple[DeviceToleration, ...]], Offer] = {}
+        self._target = target
+        self._all = ChosenDevices(_kinds(devices))
+        self._outcomes: dict[tuple[str, ...], ConditionOutcome | None] = {}
+        self._offers: dict[tuple[tuple[str, ...], tuple[DeviceToleration, ...]], Offer | None] = {}
+        self._left = BUDGET
+        self.untried = 0
 
-    def of(self, conditions: Sequence[SelectorCondition]) -> Sequence[PoolDevice]:
+    def key(self, conditions: Sequence[SelectorCondition]) -> tuple[str, ...]:
+        """What is the same for conditions that give the same."""
+        return tuple(condition.expression for condition in conditions)
+
+    def of(self, conditions: Sequence[SelectorCondition]) -> ChosenDevices | None:
         """The devices for which all conditions hold."""
-        return self._outcome(conditions).holds if conditions else self.devices
-
-    def failing(self, conditions: Sequence[SelectorCondition]) -> Sequence[tuple[PoolDevice, str]]:
-        """The devices on which the last condition fails, of those for which the others hold, and the errors."""
-        return self._outcome(conditions).fails
+        if not conditions:
+            return self._all
+        outcome = self.outcome(conditions)
+        return None if outcome is None else outcome.holds
 
     def fail(self, conditions: Sequence[SelectorCondition]) -> bool:
         """Whether one of the conditions ends in an error on a device that the ones before it let through."""
-        return any(self.failing(conditions[: index + 1]) for index in range(len(conditions)))
+        outcomes = (self.outcome(conditions[: index + 1]) for index in range(len(conditions)))
+        return any(outcome is not None and outcome.fails for outcome in outcomes)
 
-    def offer(self, want: Want) -> Offer:
+    def offer(self, want: Want) -> Offer | None:
         """The devices that the request's selectors choose and whose taints it tolerates."""
-        key = _key(want.conditions), tuple(want.tolerations)
+        key = self.key(want.conditions), tuple(want.tolerations)
         if key not in self._offers:
-            devices = self.of(want.conditions)
-            if self._target.features.device_taints:
-                rules = self._target.rules
-                devices = [d for d in devices if first_untolerated(d.taints, want.tolerations, rules) is None]
-            self._offers[key] = Offer(devices)
+            chosen = self.of(want.conditions)
+            self._offers[key] = None if chosen is None else Offer(self._tolerated(chosen, want.tolerations))
         return self._offers[key]
 
-    def _outcome(self, conditions: Sequence[SelectorCondition]) -> _Outcome:
-        key = _key(conditions)
+    def outcome(self, conditions: Sequence[SelectorCondition]) -> ConditionOutcome | None:
+        """What the last condition gives on the devices for which those before it hold."""
+        key = self.key(conditions)
         if key not in self._outcomes:
-            made = _Outcome([], [])
-            for device in self.of(conditions[:-1]):
-                try:
-                    if conditions[-1].holds(device):
-                        made.holds.append(device)
-                except SelectorError as failure:
-                    made.fails.append((device, failure.detail))
-            self._outcomes[key] = made
+            asked, selector = self.of(conditions[:-1]), _tried(conditions[-1])
+            self._outcomes[key] = None if asked is None or selector is None else self._evaluated(selector, asked)
         return self._outcomes[key]
 
+    def first_failing(self, condition: SelectorCondition, devices: ChosenDevices) -> PoolDevice | None:
+        """A device on which the condition fails; None if there is none. Those that are not known count as failing."""
+        for device in devices.examples:
+            if self._left < 0:
+                return device
+            try:
+                self._pay(condition.compiled().evaluate(device.device, driver=device.id.driver).cost)
+            except SelectorError:
+                return device
+            except CelRuntimeError as error:
+                self._pay(error.cost)
+                return device
+        return None
 
-def _key(conditions: Sequence[SelectorCondition]) -> tuple[str, ...]:
-    return tuple(condition.expression for condition in conditions)
+    def _tolerated(self, chosen: ChosenDevices, tolerations: Sequence[DeviceToleration]) -> list[PoolDevice]:
+        devices = [device for kind in chosen.kinds for device in kind]
+        if not self._target.features.device_taints:
+            return devices
+        rules = self._target.rules
+        return [device for device in devices if first_untolerated(device.taints, tolerations, rules) is None]
+
+    def _evaluated(self, selector: Selector, asked: ChosenDevices) -> ConditionOutcome | None:
+        """What the selector gives, or None where the budget does not last."""
+        holds, fails, text = list[Sequence[PoolDevice]](), list[Sequence[PoolDevice]](), ""
+        for kind in asked.kinds:
+            if self._left < 0:
+                self.untried += 1
+                return None
+            device = kind[0]
+            try:
+                evaluation = selector.evaluate(device.device, driver=device.id.driver)
+            except CelRuntimeError as error:
+                self._pay(error.cost)
+                text = text or str(error)
+                fails.append(kind)
+            else:
+                self._pay(evaluation.cost)
+                if evaluation.match:
+                    holds.append(kind)
+        return ConditionOutcome(asked, ChosenDevices(holds), ChosenDevices(fails), text)
+
+    def _pay(self, cost: int) -> None:
+        if cost > CHEAP:
+            self._left -= cost
+
+
+def _kinds(devices: Sequence[PoolDevice]) -> list[list[PoolDevice]]:
+    """The devices by all that a selector can see of them."""
+    kinds: dict[bytes | int, list[PoolDevice]] = {}
+    encode = msgspec.json.Encoder().encode
+    for device in devices:
+        seen = device.device
+        shares = bool(seen.allow_multiple_allocations)
+        try:
+            key: bytes | int = encode((device.id.driver, shares, seen.attributes, seen.capacity))
+        except (OverflowError, UnicodeError):
+            key = len(kinds)  # numbers and texts that JSON does not have are alike to nothing
+        kinds.setdefault(key, []).append(device)
+    return list(kinds.values())
+
+
+def _tried(condition: SelectorCondition) -> Selector | None:
+    """The selector; None if it does not compile or costs too much for the API server, which other rules tell."""
+    try:
+        selector = condition.compiled()
+        return selector if selector.max_cost <= SELECTOR_COST else None
+    except (SelectorError, CelError):
+        return None

@@ -24,13 +24,17 @@ _TOGETHER = (references, pools, matching, fitness, taintrules)
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What was found. `objects` were looked at, `spared` findings are left out for comments or settings."""
+    """What was found. `objects` were looked at, `spared` findings are left out for comments or settings.
+
+    `untried` selectors were not tried on all devices, because that costs more than a check may spend.
+    """
 
     findings: tuple[Finding, ...]
     broken: tuple[tuple[Subject, Problem], ...]
     """What each finding tells: the object and the problem, in the same order."""
     spared: int
     objects: int
+    untried: int = 0
 
 
 def judge(
@@ -47,7 +51,8 @@ def judge(
     """
     comments = Comments(reading.texts)
     with without_gc():
-        told = list(_findings(reading.subjects, target, against))
+        given = Input(reading.subjects, target)
+        told = list(_findings(reading.subjects, given, against))
     if ignore_unknown:
         told = [one for one in told if one[1].rule is not schema.UNKNOWN_FIELD]
     kept = [one for one in told if selection.counts(one[2]) and not comments.spare(one[2])]
@@ -55,13 +60,14 @@ def judge(
     kept.sort(key=lambda one: (order[one[0]], one[2].line, one[2].column, one[2].code))
     findings = tuple(finding for _, _, finding in kept)
     broken = tuple((subject, problem) for subject, problem, _ in kept)
-    return Judgement(findings, broken, len(told) - len(findings), len(reading.subjects))
+    spared = len(told) - len(findings)
+    return Judgement(findings, broken, spared, len(reading.subjects), given.matches.untried)
 
 
 def _findings(
-    subjects: Sequence[Subject], target: Target, against: Sequence[Subject]
+    subjects: Sequence[Subject], given: Input, against: Sequence[Subject]
 ) -> Iterator[tuple[Subject, Problem, Finding]]:
-    given = Input(subjects, target)
+    target = given.target
     found: Iterable[tuple[Subject, Problem]]
     found = chain(objects.check(subjects, target), *(rules.check(given) for rules in _TOGETHER))
     if against:

@@ -160,3 +160,16 @@ def test_hostile_text_in_a_diff(file: Path) -> None:
     assert "::error" not in out
     assert "\u202e" not in out
     assert "\tx" in out
+
+
+@pytest.mark.parametrize(("kind", "lists"), [("ResourceClaim", "requests"), ("ResourceSlice", "devices")])
+@pytest.mark.parametrize("value", ["1.5", "true", "text", "{a: 1}"])
+def test_an_old_version_with_no_list_where_one_belongs_is_told(file: Path, kind: str, lists: str, value: str) -> None:
+    inner = f"{{devices: {{{lists}: {value}}}}}" if kind == "ResourceClaim" else f"{{{lists}: {value}}}"
+    text = f"apiVersion: resource.k8s.io/v1beta1\nkind: {kind}\nmetadata: {{name: a}}\nspec: {inner}\n"
+    file.write_text(text, encoding="utf-8")
+    ran = in_process("validate", "claim.yaml", "-o", "short")
+    assert ran.status == 1
+    assert "DRA001" in ran.out
+    assert in_process("validate", "claim.yaml", "--fix").err == "nothing to fix\n"
+    assert file.read_text(encoding="utf-8") == text

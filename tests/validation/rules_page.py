@@ -72,6 +72,11 @@ gates, and by what is known to have changed ([releases.md](releases.md));
 their pod templates; PodGroups and Workloads; Nodes and what belongs to volumes;
 - what acts on a request beside validation: admission plugins and policies, webhooks, quotas, rights, and the names \
 that a server makes of `generateName`, whose five letters are chance.
+
+What selectors do with the devices of the input is found out by evaluating them, once on each kind of device. A \
+selector that the API server refuses for its estimated cost is not tried. Evaluations that cost more than 1,000 units \
+each may cost 1,000,000 together, as much as the API server allows one of them; where that is used up, the warning \
+`selectors-not-tried` says how many were left.
 """
 
 FIXING = """
