@@ -34,13 +34,13 @@ def _helpless(document: GrowthDocument) -> Iterator[Part]:
         number = len(document.beyond_help)
         yield f"No number of these nodes helps {counted(number, 'pod')}:"
         made = Table(("POD", "THE SCHEDULER SAYS"), flexible=(0, 1))
-        for names, message in _alike(document.beyond_help):
+        for names, message in alike(document.beyond_help):
             made.add(names, message)
         yield made
 
 
-def _alike(pods: Sequence[UnboundPod]) -> Iterator[tuple[str, str]]:
-    """Pods of which the same is said, told together."""
+def alike(pods: Sequence[UnboundPod]) -> Iterator[tuple[str, str]]:
+    """Pods of which the same is said, told together: their names, and what is said."""
     found: dict[str, list[str]] = {}
     for pod in pods:
         found.setdefault(pod.message or "", []).append(f"{pod.namespace}/{pod.name}")
@@ -88,7 +88,7 @@ def _priced(document: GrowthDocument) -> bool:
 
 def _undecided(document: GrowthDocument) -> str:
     if document.at_most is None:
-        tried = listed([_tried(each.nodes) for each in document.not_enough])
+        tried = listed([tried(each.nodes) for each in document.not_enough])
         return f"Undecided: with {tried} not every pod is bound, and more were not tried (--limit, --max-steps)."
     return (
         f"Undecided: what is needed costs at least {document.at_least}, and at most {document.at_most}, "
@@ -96,7 +96,8 @@ def _undecided(document: GrowthDocument) -> str:
     )
 
 
-def _tried(numbers: Sequence[TriedNumber]) -> str:
+def tried(numbers: Sequence[TriedNumber]) -> str:
+    """So many nodes of each kind, in words."""
     said = [f"{number.count} like {number.like}" for number in numbers if number.count]
     return " and ".join(said) or "no new node"
 
@@ -104,8 +105,8 @@ def _tried(numbers: Sequence[TriedNumber]) -> str:
 def _fewer(document: GrowthDocument) -> Iterator[Part]:
     made = Table(("NOT ENOUGH", "WITHOUT A NODE", "THE SCHEDULER SAYS"), grouped=1, flexible=(0, 1, 2))
     for each in document.not_enough:
-        for names, message in _alike(each.unbound):
-            made.add(_tried(each.nodes), names, message)
+        for names, message in alike(each.unbound):
+            made.add(tried(each.nodes), names, message)
     if made.rows:
         yield made
 

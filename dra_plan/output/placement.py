@@ -48,23 +48,24 @@ def _verdict(document: PlacementDocument) -> Iterator[Part]:
         name = f"podgroup {group.namespace}/{group.name}"
         yield f"{name} needs {group.needed} of its waiting pods, and has {group.placed}."
     if document.proof is not None:
-        yield _proof(document.proof)
+        yield proof(document.proof)
     if document.refused_afterwards:
         yield Paragraph(list(_refused(document)))
     yield from _priorities(document)
     yield from _scheduler(document)
 
 
-def _proof(proof: ImpossibilityProof) -> Paragraph:
-    names = listed([_pod(pod) for pod in proof.pods])
-    if len(proof.pods) == 1:
+def proof(of: ImpossibilityProof) -> Paragraph:
+    """The smallest set that can't be placed, and what is in the way."""
+    names = listed([_pod(pod) for pod in of.pods])
+    if len(of.pods) == 1:
         lines = [f"{names} has no place, even alone:"]
     else:
         lines = [
-            f"These {len(proof.pods)} can't run at the same time, and without any one of them the others can: {names}.",
-            f"With {counted(len(proof.pods) - 1, 'of them', 'of them')} placed, in the way of {_pod(proof.left)}:",
+            f"These {len(of.pods)} can't run at the same time, and without any one of them the others can: {names}.",
+            f"With {counted(len(of.pods) - 1, 'of them', 'of them')} placed, in the way of {_pod(of.left)}:",
         ]
-    return Paragraph([*lines, *(f"  {line}" for line in _in_the_way(proof))])
+    return Paragraph([*lines, *(f"  {line}" for line in _in_the_way(of))])
 
 
 def _in_the_way(proof: ImpossibilityProof) -> Iterator[str]:
@@ -132,6 +133,13 @@ def devices_of(claims: Sequence[PlacedPodClaim]) -> str:
         for result in claim.allocation.devices.results:
             names.setdefault(result.driver, []).append(result.device)
     return "; ".join(f"{driver}: {listed(found)}" for driver, found in names.items())
+
+
+def device_lines(entry: PlacedPodEntry) -> Iterator[str]:
+    """Each device of a pod, with the claim and the request that get it."""
+    for claim in entry.claims:
+        for result in claim.allocation.devices.results:
+            yield f"{text.device_name(result)}: claim {claim.name}, request {result.request}"
 
 
 def _pod(pod: ObjectName) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dra_plan.allocator import AllocationError, DeviceID, NodeOutcome, Outcome, View
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
+from dra_plan.api.resource import ResourceClaim
 from dra_plan.documents.devices import DeviceCheck
 from dra_plan.explanation import funnel
 from dra_plan.explanation.funnel import NodeOffer
@@ -49,14 +50,28 @@ def on_nodes(plan: AllocationPlan, inventory: Inventory, view: View) -> list[dic
     return [dict(_of_set(one, nodes, view)) for one in plan.claim_sets]
 
 
-def at_attempt(attempt: FailedAttempt, told: Mapping[str, tuple[str, str]], most: int) -> dict[str, AnswerOnNode]:
+def at_attempt(
+    attempt: FailedAttempt, told: Mapping[str, tuple[str, str]], most: int = MOST_ASKED
+) -> dict[str, AnswerOnNode]:
     """What became of a pod's last attempt on the nodes that are told, with outcome and message, as things were then.
 
     The first `most` of them are asked for the reasons on their devices.
     """
-    placements = Placements(attempt.view(), attempt.claims, None, attempt.allocated)
-    nodes = [node for node in attempt.nodes if node.metadata.name in told]
-    offers = {node.metadata.name: _offer(placements, node) for node in nodes[:most]}
+    return refused_then(attempt.view(), attempt.nodes, attempt.claims, attempt.allocated, told, most)
+
+
+def refused_then(
+    view: View,
+    nodes: Iterable[Node],
+    claims: Sequence[ResourceClaim],
+    allocated: Sequence[ResourceClaim],
+    told: Mapping[str, tuple[str, str]],
+    most: int = MOST_ASKED,
+) -> dict[str, AnswerOnNode]:
+    """What became of claims on the nodes that are told, with outcome and message, in the cluster of `view`."""
+    placements = Placements(view, claims, None, allocated)
+    asked = [node for node in nodes if node.metadata.name in told] if claims else []
+    offers = {node.metadata.name: _offer(placements, node) for node in asked[:most]}
     return {
         name: AnswerOnNode(outcome, message, refused=tuple(_refused(offers.get(name))))
         for name, (outcome, message) in told.items()

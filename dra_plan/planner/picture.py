@@ -58,6 +58,8 @@ class DrawnPool:
     devices: tuple[DrawnDevice, ...]
     counter_sets: tuple[CounterSetLeft, ...]
     seen: SeenPool
+    home: str = ""
+    """The node that the devices are on, or that alone sees them; "" where several do."""
 
     def at(self, view: View, claims: Iterable[ResourceClaim]) -> DrawnPool:
         """The pool when `claims`, and no others, have devices of it; `view` is of the same cluster."""
@@ -114,7 +116,19 @@ def _pool(seen: SeenPool, view: View, frames: Sequence[str], users: _DeviceUsers
         devices=tuple(_device(device, left, framed_by, users) for device in left.devices),
         counter_sets=tuple(left.counter_sets()),
         seen=seen,
+        home=_home(seen),
     )
+
+
+def _home(seen: SeenPool) -> str:
+    """Other nodes may see a pool for its counters alone."""
+    nodes = [node.metadata.name for node in seen.nodes]
+    slices = [each.object.spec for each in (*seen.pool.slices, *seen.pool.elsewhere)]
+    names = {spec.node_name for spec in slices if spec.devices}
+    if len(nodes) > 1 and len(names) == 1:
+        [name] = names
+        return name if name in nodes else ""
+    return nodes[0] if len(nodes) == 1 else ""
 
 
 def _device(device: PoolDevice, left: PoolRemainder, framed_by: str, users: _DeviceUsers) -> DrawnDevice:

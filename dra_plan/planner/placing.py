@@ -11,10 +11,8 @@ from dra_plan.api.notice import Notice
 from dra_plan.api.podgroups import PodGroup
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.claimsets.podstate import is_waiting
-from dra_plan.documents.base import ObjectName, answer_target, claim_allocation, warnings
-from dra_plan.documents.capacity import NextCopy
+from dra_plan.documents.base import answer_target, claim_allocation, warnings
 from dra_plan.documents.placement import (
-    ImpossibilityProof,
     PlacedPodClaim,
     PlacedPodEntry,
     PlacementDocument,
@@ -27,22 +25,18 @@ from dra_plan.documents.placement import (
 from dra_plan.placement.candidates import PodToPlace, kinds_of
 from dra_plan.placement.ground import Ground
 from dra_plan.placement.program import Need
-from dra_plan.placement.proof import smallest
 from dra_plan.placement.seek import BestPlacement, PlacementQuestion, levels_of
 from dra_plan.planner import completeness, notices
 from dra_plan.planner.answer import PrintedAnswer, counted
-from dra_plan.planner.capacity_obstacles import next_copy
 from dra_plan.planner.newfields import of_new_fields
 from dra_plan.planner.nodes import with_nodes
+from dra_plan.planner.placing_proof import ProvedImpossible, pod_name, prove
 from dra_plan.planner.podgroups import tell_groups_apart
 from dra_plan.planner.question import Question
 from dra_plan.planner.scheduling import Chosen, choice, schedule_chosen
 from dra_plan.releases import Target
 from dra_plan.scheduler.groups.placement import PlacementError, placements
 from dra_plan.scheduler.keys import GroupKey, group_key
-from dra_plan.scheduler.messages import fit_error
-from dra_plan.scheduler.podrecord import PodRecord
-from dra_plan.scheduler.refusals import refusals
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,7 +49,7 @@ class PlacementPlan(PrintedAnswer[PlacementDocument]):
     needs: tuple[Need, ...]
     groups: tuple[tuple[PodGroup, Need], ...]
     outcome: PlacementOutcome
-    proof: ImpossibilityProof | None
+    proof: ProvedImpossible | None
     scheduler: SchedulerResult | None
     most: bool
     notices: tuple[Notice, ...] = ()
@@ -91,9 +85,9 @@ class PlacementPlan(PrintedAnswer[PlacementDocument]):
             at_least=len(found.placed),
             at_most=sum(found.bounds),
             placed=[_entry(each.candidate, each.node, each.claims) for each in found.placed] if told else [],
-            left=[_name(each) for each in found.left] if told else [],
+            left=[pod_name(each) for each in found.left] if told else [],
             groups=[self._group(*each) for each in self.groups],
-            proof=self.proof,
+            proof=self.proof.document if self.proof is not None else None,
             refused_afterwards=[
                 RefusedAfterwards(
                     namespace=late.candidate.pod.metadata.namespace,
@@ -150,11 +144,6 @@ def _entry(candidate: PodToPlace, node: str, claims: Sequence[ResourceClaim]) ->
     )
 
 
-def _name(candidate: PodToPlace) -> ObjectName:
-    metadata = candidate.pod.metadata
-    return ObjectName(kind="Pod", namespace=metadata.namespace, name=metadata.name)
-
-
 def place_pods(inventory: Inventory, target: Target, question: Question, *, most: bool = False) -> PlacementPlan:
     """Seeks a placement of the pods that wait, or of those that are chosen.
 
@@ -174,7 +163,7 @@ def place_pods(inventory: Inventory, target: Target, question: Question, *, most
         needs=tuple(needs),
         groups=tuple(zip(groups, _group_needs(ground, asked, groups), strict=True)),
         outcome=outcome,
-        proof=_proof(asked, needs) if outcome == "Impossible" and asked.kinds else None,
+        proof=prove(asked, needs) if outcome == "Impossible" and asked.kinds else None,
         scheduler=_scheduler(inventory, target, question, chosen, found) if most else None,
         most=most,
         notices=(
@@ -276,44 +265,6 @@ def _outcome(question: PlacementQuestion, found: BestPlacement, needs: Sequence[
     if all(sum(numbers[kind] for kind in need.kinds) >= need.number for need in needs):
         return "Placed"
     return "Impossible" if question.is_excluded(needs) else "Undecided"
-
-
-# What proves that there is none
-
-
-def _proof(question: PlacementQuestion, needs: Sequence[Need]) -> ImpossibilityProof | None:
-    """A smallest set that can't be placed, and what is in the way of one of them when the others are placed."""
-    pods = [
-        member
-        for need in smallest(question, needs)
-        for member in [m for kind in sorted(need.kinds) for m in question.kinds[kind].members][: need.number]
-    ]
-    if not pods:
-        return None
-    others = PlacementQuestion(question.ground, kinds_of(pods))
-    found = others.best(levels_of(others.kinds, by_priority=False))
-    left = found.left[0] if found.left else pods[-1]
-    message, obstacles = _in_the_way(question.ground, found, left)
-    return ImpossibilityProof(
-        pods=[_name(pod) for pod in pods],
-        together=len(found.placed),
-        left=_name(left),
-        message=message,
-        in_the_way=obstacles,
-    )
-
-
-def _in_the_way(ground: Ground, found: BestPlacement, left: PodToPlace) -> tuple[str, NextCopy | None]:
-    placed = [(each.candidate, each.node, each.claims) for each in found.placed]
-    with ground.holding_pods(placed) as simulation:
-        refused = refusals(simulation, left.pod)
-        total = len(simulation.cluster.nodes)
-        if left.refusal is not None:
-            return fit_error(total, {}, pre_filter=left.refusal.message, post_filter=""), None
-        first = {name: statuses[0] for name, statuses in refused.of_nodes.items() if statuses}
-        copies = {name: sum(each.node == name for each in found.placed) for _, name, _ in placed}
-        told = next_copy(simulation, PodRecord(left.pod), refused, copies, ground.max_steps) if first else None
-        return fit_error(total, first, pre_filter="", post_filter=""), told
 
 
 # What the scheduler would do

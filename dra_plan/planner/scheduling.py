@@ -121,11 +121,13 @@ def schedule_chosen(
     chosen: Chosen,
     common: Common | None = None,
     view: View | None = None,
+    *,
+    explain: bool = False,
 ) -> SimulationResult:
     """What becomes of the chosen pods, for answers that ask the scheduler more than once. The others stay as they are.
 
     Of the question only the budgets count. The notices are those of the simulation alone. `common` is shared with
-    other questions, `view` is what the target sees of the inventory.
+    other questions, `view` is what the target sees of the inventory; with `explain` failed attempts are kept.
     """
     simulation = Simulation(
         inventory,
@@ -135,6 +137,7 @@ def schedule_chosen(
         chosen=chosen,
         common=common,
         view=view,
+        explain=explain,
     )
     return simulate(simulation)
 

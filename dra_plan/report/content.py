@@ -28,7 +28,11 @@ class Page:
     moments: list[PictureChange] = field(default_factory=list)
     """What is another than in the beginning, at moments that picks are shown in."""
     picks_title: str = "Claim sets"
+    opens_on: int | None = None
+    """The pick that the page opens on; None for the first that ended badly."""
     gets_word: str = "would get"
+    harm_word: str = ""
+    """What is said of devices whose holders suffer from what is picked."""
     slider: bool = False
     tiles_when: str = ""
     """When as much was free as the head of the page says, where that is not plain."""

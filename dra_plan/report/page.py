@@ -33,6 +33,8 @@ def render(page: Page) -> str:
         "document": document,
         "document_follows": follows,
         "gets": page.gets_word,
+        "harm": page.harm_word,
+        "opens_on": page.opens_on,
         "moments": [moment.plain(texts) for moment in page.moments],
         "picks": [pick.plain(texts) for pick in page.picks],
         "scenes": [scene.plain() for scene in page.scenes],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from dra_plan.allocator import AllocationError, View
@@ -37,15 +38,20 @@ from dra_plan.planner.allocation import AllocationPlan
 from dra_plan.planner.answer import PrintedAnswer
 from dra_plan.planner.diff import ClusterDiff
 from dra_plan.planner.explanation import Explanation
+from dra_plan.planner.growth.plan import GrowthPlan
 from dra_plan.planner.picture import draw
+from dra_plan.planner.placing import PlacementPlan
 from dra_plan.planner.scheduling import SchedulePlan
 
 from . import told
 from .capacitypages import fill_capacity
 from .content import Page
 from .diffpages import fill_diff
+from .drainpages import fill_drains
 from .findings import by_file
+from .growthpages import fill_growth
 from .page import render
+from .placepages import fill_placement
 from .scene import Scene, scene
 from .schedulepages import fill_schedule
 from .setpages import fill_allocation, fill_explanation
@@ -98,7 +104,12 @@ def page(answer: PrintedAnswer[Any], inventory: Inventory | None = None, view: V
         sides = [_drawn(side.inventory, side.view, title) for side, title in _sides(answer)]
         fill_diff(made, answer, [side for side in sides if side is not None] if None not in sides else [])
         return made
-    drawn = None if inventory is None or view is None else _drawn(inventory, view)
+    if isinstance(answer, GrowthPlan) and inventory is not None:
+        grown = answer.grown(inventory, answer.final.counts)
+        view = View.of(grown, answer.target)
+        drawn = _drawn(grown, view, new={node for names in answer.final.added for node in names})
+    else:
+        drawn = None if inventory is None or view is None else _drawn(inventory, view)
     made.scenes = [] if drawn is None else [drawn]
     _fill(made, answer, inventory, view)
     return made
@@ -108,10 +119,10 @@ def _sides(answer: ClusterDiff) -> Any:
     return (answer.before, "Before"), (answer.after, "After")
 
 
-def _drawn(inventory: Inventory, view: View, title: str = "") -> Scene | None:
+def _drawn(inventory: Inventory, view: View, title: str = "", new: Collection[str] = ()) -> Scene | None:
     """The picture; None for a cluster that can't be drawn: what is wrong is said by the answer, where it matters."""
     try:
-        made = scene(draw(inventory, view, infer_nodes=True), title)
+        made = scene(draw(inventory, view, infer_nodes=True), title, new)
     except (AllocationError, InputError):
         return None
     return made if made.places else None
@@ -148,6 +159,12 @@ def _fill(made: Page, answer: PrintedAnswer[Any], inventory: Inventory | None, v
         fill_schedule(made, answer, view)
     elif isinstance(document, CapacityDocument):
         fill_capacity(made, document)
+    elif isinstance(answer, GrowthPlan):
+        fill_growth(made, answer, inventory, view)
+    elif isinstance(answer, PlacementPlan):
+        fill_placement(made, answer, inventory, view)
+    elif isinstance(document, DrainsDocument):
+        fill_drains(made, document)
     elif isinstance(document, ValidationDocument):
         _fill_validation(made, document)
 

@@ -21,13 +21,17 @@ GOOD, BAD, OTHER = "good", "bad", "other"
 
 @dataclass
 class Mark:
-    """What a pick says of a place: a word and its tone, more words, devices that it gets, and why others are none."""
+    """What a pick says of a place: a word and its tone, more words, devices that it gets, and why others are none.
+
+    `harms` are devices in use whose holders suffer from what is picked, with what becomes of these.
+    """
 
     tone: str
     label: str
     message: str = ""
     gets: dict[int, str] = field(default_factory=dict)
     notes: dict[int, str] = field(default_factory=dict)
+    harms: dict[int, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -64,7 +68,8 @@ class Pick:
 def _plain(mark: Mark, texts: Texts) -> list[Any]:
     gets = {str(at): texts.at(request) for at, request in mark.gets.items()}
     notes = {str(at): texts.at(note) for at, note in mark.notes.items()}
-    return [mark.tone, texts.at(mark.label), texts.at(mark.message), gets, notes]
+    harms = {str(at): texts.at(harm) for at, harm in mark.harms.items()}
+    return [mark.tone, texts.at(mark.label), texts.at(mark.message), gets, notes, harms]
 
 
 _OUTCOMES = {

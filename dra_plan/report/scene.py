@@ -7,7 +7,7 @@ devices and as many of them in each state are one kind, and drawn once.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -61,6 +61,8 @@ class ScenePlace:
     node: str
     pools: list[ScenePool]
     reached_by: tuple[str, ...] = ()
+    is_new: bool = False
+    """Whether it is a node that there is not yet."""
 
     @cached_property
     def devices(self) -> list[SceneDevice]:
@@ -75,7 +77,7 @@ class ScenePlace:
         )
         states = Counter((d.pool.driver, d.drawn.model, d.drawn.profile, d.state) for d in self.devices)
         pools = tuple((pool.pool.driver, pool.pool.state, len(pool.devices)) for pool in self.pools)
-        return bool(self.node) or self.number, looks, pools, frozenset(states.items())
+        return bool(self.node) or self.number, self.is_new, looks, pools, frozenset(states.items())
 
     @property
     def models(self) -> list[CountedModel]:
@@ -152,7 +154,7 @@ class Scene:
 
     @cached_property
     def kinds(self) -> list[AlikePlaces]:
-        """The kinds: nodes with devices first, those with fewest free last; then pools; then nodes without devices."""
+        """The kinds: new nodes first, then those with devices, pools, and nodes without devices."""
         groups: dict[tuple[Any, ...], list[ScenePlace]] = {}
         for place in self.places:
             groups.setdefault(place.likeness, []).append(place)
@@ -209,31 +211,31 @@ def _rank(places: list[ScenePlace]) -> tuple[int, int]:
     place = places[0]
     if not place.node:
         return 1, place.number
-    return (0 if place.devices else 2), place.number
+    return (-1 if place.is_new else 0 if place.devices else 2), place.number
 
 
-def scene(picture: ClusterPicture, title: str = "") -> Scene:
-    """The places of a cluster, and where its nodes and devices are found among them."""
+def scene(picture: ClusterPicture, title: str = "", new: Collection[str] = ()) -> Scene:
+    """The places of a cluster, and where its nodes and devices are found among them; `new` nodes stand first."""
     own: dict[str, list[DrawnPool]] = {name: [] for name in picture.nodes}
     others = []
     for pool in picture.pools:
-        if len(pool.nodes) == 1 and pool.nodes[0] in own:
-            own[pool.nodes[0]].append(pool)
+        if pool.home in own:
+            own[pool.home].append(pool)
         else:
             others.append(pool)
     made = Scene([], title)
     for name, pools in own.items():
-        _add(made, name, name, pools)
+        _add(made, name, name, pools, is_new=name in new)
     for pool in others:
         _add(made, f"{pool.driver}/{pool.name}", "", [pool])
     return made
 
 
-def _add(to: Scene, title: str, node: str, pools: list[DrawnPool]) -> None:
+def _add(to: Scene, title: str, node: str, pools: list[DrawnPool], *, is_new: bool = False) -> None:
     numbered: Iterator[int] = iter(range(sum(len(pool.devices) for pool in pools)))
     drawn = [ScenePool(pool, [SceneDevice(next(numbered), pool, each) for each in pool.devices]) for pool in pools]
     reached = pools[0].nodes if not node else ()
-    place = ScenePlace(len(to.places), title, node, drawn, reached)
+    place = ScenePlace(len(to.places), title, node, drawn, reached, is_new)
     to.places.append(place)
     if node:
         to.by_node[node] = place

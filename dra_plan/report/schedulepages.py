@@ -13,8 +13,9 @@ from dra_plan.planner.onnodes import MOST_ASKED, at_attempt
 from dra_plan.planner.scheduling import SchedulePlan
 from dra_plan.scheduler.failedattempts import FailedAttempt
 
-from . import picks, told
+from . import drawnpods, picks, told
 from .content import Page
+from .drawnpods import DrawnPod
 from .moments import Beginning, Moments
 from .picks import Mark, Pick
 from .scene import Scene
@@ -45,9 +46,9 @@ def fill_schedule(made: Page, answer: SchedulePlan, view: View | None) -> None:
     made.tiles_when = "Before the first pod is tried." if made.slider else ""
     why = {(pod.namespace, pod.name): each for each in document.explanations or () for pod in each.pods}
     for number, pod in enumerate(document.pods):
-        pick = _pick(pod, number)
+        pick = pod_pick(pod, number)
         made.picks.append(pick)
-        made.articles.append(_article(pick, pod, document, why.get((pod.namespace, pod.name))))
+        made.articles.append(pod_article(pick, pod, document, why.get((pod.namespace, pod.name))))
     if made.scenes and view is not None:
         _draw(made, answer, view, why)
 
@@ -56,7 +57,8 @@ def _s(number: int) -> str:
     return "s" if number == 1 else ""
 
 
-def _pick(pod: ScheduledPod, number: int) -> Pick:
+def pod_pick(pod: ScheduledPod, number: int) -> Pick:
+    """A pod of a schedule, to be picked."""
     line = pod.message or pod.waiting or ""
     if pod.node_name:
         line = f"on {pod.node_name}" if pod.attempts else f"on {pod.node_name} before"
@@ -64,7 +66,10 @@ def _pick(pod: ScheduledPod, number: int) -> Pick:
     return Pick(f"pick-{number}", name, _TONES.get(pod.outcome, picks.BAD), pod.outcome, line, [])
 
 
-def _article(pick: Pick, pod: ScheduledPod, document: ScheduleDocument, why: ExplainedAttempt | None) -> told.Article:
+def pod_article(
+    pick: Pick, pod: ScheduledPod, document: ScheduleDocument, why: ExplainedAttempt | None
+) -> told.Article:
+    """What is told of a pod of a schedule; `why` it has no node, if that is known."""
     devices = [
         f"{claim.name}, request {result.request}: {text.device_name(result)}"
         for claim in document.claims
@@ -99,7 +104,7 @@ def _draw(made: Page, answer: SchedulePlan, view: View, why: Mapping[PodKey, Exp
     drawn = made.scenes[0]
     beginning = Beginning(drawn, view)
     going_on = Moments(beginning)
-    claims = _claims_by_pod(answer.outcome.claims)
+    claims = claims_by_pod(answer.outcome.claims)
     evicted: dict[str, list[str]] = {}
     for each in answer.document.evictions:
         evicted.setdefault(each.preemptor, []).append(each.pod)
@@ -114,7 +119,8 @@ def _draw(made: Page, answer: SchedulePlan, view: View, why: Mapping[PodKey, Exp
     _draw_failed(made, beginning, failed, why)
 
 
-def _claims_by_pod(claims: list[ResourceClaim]) -> dict[PodKey, dict[str, ResourceClaim]]:
+def claims_by_pod(claims: list[ResourceClaim]) -> dict[PodKey, dict[str, ResourceClaim]]:
+    """The claims with devices that are reserved for each pod."""
     found: dict[PodKey, dict[str, ResourceClaim]] = {}
     for claim in claims:
         for user in claim.status.reserved_for if claim.status is not None and claim.allocation is not None else ():
@@ -132,16 +138,8 @@ def _held(pod: str, beginning: Beginning) -> Iterator[str]:
 
 
 def _marks(pod: ScheduledPod, claims: Mapping[str, ResourceClaim], drawn: Scene) -> dict[int, Mark]:
-    made: dict[int, Mark] = {}
-    place = drawn.by_node.get(pod.node_name or "")
-    if place is not None:
-        made[place.number] = Mark(picks.GOOD, "bound here" if pod.attempts else "runs here")
-    for claim in claims.values():
-        for result in claim.allocation.devices.results if claim.allocation is not None else ():
-            for device in drawn.by_device.get(text.device_name(result), ())[:1]:
-                where = drawn.home[id(device)]
-                mark = made.setdefault(where.number, Mark(picks.GOOD, "used"))
-                mark.gets[device.at] = f"request {result.request}"
+    bound = DrawnPod(f"{pod.namespace}/{pod.name}", pod.node_name or "", tuple(claims.values()))
+    made = drawnpods.of_one(bound, drawn, "bound here" if pod.attempts else "runs here")
     for name, message in pod.errors.items():
         if name in drawn.by_node:
             made[drawn.by_node[name].number] = Mark(picks.BAD, "error", message)

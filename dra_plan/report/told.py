@@ -22,6 +22,8 @@ from dra_plan.output.explain_funnel import (
 )
 from dra_plan.output.explain_removed import removed
 
+from .bars import Bars
+
 MOST_ROWS = 300
 """A table of more rows is given as plain text, which a browser shows at once."""
 
@@ -94,6 +96,7 @@ class Article:
     sentence: str
     summary: list[ToldLine] = field(default_factory=list)
     stories: list[Story] = field(default_factory=list)
+    bars: Bars | None = None
     rest: list[ToldLine] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
     in_vain: str = ""

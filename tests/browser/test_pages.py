@@ -9,7 +9,7 @@ import pytest
 from dra_plan import Cluster
 from tests.browser.conftest import Open
 from tests.report.hostile import NAMES
-from tests.report.reading import COMMANDS, FIXTURES, ROOT, answer, html_of
+from tests.report.reading import FIXTURES, PAGES, ROOT, answer, html_of
 from tests.report.test_page import _hostile_cluster
 
 
@@ -17,7 +17,7 @@ def _document(fixture: str, command: str) -> Any:
     return answer(command, Cluster.load(ROOT / "fixtures" / fixture)).to_dict()
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", PAGES)
 @pytest.mark.parametrize("fixture", FIXTURES)
 def test_a_page_opens_says_everything_and_has_no_fault(fixture: str, command: str, opens: Open) -> None:
     opened = opens(html_of(fixture, command), bypass_csp=True, reduced_motion="reduce")
@@ -32,7 +32,7 @@ def test_a_page_opens_says_everything_and_has_no_fault(fixture: str, command: st
     assert opened.asked == []
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", PAGES)
 def test_the_policy_stops_nothing_of_ours_and_all_else(command: str, opens: Open) -> None:
     opened = opens(html_of("mig", command))
     assert opened.said == []
@@ -87,7 +87,7 @@ def test_contrasts_hold_in_both_schemes_and_nothing_is_wider_than_the_window(
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", PAGES)
 def test_without_javascript_every_answer_is_there_as_text(command: str, opens: Open) -> None:
     opened = opens(html_of("gpu-fleet", command), java_script_enabled=False)
     assert opened.page.locator(".answer:visible").count() == opened.page.locator(".answer").count()

@@ -11,7 +11,9 @@ from dra_plan import Cluster
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = sorted(path.name for path in (ROOT / "fixtures").iterdir() if path.is_dir() and path.name != "expected")
-COMMANDS = ("allocate", "capacity", "diff", "explain", "pools", "schedule", "validate")
+COMMANDS = ("allocate", "capacity", "diff", "explain", "place", "pools", "schedule", "validate")
+PAGES = (*COMMANDS, "drains", "grow")
+"""All kinds of pages: the commands, and two that need options."""
 VOID = {"meta", "link", "input", "br", "hr", "img"}
 
 
@@ -70,6 +72,13 @@ def read(html: str) -> ReadPage:
 def answer(command: str, cluster: Cluster) -> Any:
     if command == "diff":
         return cluster.diff(cluster.drain(cluster.inventory.nodes[0].metadata.name))
+    if command == "drains":
+        return cluster.drain_each()
+    if command == "grow":
+        nodes = [node.metadata.name for node in cluster.inventory.nodes]
+        return cluster.grow(like="tpu-b-3" if "tpu-b-3" in nodes else nodes[0])  # others have pools that nodes share
+    if command == "schedule":
+        return cluster.schedule(explain=True)
     return getattr(cluster, command)()
 
 

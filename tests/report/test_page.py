@@ -14,7 +14,7 @@ import pytest
 from dra_plan import Cluster
 from dra_plan.errors import UsageError
 from tests.report.hostile import NAMES
-from tests.report.reading import COMMANDS, FIXTURES, ROOT, answer, html_of, read
+from tests.report.reading import FIXTURES, PAGES, ROOT, answer, html_of, read
 
 EACH = [name if name in ("gpu-fleet", "mig") else pytest.param(name, marks=pytest.mark.long) for name in FIXTURES]
 """All fixtures; two of them in every run."""
@@ -24,7 +24,7 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", PAGES)
 def test_policy_lets_nothing_but_our_own_script_and_styles(command: str) -> None:
     page = read(html_of("quickstart", command))
     rules = dict(part.split(" ", 1) for part in page.policy.split("; "))
@@ -34,7 +34,7 @@ def test_policy_lets_nothing_but_our_own_script_and_styles(command: str) -> None
     assert {"base-uri", "form-action", "require-trusted-types-for"} <= rules.keys()
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", PAGES)
 def test_nothing_is_loaded_and_nothing_runs_in_attributes(command: str) -> None:
     for tag, attributes in read(html_of("gpu-fleet", command)).elements:
         assert tag not in ("iframe", "object", "embed", "base", "form", "img")
@@ -45,7 +45,7 @@ def test_nothing_is_loaded_and_nothing_runs_in_attributes(command: str) -> None:
                 assert re.match(r"#|data:,$", value or "")
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", PAGES)
 @pytest.mark.parametrize("fixture", EACH)
 def test_the_document_is_in_the_page_as_data_and_as_text(fixture: str, command: str) -> None:
     page = read(html_of(fixture, command))
@@ -65,7 +65,7 @@ def test_data_has_sorted_keys_and_pages_are_the_same_on_every_run() -> None:
     assert cluster.page(cluster.explain()) == html_of("mig", "explain")
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", PAGES)
 @pytest.mark.parametrize("fixture", EACH)
 def test_without_a_script_the_page_says_what_the_command_prints(fixture: str, command: str) -> None:
     cluster = Cluster.load(ROOT / "fixtures" / fixture)
@@ -79,7 +79,7 @@ def test_without_a_script_the_page_says_what_the_command_prints(fixture: str, co
 
 
 def test_headings_go_down_one_at_a_time() -> None:
-    for command in COMMANDS:
+    for command in PAGES:
         levels = [
             int(tag[1]) for tag, _ in read(html_of("gpu-fleet", command)).elements if re.fullmatch(r"h[1-6]", tag)
         ]
@@ -89,7 +89,7 @@ def test_headings_go_down_one_at_a_time() -> None:
 
 
 def test_ids_are_unique_and_labels_are_there() -> None:
-    for command in COMMANDS:
+    for command in PAGES:
         elements = read(html_of("gpu-fleet", command)).elements
         ids = [a["id"] for _, a in elements if "id" in a]
         assert len(ids) == len(set(ids))
@@ -138,7 +138,7 @@ def _hostile_cluster(name: str) -> list[dict[str, Any]]:
 @cache
 def _ours() -> list[tuple[str, dict[str, str | None]]]:
     """Every element of pages that nobody tampered with."""
-    return [element for command in COMMANDS for element in read(html_of("gpu-fleet", command)).elements]
+    return [element for command in PAGES for element in read(html_of("gpu-fleet", command)).elements]
 
 
 @pytest.mark.parametrize("number", range(len(NAMES)))

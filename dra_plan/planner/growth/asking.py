@@ -38,6 +38,18 @@ class Grown:
         return len(set(self.added[kind]).difference(self.bound.values()))
 
 
+def with_more(inventory: Inventory, kinds: Sequence[AddNodes], counts: Counts) -> tuple[Inventory, list[list[str]]]:
+    """The cluster with so many more nodes of each kind, and their names."""
+    added = []
+    for kind, count in zip(kinds, counts, strict=True):
+        names: list[str] = []
+        if count:
+            edited = replace(kind, count=count).apply(inventory)
+            inventory, names = edited.inventory, edited.entry.added
+        added.append(names)
+    return inventory, added
+
+
 class GrowthQuestion:
     """Asks what becomes of the pods of a question, in a cluster with more nodes. Each number is asked about once."""
 
@@ -53,17 +65,6 @@ class GrowthQuestion:
         """How many numbers were asked about."""
         return len(self._answers)
 
-    def _grown(self, counts: Counts) -> tuple[Inventory, list[list[str]]]:
-        """The cluster with so many more nodes of each kind, and their names."""
-        inventory, added = self._inventory, []
-        for kind, count in zip(self._kinds, counts, strict=True):
-            names: list[str] = []
-            if count:
-                edited = replace(kind, count=count).apply(inventory)
-                inventory, names = edited.inventory, edited.entry.added
-            added.append(names)
-        return inventory, added
-
     def ask(self, counts: Counts) -> Grown:
         """What becomes of the pods that wait without new nodes, with so many of them."""
         if counts not in self._answers:
@@ -71,7 +72,7 @@ class GrowthQuestion:
         return self._answers[counts]
 
     def _asked(self, counts: Counts) -> Grown:
-        inventory, added = self._grown(counts)
+        inventory, added = with_more(self._inventory, self._kinds, counts)
         result = schedule_chosen(inventory, self._target, self._question, self._chosen)
         records = {_key(record): record for record in result.pods}
         if self._wanted is None:

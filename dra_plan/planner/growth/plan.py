@@ -21,14 +21,17 @@ from dra_plan.documents.growth import (
     TriedNumber,
     UnboundPod,
 )
+from dra_plan.documents.schedule import ExplainedAttempt
 from dra_plan.errors import UsageError
+from dra_plan.planner import attempts
 from dra_plan.planner.answer import PrintedAnswer, counted
-from dra_plan.planner.growth.asking import Grown, GrowthQuestion, PodKey
+from dra_plan.planner.growth.asking import Grown, GrowthQuestion, PodKey, with_more
 from dra_plan.planner.growth.kinds import NodeKind
 from dra_plan.planner.growth.search import Cheapest, CheapestSearch, Counts, Verdict, one_fewer
 from dra_plan.planner.question import Question
-from dra_plan.planner.scheduling import notices_about
+from dra_plan.planner.scheduling import choice, notices_about, schedule_chosen
 from dra_plan.releases import Target
+from dra_plan.scheduler.failedattempts import FailedAttempt
 from dra_plan.scheduler.notices import SEVERAL_BEST
 from dra_plan.whatif.addnodes import MOST_ADDED
 
@@ -41,6 +44,7 @@ class GrowthPlan(PrintedAnswer[GrowthDocument]):
     """The answer of `grow`: the kinds of nodes with their numbers, which `for` goes through."""
 
     target: Target
+    question: Question
     limit: int
     kinds: tuple[NodeKind, ...]
     before: Grown
@@ -66,6 +70,19 @@ class GrowthPlan(PrintedAnswer[GrowthDocument]):
         if document.at_most is None:
             return f"<GrowthPlan for {self.target.version}: {document.outcome}>"
         return f"<GrowthPlan for {self.target.version}: {document.outcome}, {counted(len(document.nodes), 'node')}>"
+
+    def grown(self, inventory: Inventory, counts: Counts) -> Inventory:
+        """The cluster that was asked about, with so many more nodes of each kind."""
+        return with_more(inventory, [kind.edit for kind in self.kinds], counts)[0]
+
+    def explained(self, inventory: Inventory, answer: Grown) -> list[tuple[ExplainedAttempt, FailedAttempt]]:
+        """Why pods get no node with the nodes of `answer`, and their last attempts: the scheduler is asked again."""
+        chosen = choice(inventory, self.target, self.question)
+        grown = self.grown(inventory, answer.counts)
+        result = schedule_chosen(grown, self.target, self.question, chosen, explain=True)
+        failed = {(one.pod.metadata.namespace, one.pod.metadata.name): one for one in result.failed_attempts}
+        told = attempts.explained(result.failed_attempts, grown, self.question.max_steps)
+        return [(one, failed[one.pods[0].namespace, one.pods[0].name]) for one in told]
 
     def _document(self) -> GrowthDocument:
         found = self.cheapest
@@ -134,6 +151,7 @@ def grow(
     fewer = [top.counts] if found is None else list(one_fewer(found.counts))
     return GrowthPlan(
         target=target,
+        question=question,
         limit=limit,
         kinds=tuple(kinds),
         before=before,

@@ -58,6 +58,7 @@
       const [letter, detail] = stateOf(number, number_of, at);
       const gets = mark && mark[3][at];
       const note = mark && mark[4][at];
+      const harm = mark && mark[5][at];
       for (const name of [...Object.values(STATE), "gets", "no"]) box.classList.remove(name);
       box.classList.add(STATE[letter]);
       let said = words[STATE[letter]];
@@ -66,6 +67,10 @@
         box.classList.add("gets");
         said = getsWord;
         more = text(data, gets) || detail;
+      } else if (harm !== undefined) {
+        box.classList.add("no");
+        said = data.harm;
+        more = text(data, harm) + "; " + detail;
       } else if (note !== undefined) {
         const offered = letter === "f" || letter === "s";
         if (offered) box.classList.add("no");
@@ -100,7 +105,8 @@
       slot.classList.toggle("open", !by.has(at));
       one(".hidden", slot).textContent = would.has(at) ? " " + getsWord : by.has(at) ? " taken by " + by.get(at) : " free";
     }
-    one(".lane-count", lane).textContent = by.size + " of " + all(".slot", lane).length + " taken";
+    one(".lane-count", lane).textContent = by.size + " of " + all(".slot", lane).length + " taken"
+      + (would.size ? ", " + would.size + " " + getsWord : "");
   }
 
   // What the counters of a node have left; without anything else, as in the beginning.
@@ -289,7 +295,8 @@
 
   const asked = picks.findIndex((each) => "#" + each.key === location.hash);
   const failing = slider ? -1 : picks.findIndex((each) => each.tone === "bad");
-  const first = asked >= 0 ? asked : failing >= 0 ? failing : slider || !picks.length ? -1 : 0;
+  const usual = failing >= 0 ? failing : slider || !picks.length ? -1 : 0;
+  const first = asked >= 0 ? asked : data.opens_on === null ? usual : data.opens_on;
   pick(first);
   document.documentElement.dataset.ready = "yes";
 })();
