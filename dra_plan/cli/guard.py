@@ -58,6 +58,8 @@ def _internal(error: Exception) -> Exit:
 
     from dra_plan import __version__, shown
 
+    # `platform.platform()` starts a process for this, which a machine short of memory may refuse
+    system = " ".join((platform.system(), platform.release(), platform.machine()))
     for part in traceback.format_exception(error):
         ours = part.startswith(("  File ", "\n"))  # a frame, or the words between two errors; the rest is a message
         print(shown.lines(part.removesuffix("\n")) if ours else shown.line(part.rstrip("\n")), file=sys.stderr)
@@ -65,7 +67,7 @@ def _internal(error: Exception) -> Exit:
         f"\nerror: this is a defect of dra-plan, not of your input ({type(error).__name__}).\n"
         "Please report it to those from whom you have dra-plan, with the text above, the command, the manifests\n"
         "(or the smallest part of them that shows it), and these versions:\n"
-        f"dra-plan {__version__}, Python {platform.python_version()}, {platform.platform()}",
+        f"dra-plan {__version__}, Python {platform.python_version()}, {system}",
         file=sys.stderr,
     )
     return Exit.INTERNAL

@@ -42,3 +42,12 @@ def test_two_requests_of_one_name_in_a_template_used_twice() -> None:
     [story] = found["stories"]
     [element] = story["blockingSet"]["elements"]
     assert (element["claim"]["name"], element["request"]) == ("p-a", "r")
+
+
+@pytest.mark.parametrize("count", [100, 9223372036854775807])
+def test_more_devices_than_a_claim_may_have_are_lowered_to_what_fits(count: int) -> None:
+    devices = [device(f"d{number:02}") for number in range(40)]
+    found = only_set([node("n"), a_class(), a_slice("n", devices), claim("x", request("r", count=count))])
+    assert found["outcome"] == "Error"
+    [change] = found["suggestions"][0]["changes"]
+    assert (change["code"], change["from"], change["to"]) == ("lower-count", count, 32)

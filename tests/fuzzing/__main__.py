@@ -12,18 +12,37 @@ import multiprocessing
 import os
 import resource
 import sys
+from collections.abc import Iterator
+from multiprocessing.pool import Pool
 
 from .inputs import run_of
-from .judging import BYTES, Judged, judge
+from .judging import BYTES, SECONDS, Judged, judge
 
 TOLD = 50
 """Faults that are told at most."""
+CHUNK = 50
+"""Inputs that a process is given at a time."""
+WAITING = 4 * SECONDS * CHUNK
+"""Seconds to the next input that is done: more than a process that lives can need for a chunk, wherever it stands."""
 ADDRESSES = 2 * BYTES
 """Address space of a process, so that an input that asks for everything gets a MemoryError and not the machine."""
 
 
 def _confine() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES))
+
+
+def _judged(pool: Pool, first: int, number: int) -> Iterator[Judged]:
+    """All inputs, in chunks as they are done; a TimeoutError where a process died, and its inputs with it."""
+    seeds = range(first, first + number)
+    chunks = [seeds[start : start + CHUNK] for start in range(0, number, CHUNK)]
+    done = pool.imap_unordered(_judge_chunk, chunks)
+    for _ in chunks:
+        yield from done.next(WAITING)
+
+
+def _judge_chunk(seeds: range) -> list[Judged]:
+    return [judge(seed) for seed in seeds]
 
 
 def main() -> int:
@@ -42,8 +61,7 @@ def main() -> int:
     slowest = Judged(0, 0, 0.0, "")
     broken = 0
     with multiprocessing.Pool(os.cpu_count(), _confine, maxtasksperchild=20) as pool:
-        seeds = range(options.first, options.first + options.number)
-        for done, judged in enumerate(pool.imap_unordered(judge, seeds, chunksize=50), start=1):
+        for done, judged in enumerate(_judged(pool, options.first, options.number), start=1):
             statuses[judged.status] += 1
             slowest = max(slowest, judged, key=lambda one: one.seconds)
             if judged.fault:

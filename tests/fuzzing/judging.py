@@ -38,8 +38,11 @@ def judge(seed: int) -> Judged:
     """Runs the input of a seed."""
     run = run_of(seed)
     started, before = time.process_time(), _peak()
-    with ended_after(2 * SECONDS), patch("typer.main.get_command", COMMAND):
-        ran = in_process(*run.arguments, stdin=run.text)
+    try:
+        with ended_after(2 * SECONDS), patch("typer.main.get_command", COMMAND):
+            ran = in_process(*run.arguments, stdin=run.text)
+    except Exception as ended:  # what the program's own guard did not meet; a fault, and not the end of the process
+        return Judged(seed, -1, time.process_time() - started, f"{type(ended).__name__}: {ended}")
     seconds = time.process_time() - started
     grown = _peak() - before  # what the process needed earlier was not for this input
     return Judged(seed, ran.status, seconds, _fault(ran.status, seconds, grown, ran.out, ran.err, run.arguments))

@@ -18,7 +18,7 @@ from dra_plan.allocator.reasons import (
     PolicyViolated,
     SelectorRefused,
 )
-from dra_plan.allocator.requests import Want
+from dra_plan.allocator.requests import RESULTS_LIMIT, Want
 from dra_plan.api.resource import DeviceToleration
 from dra_plan.documents.base import ClaimName
 from dra_plan.documents.suggestions import (
@@ -100,7 +100,7 @@ def of_error(placement: Placement, error: ErrorDetails) -> list[Change]:
             told = ClassChanged(code="change-class", **request_name(want), to=error.hint)
             made.append(Change(told, edit_want(want, edits.set_class(error.hint))))
         elif error.code == "too-many-devices" and not want.takes_all:
-            made += _fewer(want, want.count - 1)
+            made += _fewer(want, min(want.count - 1, RESULTS_LIMIT))
     if error.want is not None and error.mended is not None and error.mended.outcome == "Fits":
         made.append(_rewritten(error.want, error, error.mended.expression))
     if error.gate is not None:
