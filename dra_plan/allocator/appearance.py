@@ -7,7 +7,7 @@ it is not certain that it tells everything, there is none, and the node is searc
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Sequence, Set
 from typing import NamedTuple
 
 import msgspec
@@ -32,29 +32,33 @@ _encode = msgspec.json.Encoder(decimal_format="string").encode
 _END_OF_SLICE, _NO_VALUE, _UNKNOWN_VALUE = -1, -2, -3
 
 
-class Appearance(NamedTuple):
-    """What a search can tell of a node, and the devices that it can take there, in search order."""
-
-    key: Hashable
-    places: list[Place]
-
-
 class _Row(NamedTuple):
     """Devices that differ in nothing but the values under constraints; `number` is None if nobody wants them."""
 
     number: int | None
-    values: tuple[AttributeValue | None, ...]
+    values: tuple[Hashable, ...]
+    """Of each constraint: what says that there is none, the value itself where lists count, or else its number."""
     consumes: bool
+
+
+_Rows = list[tuple[_Row, int]]
+"""The devices of a slice that some request may take, with their indices."""
+
+
+class Appearance(NamedTuple):
+    """What a search can tell of a node, and the slices with the devices that it can take there, in search order."""
+
+    key: Hashable
+    slices: list[tuple[PoolSlice, _Rows]]
+
+    @property
+    def places(self) -> list[Place]:
+        """The devices that a search can take, in its order."""
+        return [(slice_, index) for slice_, rows in self.slices for _, index in rows]
 
 
 _NOT_SEEN = _Row(None, (), consumes=False)
 """Stands for a row that is yet to be made; its parts are hashed once only."""
-
-
-class _Reads(NamedTuple):
-    """The attributes of one driver's devices that selectors and constraints read: two names each, the first wins."""
-
-    names: tuple[tuple[str, str | None], ...]
 
 
 class Observer:
@@ -74,10 +78,13 @@ class Observer:
         self._minds_used = any(want.admin or want.takes_all for want in self._wants)
         """Only these requests meet devices that are allocated already: others pass them over without a step."""
         self._lists = any(constraint.lists for constraint in self._constraints)
-        self._reads_by_driver: dict[str, _Reads] = {}
+        self._names_by_driver: dict[str, tuple[tuple[str, str | None], ...]] = {}
         self._rows: dict[Hashable, _Row | None] = {}
         self._numbers: dict[Hashable, int] = {}
-        self._shared: dict[PoolSlice, list[tuple[_Row, int]] | None] = {}
+        self._values: dict[Hashable, int] = {}
+        self._shared: dict[PoolSlice, _Rows | None] = {}
+        self._untouched: dict[tuple[str, int], _Rows | None] = {}
+        """The rows of slices without anything in use, by driver and the identity of the list of devices."""
         self._versions: set[str | None] = set()
         self.is_able = not (
             any(want.problem for want in self._wants)
@@ -117,8 +124,8 @@ class Observer:
     def appearance(self, pools: Sequence[Pool]) -> Appearance | None:
         """The appearance of a node with these pools; None where only a search of its own can tell."""
         key: list[Hashable] = []
-        places: list[Place] = []
-        values: dict[Hashable, int] = {}
+        slices: list[tuple[PoolSlice, _Rows]] = []
+        seen: dict[Hashable, int] = {}
         for pool in pools:
             if not pool.usable:
                 return None
@@ -126,26 +133,27 @@ class Observer:
                 rows = self._rows_of(slice_)
                 if rows is None:
                     return None
-                for row, index in rows:
-                    if row.consumes:
+                for (number, values, consumes), index in rows:
+                    if consumes:
                         table = self._table(slice_.devices[index], pool)
                         if table is None:
                             return None
                         key.append(table)
-                    key.append(row.number)
-                    key.extend([self._value(number, value, values) for number, value in enumerate(row.values)])
-                    places.append((slice_, index))
+                    key.append(number)
+                    # Values only agree or differ, so they are numbered as they come on the node.
+                    key += values if self._lists else [seen.setdefault(v, len(seen)) if v >= 0 else v for v in values]  # type: ignore[operator]
                 if rows:
                     key.append(_END_OF_SLICE)
-        return Appearance(tuple(key), places)
+                    slices.append((slice_, rows))
+        return Appearance(tuple(key), slices)
 
-    def _value(self, constraint: int, value: AttributeValue | None, seen: dict[Hashable, int]) -> Hashable:
-        """Values only agree or differ, so they are numbered as they come; lists overlap, and stay as they are."""
+    def _value(self, constraint: int, value: AttributeValue | None) -> Hashable:
+        """Stands for the value; lists overlap, and stay as they are."""
         if value is None:
             return _NO_VALUE
         if value is UNKNOWN:
             return _UNKNOWN_VALUE
-        return value if self._lists else seen.setdefault((constraint, value), len(seen))
+        return value if self._lists else self._values.setdefault((constraint, value), len(self._values))
 
     def _table(self, device: PoolDevice, pool: Pool) -> Hashable | None:
         """The counters that the device is charged to, if it is certain which these are (Q1)."""
@@ -156,7 +164,7 @@ class Observer:
 
     # -- devices -------------------------------------------------------------------------------------------------
 
-    def _rows_of(self, slice_: PoolSlice) -> list[tuple[_Row, int]] | None:
+    def _rows_of(self, slice_: PoolSlice) -> _Rows | None:
         """The devices that some request may take, with their indices; remembered for slices that many nodes see."""
         if slice_.object.spec.node_name:
             return self._look(slice_)
@@ -164,35 +172,51 @@ class Observer:
             self._shared[slice_] = self._look(slice_)
         return self._shared[slice_]
 
-    def _look(self, slice_: PoolSlice) -> list[tuple[_Row, int]] | None:
+    def _look(self, slice_: PoolSlice) -> _Rows | None:
         spec = slice_.object.spec
         if spec.per_device_node_selection:
             return None
-        driver, found = spec.driver, []
         used = self._state.dedicated_in(slice_.pool_id)
-        names = self._names(driver)
+        if used or slice_.has_rules or self._state.shared:
+            return self._rows_among(slice_, used)
+        # Nothing but the devices counts, and slices of like nodes may have the very same list of them.
+        key = (spec.driver, id(spec.devices))
+        if key not in self._untouched:
+            self._untouched[key] = self._rows_among(slice_, used)
+        return self._untouched[key]
+
+    def _rows_among(self, slice_: PoolSlice, used: Set[str]) -> _Rows | None:
+        spec, found = slice_.object.spec, []
+        driver, names = spec.driver, self._names(spec.driver)
         known, versions, keeps_used = self._rows, self._versions, self._minds_used
+        tells_rest = slice_.has_rules or bool(self._state.shared)
         try:
             for index, device in enumerate(spec.devices):
                 is_used = device.name in used
                 if is_used and not keeps_used:
                     continue
                 attributes = device.attributes
-                for attribute in attributes.values():
+                for attribute in [each for each in attributes.values() if each.string_value is None]:
                     if (
-                        attribute.string_value is None
+                        attribute.version_value not in versions
                         and attribute.int_value is None
                         and attribute.bool_value is None
-                        and attribute.version_value not in versions
                         and not self._is_readable(attribute)
                     ):
                         return None
+                special = (
+                    tells_rest
+                    or device.taints
+                    or device.consumes_counters
+                    or device.allow_multiple_allocations
+                    or device.binding_conditions
+                )
                 raw = (
                     driver,
                     is_used,
                     tuple([attributes.get(name) or attributes.get(other) for name, other in names]),  # type: ignore[arg-type]
                     _encode(device.capacity),
-                    self._rest(device, slice_, index),
+                    self._rest(device, slice_, index) if special else None,
                     _encode(attributes) if self._reads_all else None,
                 )
                 row = known.get(raw, _NOT_SEEN)
@@ -223,16 +247,11 @@ class Observer:
         return True
 
     def _rest(self, device: Device, slice_: PoolSlice, index: int) -> Hashable:
-        """What else the search may look at; None for a device that is nothing special."""
+        """What else the search may look at; None for a device that is nothing special after all."""
         state = self._state
         taints = slice_.devices[index].taints if slice_.has_rules else device.taints
-        if not (
-            taints
-            or device.consumes_counters
-            or device.allow_multiple_allocations
-            or device.binding_conditions
-            or state.shared
-        ):
+        is_special = device.consumes_counters or device.allow_multiple_allocations or device.binding_conditions
+        if not (taints or is_special or state.shared):
             return None
         name = DeviceID(*slice_.pool_id, device.name)
         return (
@@ -254,7 +273,7 @@ class Observer:
             if any(wanted):
                 key = (wanted, is_used, raw[3], raw[4])
                 number = self._numbers.setdefault(key, len(self._numbers))
-            values = tuple([constraint.value(device) for constraint in self._constraints])
+            values = tuple([self._value(at, each.value(device)) for at, each in enumerate(self._constraints)])
             consumes = bool(device.device.consumes_counters) and self._features.partitionable_devices
             row = _Row(number, values, consumes)
         return self._rows.setdefault(raw, row)
@@ -265,12 +284,12 @@ class Observer:
         return want.selector_refusal(device) is None
 
     def _names(self, driver: str) -> tuple[tuple[str, str | None], ...]:
-        """The attributes to look at on the driver's devices, those of its own domain also by their bare names."""
-        if driver not in self._reads_by_driver:
+        """The attributes to look at on the driver's devices, two names each: those of its own domain also bare."""
+        if driver not in self._names_by_driver:
             names = [(f"{d}/{i}", i if d == driver else None) for d, i in self._read]
             names += [_constraint_names(constraint, driver) for constraint in self._constraints]
-            self._reads_by_driver[driver] = _Reads(tuple(dict.fromkeys(names)))
-        return self._reads_by_driver[driver].names
+            self._names_by_driver[driver] = tuple(dict.fromkeys(names))
+        return self._names_by_driver[driver]
 
 
 def _constraint_names(constraint: Constraint, driver: str) -> tuple[str, str | None]:

@@ -6,6 +6,7 @@ Nothing here knows of claims. What holds for a pool whichever node looks is foun
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 
 from dra_plan.api.core import Node
 from dra_plan.api.resource import DeviceTaintRule, ResourceSlice
@@ -15,6 +16,8 @@ from .generation import Generation
 from .identity import PoolID
 from .poolproblem import PoolProblem
 from .pools import Pool, PoolSlice, PoolState, targets
+
+_by_id = attrgetter("id")
 
 
 class PoolGatherer:
@@ -80,6 +83,8 @@ class PoolGatherer:
         exists to `obsolete`, where these are given.
         Raises AllocationError when a node selector can't be parsed, as upstream does.
         """
+        if not self._shared and (lone := self._lone_pools(node)) is not None:
+            return lone
         pools = []
         sighted = set() if sighted is None else sighted
         for slices in self._relevant(node).values():
@@ -90,9 +95,24 @@ class PoolGatherer:
             elif self._is_reachable(pool, slices, node, sighted):
                 pools.append(pool)
         if self._rules.sorted:
-            pools.sort(key=lambda pool: pool.id)
+            pools.sort(key=_by_id)
         if self._rules.bound_pools_last:
             pools.sort(key=self._is_bound)
+        return pools
+
+    def _lone_pools(self, node: Node) -> list[Pool] | None:
+        """The node's pools where each is one slice of the node and nothing else, as most are; None where not so.
+
+        Such pools are complete and valid, and on this node only, whatever the release.
+        """
+        pools = []
+        for slice_ in self._local.get(node.metadata.name, ()):
+            is_all = slice_.object.spec.pool.resource_slice_count == 1 == len(self._by_pool[slice_.pool_id])
+            if not (is_all and slice_.is_plain):
+                return None
+            pools.append(Pool(slice_.pool_id, slice_.generation, expected=1, seen=1, slices=[slice_]))
+        if self._rules.sorted and len(pools) > 1:
+            pools.sort(key=_by_id)
         return pools
 
     def whole(self, pool_id: PoolID, generation: int) -> Pool:

@@ -64,7 +64,7 @@ class PoolDevice:
 class PoolSlice:
     """A slice prepared for gathering."""
 
-    __slots__ = ("_devices", "_rules", "generation", "name", "object", "pool_id", "position")
+    __slots__ = ("_devices", "_is_plain", "_rules", "generation", "name", "object", "pool_id", "position")
 
     def __init__(self, slice_: ResourceSlice, position: int = 0, rules: Sequence[DeviceTaintRule] = ()) -> None:
         spec = slice_.spec
@@ -75,6 +75,16 @@ class PoolSlice:
         self.generation = spec.pool.generation
         self._rules = rules
         self._devices: tuple[PoolDevice, ...] | None = None
+        self._is_plain: bool | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether its devices have different names, and none of them takes counters or has binding conditions."""
+        if self._is_plain is None:
+            devices = self.object.spec.devices
+            special = [device for device in devices if device.consumes_counters or device.binding_conditions]
+            self._is_plain = not special and len({device.name for device in devices}) == len(devices)
+        return self._is_plain
 
     @property
     def devices(self) -> tuple[PoolDevice, ...]:

@@ -40,20 +40,26 @@ class AllocatedState:
 
     def add(self, claim: ResourceClaim, *, consumable_capacity: bool) -> None:
         """Takes the devices of one more allocated claim away."""
-        allocation = claim.allocation
-        if allocation is not None:
-            for result in allocation.devices.results:
-                self._add(claim, result, consumable_capacity)
+        status = claim.status
+        if status is None or status.allocation is None:
+            return
+        key = claim.key
+        for result in status.allocation.devices.results:
+            if result.admin_access:
+                continue
+            pool = result.driver, result.pool
+            device = DeviceID(*pool, result.device)
+            if result.share_id is not None and consumable_capacity:
+                self._add_share(device, result, key)
+                continue
+            self.dedicated[device] = key
+            names = self._by_pool.get(pool)
+            if names is None:
+                names = self._by_pool[pool] = set()
+            names.add(result.device)
 
-    def _add(self, claim: ResourceClaim, result: DeviceRequestAllocationResult, consumable_capacity: bool) -> None:
-        if result.admin_access:
-            return
-        device = DeviceID(result.driver, result.pool, result.device)
-        if result.share_id is None or not consumable_capacity:
-            self.dedicated[device] = claim.key
-            self._by_pool.setdefault((result.driver, result.pool), set()).add(result.device)
-            return
-        self.shared.setdefault(device, []).append(claim.key)
+    def _add_share(self, device: DeviceID, result: DeviceRequestAllocationResult, claim: str) -> None:
+        self.shared.setdefault(device, []).append(claim)
         if result.consumed_capacity is not None:
             total = self.aggregate.setdefault(device, {})
             for name, amount in result.consumed_capacity.items():

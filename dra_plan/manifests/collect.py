@@ -17,7 +17,7 @@ from . import defaults, kinds, podtemplates, unlisted
 from .diagnose import describe
 from .faults import ManifestErrors
 from .json_objects import JsonObject, JsonObjects
-from .json_reader import JsonError
+from .json_reader import Envelope, JsonError
 from .kinds import Kind
 from .objects import NOT_DECODED, decode, has_unset_claims, label_of_value
 from .opaque import MAX_DEPTH, is_too_deep
@@ -25,6 +25,7 @@ from .overriding import merged
 from .places import NO_HEADER, Header, Item, Place, label, label_of
 from .quantities import are_readable
 from .report import Report
+from .sharing import SharedParts
 from .unwrap import unwrap
 
 _CLUSTER_INFO = Header(clusterinfo.API_VERSION, clusterinfo.KIND)
@@ -44,6 +45,7 @@ class Collector:
         self._inventory = Inventory()
         self._namespace = namespace
         self._strict = strict
+        self._parts = SharedParts()
         self._positions: dict[ObjectKey, int] = {}
         """Where in its list each object stands, if it may be overridden."""
         self._custom: dict[ObjectKey, tuple[Place, list[CustomWorkload]]] = {}
@@ -73,15 +75,15 @@ class Collector:
             if kind is not None:
                 self._decode(item, kind)
 
-    def add_json(self, data: bytes, begin: int, end: int, place: Place) -> None:
+    def add_json(self, data: bytes, begin: int, end: int, place: Place, envelope: Envelope | None = None) -> None:
         """Takes one document that is a well-formed JSON value in `data`, decoding it straight into objects."""
-        objects = JsonObjects(data, begin, end, place)
+        objects = JsonObjects(data, begin, end, place, envelope)
         for found in objects:
-            typed = found.typed()
-            if typed is not None and _is_sound(typed.value, typed.kind):
-                self._keep(typed.value, typed.kind, typed.version, found.origin_place)
-            else:
+            typed = found.typed(self._parts)
+            if typed is None or not (typed.is_settled or _is_sound(typed.value, typed.kind)):
                 self._add_plain(found)
+            else:
+                self._keep(*typed[:3], found.origin_place, is_settled=typed.is_settled)
         if objects.list_kind is not None:
             self.report.list_read(objects.list_kind, goes_on=False, origin=place.origin)
 
@@ -142,33 +144,34 @@ class Collector:
         if obj is not None:
             self._keep(obj, kind, version, item.place)
 
-    def _keep(self, obj: Object, kind: Kind, version: str, place: Place) -> None:
-        """Puts a decoded object into the inventory, as the API server would store it."""
+    def _keep(self, obj: Object, kind: Kind, version: str, place: Place, *, is_settled: bool = False) -> None:
+        """Puts a decoded object into the inventory, as the API server would store it; settled ones are defaulted."""
         metadata: ObjectMeta = obj.metadata  # type: ignore[attr-defined]
         settled = self._settled(metadata, kind)
-        if is_too_deep(obj):
+        if not is_settled and is_too_deep(obj):
             name = label(kind.name, settled.namespace, settled.name)
             self.report.fault(place, f"data nested more than {MAX_DEPTH} levels deep", label=name)
             return
         if settled is not metadata:
             obj = replace(obj, metadata=settled)
-        obj = defaults.apply(obj)
+        if not is_settled:
+            obj = defaults.apply(obj)
         if obj.api_version != kind.api_version or obj.kind != kind.name:  # type: ignore[attr-defined]
             obj = replace(obj, api_version=kind.api_version, kind=kind.name)
         if version not in kind.current_versions:
             self.report.deprecated_version(kind, version, place.origin)
+        if place is not self._place:
+            self._place, self._origin = place, place.origin
         key = (kind.name, settled.namespace, settled.name)
-        held = getattr(self._inventory, kind.holder)
+        held, origins = getattr(self._inventory, kind.holder), self._inventory.origins
         if self._strict:
-            if not self._accepts(key, place):
+            if (not settled.name or key in origins) and not self._accepts(key, place):
                 return
             if key in self._positions:
                 self._override(key, held, obj, place)
                 return
             self._positions[key] = len(held)
-        if place is not self._place:
-            self._place, self._origin = place, place.origin
-        self._inventory.origins.setdefault(key, self._origin)
+        origins.setdefault(key, self._origin)
         held.append(obj)
 
     def _override(self, key: ObjectKey, held: list[Object], obj: Object, place: Place) -> None:
@@ -210,7 +213,10 @@ class Collector:
 
     def _settled(self, metadata: ObjectMeta, kind: Kind) -> ObjectMeta:
         """The metadata with its namespace, and with a name where the API server would make one."""
-        namespace = (metadata.namespace or self._namespace) if kind.namespaced else ""
+        given = metadata.namespace
+        if metadata.name and (given if kind.namespaced else not given):
+            return metadata
+        namespace = (given or self._namespace) if kind.namespaced else ""
         name = metadata.name or (metadata.generate_name and self._generated(metadata.generate_name, kind, namespace))
         if namespace == metadata.namespace and name == metadata.name:
             return metadata

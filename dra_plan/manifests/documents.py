@@ -31,13 +31,14 @@ class Document:
     data: bytes | None = None
     begin: int = 0
     end: int = 0
+    envelope: json_reader.Envelope | None = None
 
     def hand_to(self, collector: Collector) -> None:
         """Gives the document to the collector."""
         if self.data is None:
             collector.add(self.value, self.place)
         else:
-            collector.add_json(self.data, self.begin, self.end, self.place)
+            collector.add_json(self.data, self.begin, self.end, self.place, self.envelope)
 
     def plain(self) -> Any:
         """The document as plain value. Raises `JsonError`."""
@@ -77,7 +78,7 @@ def _json(source: Source, number: int, span: json_reader.JsonExtent, faults: lis
         for path, at in text.repeated:
             faults.append(Fault(source.name, f"key {str(path[-1])!r} is set twice in one map", at, number))
     else:
-        yield Document(Place(source.name, number, line), None, source.data, span.begin, span.end)
+        yield Document(Place(source.name, number, line), None, source.data, *span)
 
 
 def _line_at(data: bytes, position: int) -> int:

@@ -17,18 +17,8 @@ from .kinds import Kind
 from .objects import NOT_DECODED
 from .paths import FieldPath
 from .places import NO_HEADER, Header, Place
+from .sharing import SharedParts
 from .unwrap import header_of_items, is_list
-
-
-class _ListMeta(msgspec.Struct):
-    continue_: str | None = msgspec.field(default=None, name="continue")
-
-
-class _Envelope(msgspec.Struct, rename="camel"):
-    api_version: str | None = None
-    kind: str | None = None
-    metadata: _ListMeta | None = None
-    items: list[msgspec.Raw] | msgspec.UnsetType = msgspec.UNSET
 
 
 class _Peek(msgspec.Struct, rename="camel"):
@@ -36,7 +26,6 @@ class _Peek(msgspec.Struct, rename="camel"):
     kind: str | None = None
 
 
-_ENVELOPE = msgspec.json.Decoder(_Envelope)
 _ARRAY = msgspec.json.Decoder(list[msgspec.Raw])
 _PEEK = msgspec.json.Decoder(_Peek)
 _USUAL_START = re.compile(
@@ -50,11 +39,12 @@ _LONGEST_GAP = 256
 
 
 class Typed(NamedTuple):
-    """A decoded object, not yet defaulted."""
+    """A decoded object, not yet defaulted unless it `is_settled`, which says that it is sound, too."""
 
     value: Object
     kind: Kind
     version: str
+    is_settled: bool = False
 
 
 class _Target(NamedTuple):
@@ -96,16 +86,18 @@ class JsonObject:
         self._steps = steps
         self.inherited = inherited
 
-    def typed(self) -> Typed | None:
-        """The object, if it is of a known kind and needs neither conversion nor repair."""
+    def typed(self, parts: SharedParts) -> Typed | None:
+        """The object, if it is of a known kind and needs neither conversion nor repair; with parts of others."""
         try:
             start = _USUAL_START.match(self._text)
             target = _usual_target(*start.groups()) if start is not None else None
             if target is not None:
-                value: Any = target.decoder.decode(self._text)
+                kind = target.kind
+                shared: Any = parts.read(kind.type, self._text)
+                value: Any = target.decoder.decode(self._text) if shared is None else shared
                 # A key set twice may say something else further on.
-                if value.kind == target.kind.name and value.api_version == target.api_version:
-                    return Typed(value, target.kind, target.version)
+                if value.kind == kind.name and value.api_version == target.api_version:
+                    return Typed(value, kind, target.version, shared is not None)
             peek = _PEEK.decode(self._text)
             target = _target(peek.api_version or self.inherited.api_version, peek.kind or self.inherited.kind)
             return target and Typed(target.decoder.decode(self._text), target.kind, target.version)
@@ -133,8 +125,11 @@ class JsonObject:
 class JsonObjects:
     """The objects of one document, which is a well-formed JSON value."""
 
-    def __init__(self, data: bytes, begin: int, end: int, place: Place) -> None:
+    def __init__(
+        self, data: bytes, begin: int, end: int, place: Place, envelope: json_reader.Envelope | None = None
+    ) -> None:
         self._data = data
+        self._envelope = envelope
         self._begin = begin
         self._text = memoryview(data)[begin:end]
         self._place = Place(place.source, place.document, place.line)
@@ -148,7 +143,7 @@ class JsonObjects:
             if self._data[self._begin : self._begin + 1] == b"[":
                 items = _ARRAY.decode(self._text)
             else:
-                envelope = _ENVELOPE.decode(self._text)
+                envelope = self._envelope or json_reader.envelope(self._text)
                 header = Header(envelope.api_version, envelope.kind)
                 no_list = is_no_objects(*header) or not is_list(envelope.kind, has_items=True)
                 if isinstance(envelope.items, msgspec.UnsetType) or no_list:

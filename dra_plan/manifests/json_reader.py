@@ -24,21 +24,56 @@ class JsonError(Exception):
         super().__init__(message)
 
 
+class ListMeta(msgspec.Struct):
+    """What a list says of itself."""
+
+    continue_: str | None = msgspec.field(default=None, name="continue")
+
+
+class Envelope(msgspec.Struct, rename="camel"):
+    """A value that may be a list of objects, whose items are not decoded."""
+
+    api_version: str | None = None
+    kind: str | None = None
+    metadata: ListMeta | None = None
+    items: list[msgspec.Raw] | msgspec.UnsetType = msgspec.UNSET
+
+
+_ENVELOPE = msgspec.json.Decoder(Envelope)
+
+
+def envelope(text: bytes | memoryview) -> Envelope:
+    """The value with its items apart. Raises msgspec's errors for what is malformed or no map of such fields."""
+    return _ENVELOPE.decode(text)
+
+
 class JsonExtent(NamedTuple):
-    """Where one value lies in the text."""
+    """Where one value lies in the text, and the value as envelope if it is the only one and may be a list."""
 
     begin: int
     end: int
+    envelope: Envelope | None = None
 
 
 def spans(data: bytes) -> Iterator[JsonExtent]:
     """The values of the text, one after the other, checked for syntax. Raises `JsonError`."""
     view = memoryview(data)
     begin = _skip_space(data, 0)
+    if (whole := _sole_list(view, begin)) is not None:
+        yield JsonExtent(begin, len(data), whole)
+        return
     while begin < len(data):
         end = _end_of_value(view, begin)
         yield JsonExtent(begin, end)
         begin = _skip_space(data, end)
+
+
+def _sole_list(view: memoryview, begin: int) -> Envelope | None:
+    """The envelope of the one value of a text, as most texts are: tells that its syntax is right, too."""
+    try:
+        return envelope(view[begin:])
+    except (msgspec.MsgspecError, RecursionError, UnicodeError):
+        return None
 
 
 def _skip_space(data: bytes, position: int) -> int:

@@ -22,19 +22,27 @@ from dra_plan.api.workloads import CronJob, CustomWorkload, Job, ReplicationCont
 
 Quantities = Iterable[QuantityText | None]
 
+_MOST_KEPT = 1_000
+_readable: set[QuantityText | None] = {None}
+"""Amounts, as text, that can be read."""
+
 
 def are_readable(obj: Object) -> bool:
     """Whether every quantity of the object is one."""
     quantities = _QUANTITIES.get(type(obj))
     if quantities is None:
         return True
+    found = set(quantities(obj))
+    if found <= _readable:  # the same few amounts come again and again
+        return True
     try:
-        # The same few amounts come again and again; a set takes them together before they are looked at.
-        for quantity in set(quantities(obj)):
+        for quantity in found:
             if quantity is not None:
                 parse(quantity)
     except QuantityError:
         return False
+    if len(_readable) < _MOST_KEPT:
+        _readable.update([quantity for quantity in found if isinstance(quantity, str)])
     return True
 
 
@@ -84,8 +92,7 @@ def _of_claim_spec(spec: ResourceClaimSpec) -> list[QuantityText | None]:
 
 
 def _of_node(node: Node) -> Quantities:
-    yield from node.status.capacity.values()
-    yield from node.status.allocatable.values()
+    return [*node.status.capacity.values(), *node.status.allocatable.values()]
 
 
 def _of_pod(pod: Pod) -> Quantities:

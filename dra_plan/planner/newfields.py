@@ -46,11 +46,14 @@ def _of_slice(slice_: ResourceSlice) -> set[str]:
     if slice_.spec.partition_type_attribute:
         found.add("partitionTypeAttribute")
     for device in slice_.spec.devices:
-        if device.node_allocatable_resource_mappings:
+        mappings, resources = device.node_allocatable_resource_mappings, device.node_allocatable_resources
+        if not (mappings or resources or device.consumes_counters):
+            continue
+        if mappings:
             found.add("nodeAllocatableResourceMappings")
-        if device.node_allocatable_resources:
+        if resources:
             found.add("nodeAllocatableResources")
-        if device.consumes_counters and any(taken.compatibility_groups for taken in device.consumes_counters):
+        if any(taken.compatibility_groups for taken in device.consumes_counters):
             found.add("compatibilityGroups")
     return found
 
