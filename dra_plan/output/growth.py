@@ -88,8 +88,8 @@ def _priced(document: GrowthDocument) -> bool:
 
 def _undecided(document: GrowthDocument) -> str:
     if document.at_most is None:
-        tried = listed([tried(each.nodes) for each in document.not_enough])
-        return f"Undecided: with {tried} not every pod is bound, and more were not tried (--limit, --max-steps)."
+        numbers = listed([tried(each.nodes) for each in document.not_enough])
+        return f"Undecided: with {numbers} not every pod is bound, and more were not tried (--limit, --max-steps)."
     return (
         f"Undecided: what is needed costs at least {document.at_least}, and at most {document.at_most}, "
         "which the table shows (a search was cut short)."

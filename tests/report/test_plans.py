@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import dra_plan
 from dra_plan import Cluster
 from tests.report.clusters import running
 from tests.report.reading import ROOT, ReadPage, read
@@ -63,6 +64,22 @@ def test_growth_that_needs_nothing_and_that_finds_nothing() -> None:
     assert "No new node is needed" in page.text
     hopeless = _load("gpu-fleet").grow("pod/next-gen", like="hopper-1")
     assert "No new node is of use" in read(_load("gpu-fleet").page(hopeless)).text
+
+
+def test_growth_that_reaches_its_limit_says_what_was_tried() -> None:
+    waiting = [
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": f"waiting-{at}"},
+            "spec": {"containers": [{"name": "c", "image": "x", "ports": [{"containerPort": 80, "hostPort": 80}]}]},
+        }
+        for at in range(9)
+    ]
+    cluster = Cluster.of([*dra_plan.load(ROOT / "fixtures" / "quickstart"), *waiting])
+    page = read(cluster.page(cluster.grow(like="gpu-a", limit=1)))
+    assert _picks(page)[:2] == [("What was tried last", "undecided"), ("1 like gpu-a", "not enough")]
+    assert "Undecided: with 1 like gpu-a not every pod is bound" in page.text
 
 
 def test_drains_have_a_row_for_each_node_with_the_harm_drawn() -> None:
