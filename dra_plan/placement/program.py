@@ -30,6 +30,13 @@ class Need:
 
 
 @dataclass(frozen=True)
+class Clash:
+    """Nodes that can't hold at least so much at the same time: kind of node and combination to number of nodes."""
+
+    nodes: tuple[tuple[int, tuple[int, ...], int], ...]
+
+
+@dataclass(frozen=True)
 class Program:
     """`nodes` says how many nodes of each kind there are, `wanted` how many pods.
 
@@ -43,6 +50,7 @@ class Program:
     levels: tuple[tuple[int, ...], ...]
     needs: tuple[Need, ...] = ()
     mix: tuple[int, ...] | None = None
+    clashes: tuple[Clash, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -74,7 +82,7 @@ def best(program: Program) -> Solution:
 
 def _without_solver(program: Program) -> Solution | None:
     """Where there is one kind of pods, and nothing couples the nodes, each node is filled on its own."""
-    if len(program.wanted) != 1 or any(column.claims for column in program.columns):
+    if len(program.wanted) != 1 or program.clashes or any(column.claims for column in program.columns):
         return None
     fullest: dict[int, int] = {}
     for index, column in enumerate(program.columns):
@@ -120,6 +128,38 @@ class _Rows:
             self._model.upper.append(most)
             for kind, share in enumerate(program.mix):
                 self._model.at_most({self._sets: share, self._columns + kind: -1}, 0)
+        for kind in range(kinds if program.clashes else 0):
+            row = {i: column.holds[kind] for i, column in enumerate(program.columns) if column.holds[kind]}
+            self._model.at_most({**row, self._columns + kind: -1}, 0)
+        for clash in program.clashes:
+            self._avoid(clash)
+
+    def _avoid(self, clash: Clash) -> None:
+        """Not all of the clash's nodes can be found: of some of them, there are fewer than it takes.
+
+        By Hall's theorem there are distinct nodes for all of it if and only if any part of it finds as many nodes as it
+        has; a switch for each part says that this one does not, and one of them has to be on.
+        """
+        switches = []
+        for node_kind in sorted({kind for kind, _, _ in clash.nodes}):
+            own = [(holds, number) for kind, holds, number in clash.nodes if kind == node_kind]
+            for bits in range(1, 2 ** len(own)):
+                part = [each for bit, each in enumerate(own) if bits >> bit & 1]
+                switches.append(self._switch(node_kind, [holds for holds, _ in part], sum(n for _, n in part)))
+        self._model.at_most(dict.fromkeys(switches, -1), -1)
+
+    def _switch(self, node_kind: int, part: Sequence[tuple[int, ...]], number: int) -> int:
+        """A variable that is 1 only if fewer than so many nodes of the kind hold at least one of these."""
+        switch, most = len(self._model.upper), self._program.nodes[node_kind]
+        self._model.upper.append(1)
+        row = {
+            index: 1
+            for index, column in enumerate(self._program.columns)
+            if column.node_kind == node_kind
+            and any(all(a <= b for a, b in zip(holds, column.holds, strict=True)) for holds in part)
+        }
+        self._model.at_most({**row, switch: most}, most + number - 1)
+        return switch
 
     def _goals(self) -> list[dict[int, int]]:
         if self._program.mix is not None:

@@ -25,7 +25,7 @@ MOST_QUESTIONS = 2_000
 MOST_VISITS = 20_000
 """So many combinations are asked about, and looked at, on a kind of node; what is not known by then stays open."""
 
-_BY_ORDER: frozenset[Quirk] = frozenset(
+BY_ORDER: frozenset[Quirk] = frozenset(
     {"all_alternative_loses_index", "all_drops_exhausted", "capacity_of_wrong_device", "counters_by_pool_name"}
 )
 """Defects by which pods may fit in another order, or on a node asked earlier, than the one that is asked about."""
@@ -213,7 +213,7 @@ class _Search:
             return self._tried(pods, outcome) if self._is_doubtful(claims, outcome) else RoomAnswer.YES
         if outcome.outcome is Outcome.DOES_NOT_FIT or len(pods) == 1:
             has = self._ground.target.quirks.among(outcome.sighted)
-            return RoomAnswer.OPEN if _BY_ORDER.intersection(has) else RoomAnswer.NO
+            return RoomAnswer.OPEN if BY_ORDER.intersection(has) else RoomAnswer.NO
         return self._without_defects(pods)
 
     def _is_doubtful(self, claims: Sequence[ResourceClaim], found: NodeOutcome) -> bool:

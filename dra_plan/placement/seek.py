@@ -9,31 +9,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
-from dra_plan.api.resource import ResourceClaim
 from dra_plan.releases import Target
 from dra_plan.scheduler.copies import copy_of
 
 from .afterwards import Afterwards, LateRefusal
 from .candidates import PodKind, PodToPlace, kinds_of
-from .errors import UnverifiedPlacementError
+from .carrying import Carrying, PlacedPod
+from .coupling import MOST_COLUMNS, OPEN, Coupling, combinations_below
 from .ground import Ground
 from .nodekinds import AlikeNodes, node_kinds
 from .program import Column, Need, Program, Solution, best
-from .rooms import Room, RoomFinder, claims_of
-from .verify import CarriedOut
-
-
-@dataclass(frozen=True)
-class PlacedPod:
-    """A pod, its node, and what the claims get that it brings: those of pods placed before it are not repeated."""
-
-    candidate: PodToPlace
-    node: str
-    claims: tuple[ResourceClaim, ...] = ()
-    """With their allocations."""
+from .rooms import Room, RoomAnswer, RoomFinder, claims_of
+from .together import Assigned, JointAnswer
+from .verify import Found
 
 
 @dataclass(frozen=True)
@@ -91,20 +83,42 @@ class PlacementQuestion:
         wanted: Sequence[int] | None = None,
     ) -> Program:
         """The program of what fits for certain, or of what is not excluded (`outer`)."""
-        columns = [
-            Column(index, combination, claims_of(self.kinds, combination) if not self.is_coupled else frozenset())
-            for index, room in enumerate(self.rooms)
-            for combination in (room.outer if outer else room.inner)
-            if any(combination)
-        ]
         return Program(
             nodes=tuple(len(node_kind.nodes) for node_kind in self.node_kinds),
             wanted=tuple(kind.count for kind in self.kinds) if wanted is None else tuple(wanted),
-            columns=tuple(columns),
+            columns=tuple(self._columns(outer=outer)),
             levels=tuple(tuple(level) for level in levels),
             needs=tuple(needs),
             mix=tuple(mix) if mix is not None else None,
+            clashes=tuple(self.coupling.clashes) if outer and self.is_coupled else (),
         )
+
+    def _columns(self, *, outer: bool) -> Iterable[Column]:
+        for index, room in enumerate(self.rooms):
+            below = outer and self.is_coupled and self.coupling.clashes
+            for combination in combinations_below(room) if below else room.outer if outer else room.inner:
+                if any(combination):
+                    claims = claims_of(self.kinds, combination) if not self.is_coupled else frozenset()
+                    yield Column(index, combination, claims)
+
+    @cached_property
+    def coupling(self) -> Coupling:
+        """What is known of pods on several nodes that share devices."""
+        return Coupling(self.ground, self.kinds, self.node_kinds)
+
+    def _coupled(self, **asked: Any) -> tuple[Solution, Assigned, JointAnswer]:
+        """The best solution whose pods have their devices together, or the last one that was not excluded."""
+        while True:
+            program = self.program(outer=True, **asked)
+            solution = best(program)
+            if not solution.is_possible or not solution.is_found or len(program.columns) > MOST_COLUMNS:
+                return solution, [], OPEN
+            assigned = self._assignment(solution, program)
+            told = self.coupling.ask(assigned)
+            if told.answer is not RoomAnswer.NO:
+                return solution, assigned, told
+            if not self.coupling.learn(assigned):
+                return solution, assigned, OPEN
 
     @property
     def is_exact(self) -> bool:
@@ -115,12 +129,16 @@ class PlacementQuestion:
         self, levels: Sequence[Sequence[int]], needs: Sequence[Need] = (), mix: Sequence[int] | None = None
     ) -> BestPlacement:
         """The best placement by these levels, the most important first."""
-        solution = best(self.program(levels, needs=needs, mix=mix))
-        bounds, possible = solution.bounds, solution.is_possible
-        if not self.is_exact:
-            outer = best(self.program(levels, outer=True, needs=needs, mix=mix))
-            bounds, possible = outer.bounds, outer.is_possible
-        placed, left = self._carried_out(solution)
+        if self.is_coupled:
+            placed, left, bounds, possible = self._best_coupled(levels, needs, mix)
+        else:
+            program = self.program(levels, needs=needs, mix=mix)
+            solution = best(program)
+            bounds, possible = solution.bounds, solution.is_possible
+            if not self.is_exact:
+                outer = best(self.program(levels, outer=True, needs=needs, mix=mix))
+                bounds, possible = outer.bounds, outer.is_possible
+            placed, left = self._carried_out(solution, self._assignment(solution, program))
         if not bounds:
             bounds = tuple(sum(self.kinds[kind].count for kind in level) for level in levels)
         late = Afterwards(self.ground).refusals([(each.candidate, each.node) for each in placed])
@@ -128,6 +146,20 @@ class PlacementQuestion:
             placed, left = self._without([each.candidate for each in late], placed, left)
         reached = self._reached(placed, levels, mix)
         return BestPlacement(tuple(placed), tuple(left), reached, bounds, is_possible=possible, late=tuple(late))
+
+    def _best_coupled(
+        self, levels: Sequence[Sequence[int]], needs: Sequence[Need], mix: Sequence[int] | None
+    ) -> tuple[list[PlacedPod], list[PodToPlace], tuple[int, ...], bool]:
+        """With the devices that were found together; where they were not, or do not hold, node after node."""
+        solution, assigned, told = self._coupled(levels=levels, needs=needs, mix=mix)
+        if told.answer is RoomAnswer.YES:
+            placed, left = self._carried_out(solution, assigned, told.found)
+            if len(placed) >= sum(solution.placed):
+                return placed, left, solution.bounds, True
+        program = self.program(levels, needs=needs, mix=mix)
+        simple = best(program)
+        placed, left = self._carried_out(simple, self._assignment(simple, program))
+        return placed, left, solution.bounds, solution.is_possible
 
     def _without(
         self, refused: Sequence[PodToPlace], placed: Sequence[PlacedPod], left: Sequence[PodToPlace]
@@ -146,6 +178,9 @@ class PlacementQuestion:
     def is_excluded(self, needs: Sequence[Need]) -> bool:
         """Whether it is proved that no placement has all that is needed, whatever else is left out."""
         every = [range(len(self.kinds))]
+        if self.is_coupled:
+            solution, _, _ = self._coupled(levels=every, needs=needs)
+            return not solution.is_possible
         return not best(self.program(every, outer=True, needs=needs)).is_possible
 
     def _reached(
@@ -159,13 +194,12 @@ class PlacementQuestion:
 
     # From numbers to pods
 
-    def _carried_out(self, solution: Solution) -> tuple[list[PlacedPod], list[PodToPlace]]:
+    def _carried_out(
+        self, solution: Solution, assigned: Assigned, found: Found | None = None
+    ) -> tuple[list[PlacedPod], list[PodToPlace]]:
         """The pods of a solution on their nodes, each verified; and those that are left."""
-        standing = CarriedOut(self.ground)
-        placed: list[PlacedPod] = []
-        for node, pods in self._assignment(solution):
-            for candidate, claims in self._on_node(standing, node, pods):
-                placed.append(PlacedPod(candidate, node, claims))
+        carrying = Carrying(self.ground, may_find_devices_gone=self.is_coupled)
+        placed = [each for node, pods in assigned for each in carrying.on_node(node, pods, found)]
         there = {id(each.candidate) for each in placed}
         left = [
             member
@@ -174,15 +208,14 @@ class PlacementQuestion:
             if id(member) not in there
         ]
         if self.is_coupled:
-            placed += self._elsewhere(standing, left)
+            placed += carrying.elsewhere(left)
         return placed, left
 
-    def _assignment(self, solution: Solution) -> list[tuple[str, list[PodToPlace]]]:
+    def _assignment(self, solution: Solution, program: Program) -> list[tuple[str, list[PodToPlace]]]:
         """Which node takes which pods: nodes and pods in their order."""
-        columns = self.program((), outer=False).columns
         holds: dict[str, tuple[int, ...]] = {}
         for index, number in sorted(solution.taken.items()):
-            column = columns[index]
+            column = program.columns[index]
             free = [node.name for node in self.node_kinds[column.node_kind].nodes if node.name not in holds]
             holds.update(dict.fromkeys(free[:number], column.holds))
         done = [0] * len(self.kinds)
@@ -196,32 +229,6 @@ class PlacementQuestion:
             if pods:
                 assigned.append((name, pods))
         return assigned
-
-    def _on_node(
-        self, standing: CarriedOut, name: str, pods: Sequence[PodToPlace]
-    ) -> Iterable[tuple[PodToPlace, tuple[ResourceClaim, ...]]]:
-        """Puts pods on a node. Where nodes share devices some may find them gone; else that is an internal error."""
-        hint = standing.hint(pods, name)
-        for candidate in pods:
-            before = set(standing.claims)
-            why = standing.place(candidate, name, hint)
-            if not why:
-                yield candidate, tuple(claim for uid, claim in standing.claims.items() if uid not in before)
-            elif not self.is_coupled:
-                raise UnverifiedPlacementError(candidate.pod.key, name, why)
-
-    def _elsewhere(self, standing: CarriedOut, left: list[PodToPlace]) -> list[PlacedPod]:
-        """Pods that found their devices gone, on the first other node that takes them; they are no longer `left`."""
-        found = []
-        for candidate in list(left):
-            for node in self.ground.nodes:
-                before = set(standing.claims)
-                if not standing.place(candidate, node.name, {}):
-                    claims = tuple(claim for uid, claim in standing.claims.items() if uid not in before)
-                    found.append(PlacedPod(candidate, node.name, claims))
-                    left.remove(candidate)
-                    break
-        return found
 
 
 def seek(ground: Ground, pods: Iterable[Pod], *, by_priority: bool = False) -> BestPlacement:

@@ -1,4 +1,4 @@
-"""The kept solver, HiGHS, behind the few things that are asked of it: docs/decisions/0024-integer-programs.md.
+"""The kept solver, HiGHS, behind the few things that are asked of it: docs/decisions/0020-integer-programs.md.
 
 Its steps are bounded by counts, never by time, and its seed and threads are fixed, so that the same model has the same
 answer on every machine. It is imported when a model is solved.

@@ -30,10 +30,10 @@ def check_proofs(seeds: Iterable[int]) -> Counter[str]:
         try:
             most = brute.most()
             assert plan.outcome == ("Placed" if most == len(fleet.pods) else "Impossible"), f"seed {seed}"
-            if plan.proof is not None:
-                names = [each.name for each in plan.proof.pods]
+            if plan.document.proof is not None:
+                names = [each.name for each in plan.document.proof.pods]
                 pods = [each for each in fleet.pods if each.name in names]
-                assert brute.most(pods) == plan.proof.together < len(pods), f"seed {seed}"
+                assert brute.most(pods) == plan.document.proof.together < len(pods), f"seed {seed}"
                 for one in pods:
                     others = [each for each in pods if each is not one]
                     assert brute.most(others) == len(others), f"seed {seed}: without {one.name}"
@@ -96,8 +96,8 @@ def test_cpu_is_told_as_what_is_in_the_way() -> None:
     objects = [node("a", cpu="3"), *(pod(f"p{number}", cpu="2") for number in range(2))]
     plan = Cluster.of(objects).place()
     assert plan.outcome == "Impossible"
-    assert plan.proof is not None
-    assert plan.proof.message == "0/1 nodes are available: 1 Insufficient cpu."
+    assert plan.document.proof is not None
+    assert plan.document.proof.message == "0/1 nodes are available: 1 Insufficient cpu."
     assert "cpu on 1 node: 2 needed, 1 left at most" in str(plan)
 
 
