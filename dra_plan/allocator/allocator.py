@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from dra_plan.api.core import Node
 from dra_plan.api.resource import AllocationResult, ResourceClaim
@@ -13,11 +14,13 @@ from dra_plan.releases import Quirk
 from .appearance import Appearance
 from .counters import Counters
 from .errors import AllocationError, Cause, NodeAllocationError, StepsExhaustedError
+from .gathering import KnownPools
 from .likeness import Answer, Likeness
 from .pools import Pool
 from .probe import Probe
 from .pruning_rules import USUAL, Pruning
-from .results import ResultMaker, Take
+from .requests import ClaimRequests
+from .results import LateResults, ResultMaker, Take, can_be_late
 from .search import Search, SearchLimits
 from .view import View
 
@@ -72,20 +75,30 @@ class Allocator:
         pruning: Pruning = USUAL,
         shares_answers: bool = True,
         likeness: Likeness | None = None,
+        pools: KnownPools | None = None,
     ) -> None:
-        """`likeness` is that of an earlier allocator of the same requests, slices and bounds, to go on with."""
+        """`likeness` is that of an earlier allocator of the same requests, slices and bounds, to go on with.
+
+        `pools` are those of the view's nodes, as far as they were asked about before; with them most answers are
+        thrown away, and allocations are written only if they are read.
+        """
         self.claims_to_allocate = tuple(claims)
         self._view, self._target = view, view.target
         self._limits = SearchLimits(DEFAULT_MAX_STEPS if max_steps is None else max_steps, deadline)
         self._pruning = pruning
         self._counters = Counters(view.state, self._target, view.gatherer.slices, lambda: view.shared_counter_names)
-        self._claims = view.requests(self.claims_to_allocate)
+        self._writes_late = pools is not None
+        self._gather = view.gatherer.gather if pools is None else pools.gather
         self.likeness: Likeness | None = likeness
         """What is known of nodes by how they look; None where answers are not shared."""
         if likeness is not None:
             likeness.go_on(view.state, self._counters)
         elif shares_answers:
             self.likeness = Likeness(self._claims, view.state, self._counters, self._target)
+
+    @cached_property
+    def _claims(self) -> list[ClaimRequests]:
+        return self._view.requests(self.claims_to_allocate)
 
     def allocate(self, node: Node, probe: Probe | None = None) -> NodeOutcome:
         """The answer for a node.
@@ -97,7 +110,7 @@ class Allocator:
         name = node.metadata.name
         sighted: set[Quirk] = set()
         try:
-            pools = self._view.gatherer.gather(node, sighted=sighted)
+            pools = self._gather(node, sighted=sighted)
         except AllocationError as error:
             return NodeOutcome(name, Outcome.ERROR, message=str(error), error=error)
         appearance = self.likeness.appearance(pools) if self.likeness is not None and probe is None else None
@@ -134,9 +147,13 @@ class Allocator:
         if answer.takes is None:
             outcome = Outcome.UNDECIDED if answer.gave_up else Outcome.DOES_NOT_FIT
             return NodeOutcome(name, outcome, [], answer.gave_up, answer.steps, answer.sighted | sighted)
+        takes = answer.takes_at(appearance)
+        if self._writes_late and self.likeness is not None and can_be_late(self.likeness.claims, takes):
+            late = LateResults(name, self._target, self.likeness.claims, takes, answer.chosen)
+            return NodeOutcome(name, Outcome.FITS, late, "", answer.steps, answer.sighted | sighted)
         maker = ResultMaker(name, self._target)
         try:
-            allocations = self._results(maker, answer.takes_at(appearance), answer.chosen)
+            allocations = self._results(maker, takes, answer.chosen)
         except AllocationError as error:
             sighted |= answer.sighted | maker.sighted
             return NodeOutcome(name, Outcome.ERROR, [], str(error), answer.steps, frozenset(sighted), error)

@@ -24,6 +24,7 @@ from .identity import DeviceID
 from .pools import Pool, PoolDevice, PoolSlice
 from .requests import ClaimRequests, SelectorCondition, Want
 from .state import AllocatedState
+from .unusedrows import UnusedRows
 
 Place = tuple[PoolSlice, int]
 """A device, by its index in a slice."""
@@ -85,6 +86,8 @@ class Observer:
         self._shared: dict[PoolSlice, _Rows | None] = {}
         self._untouched: dict[tuple[str, int], _Rows | None] = {}
         """The rows of slices without anything in use, by driver and the identity of the list of devices."""
+        self._unused: UnusedRows[_Row] | None = None
+        """None as long as no node is expected to be seen again."""
         self._versions: set[str | None] = set()
         self.is_able = not (
             any(want.problem for want in self._wants)
@@ -101,6 +104,8 @@ class Observer:
         """Devices were taken or given back since; appearances made before and after can be compared."""
         self._state, self._counters = state, counters
         self._shared.clear()
+        if self._unused is None and not self._minds_used:
+            self._unused = UnusedRows(self._look)
 
     def _find_reads(self) -> None:
         """Finds what the selectors read; one that does not compile can't be judged ahead of the search."""
@@ -166,18 +171,19 @@ class Observer:
 
     def _rows_of(self, slice_: PoolSlice) -> _Rows | None:
         """The devices that some request may take, with their indices; remembered for slices that many nodes see."""
+        if self._unused is not None and not self._state.shares_in(slice_.pool_id):
+            return self._unused.left(slice_, self._state.dedicated_in(slice_.pool_id))
         if slice_.object.spec.node_name:
-            return self._look(slice_)
+            return self._look(slice_, self._state.dedicated_in(slice_.pool_id))
         if slice_ not in self._shared:
-            self._shared[slice_] = self._look(slice_)
+            self._shared[slice_] = self._look(slice_, self._state.dedicated_in(slice_.pool_id))
         return self._shared[slice_]
 
-    def _look(self, slice_: PoolSlice) -> _Rows | None:
+    def _look(self, slice_: PoolSlice, used: Set[str]) -> _Rows | None:
         spec = slice_.object.spec
         if spec.per_device_node_selection:
             return None
-        used = self._state.dedicated_in(slice_.pool_id)
-        if used or slice_.has_rules or self._state.shared:
+        if used or slice_.has_rules or self._state.shares_in(slice_.pool_id):
             return self._rows_among(slice_, used)
         # Nothing but the devices counts, and slices of like nodes may have the very same list of them.
         key = (spec.driver, id(spec.devices))
@@ -189,7 +195,7 @@ class Observer:
         spec, found = slice_.object.spec, []
         driver, names = spec.driver, self._names(spec.driver)
         known, versions, keeps_used = self._rows, self._versions, self._minds_used
-        tells_rest = slice_.has_rules or bool(self._state.shared)
+        tells_rest = slice_.has_rules or self._state.shares_in(slice_.pool_id)
         try:
             for index, device in enumerate(spec.devices):
                 is_used = device.name in used
@@ -251,7 +257,7 @@ class Observer:
         state = self._state
         taints = slice_.devices[index].taints if slice_.has_rules else device.taints
         is_special = device.consumes_counters or device.allow_multiple_allocations or device.binding_conditions
-        if not (taints or is_special or state.shared):
+        if not (taints or is_special or state.shares_in(slice_.pool_id)):
             return None
         name = DeviceID(*slice_.pool_id, device.name)
         return (

@@ -253,6 +253,24 @@ class PoolGatherer:
         return problem
 
 
+class KnownPools:
+    """The pools of nodes that are asked about again and again: those of one gatherer, found once for each node."""
+
+    def __init__(self, gatherer: PoolGatherer) -> None:
+        self._gatherer = gatherer
+        self._found: dict[str, tuple[Node, list[Pool], frozenset[Quirk]]] = {}
+
+    def gather(self, node: Node, *, sighted: set[Quirk]) -> list[Pool]:
+        """As `PoolGatherer.gather`."""
+        known = self._found.get(node.metadata.name)
+        if known is None or known[0] is not node:
+            own: set[Quirk] = set()
+            known = node, self._gatherer.gather(node, sighted=own), frozenset(own)
+            self._found[node.metadata.name] = known
+        sighted |= known[2]
+        return known[1]
+
+
 def _is_grouped(slice_: ResourceSlice, features: Features) -> bool:
     """Whether a device is in a compatibility group, without the gate: the slice does not exist, its pool lacks it."""
     return not features.compatibility_groups and any(

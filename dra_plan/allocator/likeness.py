@@ -66,6 +66,11 @@ class Likeness:
         if self._observer is not None:
             self._observer.go_on(state, counters)
 
+    @property
+    def claims(self) -> Sequence[ClaimRequests]:
+        """The claims of the first allocator: what later ones ask for differs in nothing but names."""
+        return self._made_of[0]
+
     def appearance(self, pools: Sequence[Pool]) -> Appearance | None:
         """The appearance of the next node to be asked; None while, or where, each is to be searched on its own."""
         self._asked += 1

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -116,6 +117,41 @@ class ResultMaker:
                 alternatives = [_merged(base, term) for base, term in product(alternatives, terms)]
         filled = [term for term in alternatives if term.match_fields or term.match_expressions]
         return NodeSelector(node_selector_terms=filled) if filled else None
+
+
+class LateResults(Sequence[AllocationResult]):
+    """The results of takes on one node, written when somebody wants to read them; right where nothing can go wrong."""
+
+    def __init__(
+        self,
+        node: str,
+        target: Target,
+        claims: Sequence[ClaimRequests],
+        takes: Sequence[list[Take]],
+        chosen: Sequence[dict[int, int]],
+    ) -> None:
+        self._parts = node, target, claims, takes, chosen
+        self._written: list[AllocationResult] | None = None
+
+    def _read(self) -> list[AllocationResult]:
+        if self._written is None:
+            node, target, claims, takes, chosen = self._parts
+            maker = ResultMaker(node, target)
+            self._written = [maker.result(*each) for each in zip(claims, takes, chosen, strict=True)]
+        return self._written
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._read()[index]
+
+    def __len__(self) -> int:
+        return len(self._parts[2])
+
+
+def can_be_late(claims: Sequence[ClaimRequests], takes: Sequence[list[Take]]) -> bool:
+    """Whether writing the results meets neither an error nor a defect: nothing is configured, each device is local."""
+    return not any(ready.claim.spec.devices.config for ready in claims) and all(
+        take.device.slice.object.spec.node_name for claim in takes for take in claim
+    )
 
 
 def _class_configs(wants: list[Want]) -> list[DeviceAllocationConfiguration]:

@@ -29,6 +29,8 @@ class AllocatedState:
     shared: dict[DeviceID, list[str]] = field(default_factory=dict)
     aggregate: dict[DeviceID, dict[str, int]] = field(default_factory=dict)
     _by_pool: dict[tuple[str, str], set[str]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _sharing: set[tuple[str, str]] = field(default_factory=set, init=False, repr=False, compare=False)
+    """The pools of the shared devices."""
 
     @classmethod
     def of(cls, claims: Iterable[ResourceClaim], *, consumable_capacity: bool) -> AllocatedState:
@@ -60,6 +62,7 @@ class AllocatedState:
 
     def _add_share(self, device: DeviceID, result: DeviceRequestAllocationResult, claim: str) -> None:
         self.shared.setdefault(device, []).append(claim)
+        self._sharing.add((device.driver, device.pool))
         if result.consumed_capacity is not None:
             total = self.aggregate.setdefault(device, {})
             for name, amount in result.consumed_capacity.items():
@@ -68,6 +71,10 @@ class AllocatedState:
     def dedicated_in(self, pool: PoolID) -> Set[str]:
         """The names of the pool's devices that are given whole."""
         return self._by_pool.get(pool, _NONE)
+
+    def shares_in(self, pool: PoolID) -> bool:
+        """Whether any device of the pool is allocated in shares."""
+        return pool in self._sharing
 
     def holds_counters(self, device: DeviceID, *, shared_too: bool) -> bool:
         """Whether the device's counters are spent."""

@@ -5,7 +5,7 @@ Every change goes through a method here, which keeps the aggregates true and tel
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -30,7 +30,7 @@ from .classnames import class_names
 from .events import Action, Event, Resource
 from .keys import pod_uid
 from .knownobjects import KnownObjects
-from .nodeinfo import NodeInfo, PodInfo
+from .nodeinfo import Journal, NodeInfo, PodInfo
 from .nodetree import scheduling_order
 from .podgroups import PodGroups
 from .poolreach import pool_reach
@@ -64,10 +64,11 @@ class SimulatedCluster:
         self.listener: Callable[[Event], None] = lambda _event: None
         self.revision = 0
         self.node_revision = 0
-        self.journal: list[str] = []
-        """The names of nodes that changed, one after the other."""
+        self.journal = Journal()
         self.positions: dict[str, int] = {}
         """Where each node stands in scheduling order."""
+        self.in_order: Sequence[NodeInfo] = ()
+        """The nodes in that order."""
         self.affinity_pods = 0
         self.claims = claims
         self.groups = PodGroups()
@@ -127,7 +128,8 @@ class SimulatedCluster:
         """Make these, in scheduling order, all nodes that there are; no remembered answer is valid then."""
         self.nodes = nodes
         self.node_revision += 1
-        for position, info in enumerate(nodes.values()):
+        self.in_order = tuple(nodes.values())
+        for position, info in enumerate(self.in_order):
             info.position = position
         self.positions = {name: info.position for name, info in nodes.items()}
 

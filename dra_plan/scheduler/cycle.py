@@ -62,7 +62,7 @@ class Cycle:
         self, framework: Framework, state: CycleState, pod: Pod, percentage: int, *, makes_room: bool = True
     ) -> tuple[CycleResult, NodeInfo | None]:
         """The best node, which nobody has taken yet, or why there is none; PostFilter only where it `makes_room`."""
-        nodes = list(self._handle.cluster.nodes.values())
+        nodes = self._handle.cluster.in_order
         if not nodes:
             lost = CycleResult(message=NO_NODES, rejected_by=frozenset({"*"}), nomination=NominatingInfo(""))
             return lost, None
@@ -83,7 +83,7 @@ class Cycle:
         framework: Framework,
         state: CycleState,
         pod: Pod,
-        nodes: list[NodeInfo],
+        nodes: Sequence[NodeInfo],
         percentage: int,
         result: CycleResult,
     ) -> list[NodeInfo] | None:
@@ -139,8 +139,8 @@ class Cycle:
         framework: Framework,
         state: CycleState,
         pod: Pod,
-        nodes: list[NodeInfo],
-        everything: list[NodeInfo],
+        nodes: Sequence[NodeInfo],
+        everything: Sequence[NodeInfo],
         percentage: int,
         result: CycleResult,
     ) -> tuple[list[NodeInfo], Mapping[str, Status]]:

@@ -13,7 +13,7 @@ from dra_plan.api.core import Node, Pod
 from dra_plan.api.resource import AllocationResult, ResourceClaim
 
 from .keys import ClaimKey, claim_key
-from .nodeinfo import NodeInfo, PodInfo
+from .nodeinfo import Journal, NodeInfo, PodInfo
 from .poolreach import pool_reach
 
 
@@ -66,7 +66,7 @@ class KnownObjects:
                 self._pods[id(pod)] = known
         return known
 
-    def node(self, node: Node, pods: Mapping[str, PodInfo], journal: list[str]) -> NodeInfo:
+    def node(self, node: Node, pods: Mapping[str, PodInfo], journal: Journal) -> NodeInfo:
         """The node with these pods on it; its changes go into the journal."""
         known = self._nodes.get(node.metadata.name)
         if known is not None and known.node is node and _same(known.pods, pods):

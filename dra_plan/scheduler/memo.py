@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Generic, TypeVar
 
 from .cluster import SimulatedCluster
@@ -61,12 +61,14 @@ class ShapeAnswers(Generic[_Answer]):
         self.open = list(range(number))
         self._closed.clear()
 
-    def forget(self, unknown: _Answer, position: int) -> None:
-        """Nothing is known of a node any more."""
-        self.answers[position] = unknown
-        if position in self._closed:
-            self._closed.remove(position)
-            insort(self.open, position)
+    def forget(self, unknown: _Answer, positions: Iterable[int]) -> None:
+        """Nothing is known of these nodes any more."""
+        answers, closed = self.answers, self._closed
+        for position in positions:
+            answers[position] = unknown
+            if position in closed:
+                closed.remove(position)
+                insort(self.open, position)
 
     def close(self, position: int) -> None:
         """The answer for a node is such that nobody needs to come by again until it changes."""
@@ -101,14 +103,13 @@ class NodeAnswers(Generic[_Answer]):
                 self._shapes.popitem(last=False)
         else:
             self._shapes.move_to_end(key)
-        cluster, journal = self._cluster, self._cluster.journal
+        cluster = self._cluster
+        journal, end = cluster.journal, cluster.journal.end()
         if found.revision != cluster.node_revision:
             found.revision = cluster.node_revision
             found.forget_all(self._unknown, len(cluster.nodes))
-        elif found.read < len(journal) and not self._of_objects:
-            for name in dict.fromkeys(journal[found.read :]):
-                position = cluster.positions.get(name)
-                if position is not None:
-                    found.forget(self._unknown, position)
-        found.read = len(journal)
+        elif found.read < end and not self._of_objects:
+            positions = cluster.positions
+            found.forget(self._unknown, [positions[name] for name in journal.since(found.read) if name in positions])
+        found.read = end
         return found

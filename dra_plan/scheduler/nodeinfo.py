@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from dra_plan.api.core import Node, Pod
@@ -19,6 +19,33 @@ _versions = itertools.count(1)
 DEFAULT_SCHEDULER = "default-scheduler"
 
 Port = tuple[str, str, int]
+
+
+class Journal:
+    """The names of nodes that changed, one after the other, for those who remember what they were told of them.
+
+    A node that goes on changing while nobody reads is named once.
+    """
+
+    __slots__ = ("_names", "_seen")
+
+    def __init__(self) -> None:
+        self._names: list[str] = []
+        self._seen = 0
+
+    def end(self) -> int:
+        """How many entries there are; who asks will see whatever comes after them."""
+        self._seen = len(self._names)
+        return self._seen
+
+    def note(self, name: str) -> None:
+        """A node has changed."""
+        if self._seen == len(self._names) or self._names[-1] != name:
+            self._names.append(name)
+
+    def since(self, read: int) -> Iterable[str]:
+        """The nodes that changed since the journal had so many entries, each once."""
+        return dict.fromkeys(self._names[read:])
 
 
 class PodInfo:
@@ -107,7 +134,7 @@ class NodeInfo:
                  "pods", "ports", "position", "requested", "scored_cpu", "scored_memory", "version",
                  "volume_pods")  # fmt: skip
 
-    def __init__(self, node: Node, journal: list[str] | None = None) -> None:
+    def __init__(self, node: Node, journal: Journal | None = None) -> None:
         self.journal = journal
         self.position = 0
         self.pods: dict[str, PodInfo] = {}
@@ -133,7 +160,7 @@ class NodeInfo:
         """Declare that remembered answers about this node are no longer valid."""
         self.version = next(_versions)
         if self.journal is not None:
-            self.journal.append(self.name)
+            self.journal.note(self.name)
 
     @property
     def allowed_pods(self) -> int:
@@ -198,7 +225,7 @@ class NodeInfo:
         other.touch()
         return other
 
-    def copy(self, journal: list[str] | None) -> NodeInfo:
+    def copy(self, journal: Journal | None) -> NodeInfo:
         """A copy whose changes go into that journal. It has the same version as long as it does not change."""
         other = object.__new__(NodeInfo)
         other.journal, other.position, other.version = journal, self.position, self.version

@@ -9,6 +9,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from dra_plan.allocator import allocator
+from dra_plan.allocator.gathering import KnownPools
 from dra_plan.manifests.decode import from_dicts
 from dra_plan.releases import target
 from dra_plan.scheduler.cluster import SimulatedCluster
@@ -35,6 +37,8 @@ def told(seed: int) -> bytes:
 def forget_everything(patch: pytest.MonkeyPatch) -> None:
     """Each cycle finds out everything anew."""
     patch.setattr(dra_plugin, "answer_key", lambda *_: None)
+    patch.setattr(KnownPools, "gather", lambda self, node, sighted: self._gatherer.gather(node, sighted=sighted))
+    patch.setattr(allocator, "can_be_late", lambda *_: False)
 
     def nothing_known(self: NodeAnswers[object], _key: object) -> ShapeAnswers[object]:
         shape: ShapeAnswers[object] = ShapeAnswers()

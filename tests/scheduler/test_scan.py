@@ -28,7 +28,7 @@ def test_open_are_those_that_were_not_closed_since_they_changed(seed: int) -> No
             shape.close(position)
             closed.add(position)
         else:
-            shape.forget("?", position)
+            shape.forget("?", [position])
             closed.discard(position)
             assert shape.answers[position] == "?"
         assert shape.open == [at for at in range(12) if at not in closed]

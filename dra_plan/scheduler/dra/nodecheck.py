@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Hashable
 
 from dra_plan.allocator import Allocator, NodeOutcome, Outcome, View
+from dra_plan.allocator.gathering import KnownPools
 from dra_plan.allocator.likeness import Likeness
 from dra_plan.api.core import Pod
 from dra_plan.api.resource import ResourceClaim
@@ -65,7 +66,7 @@ class NodeCheck:
             answer = NodeAnswer(self._status(outcome, pod, node), outcome.allocations, only_this)
         if answer.status is None and not all(self.is_available(claim, node) for claim in self._settled(kept)):
             return NodeAnswer(UNAVAILABLE)
-        if answer.status is None and answer.allocations and taking is not None:
+        if answer.status is None and taking is not None and answer.allocations:
             status, claimed = taking.check(pod, node, list(zip(self._waiting(kept), answer.allocations, strict=False)))
             return NodeAnswer(status, answer.allocations, claimed=claimed)
         return answer
@@ -100,7 +101,12 @@ class NodeCheck:
             deadline = self._handle.deadline
             key = None if kept.key is None else (kept.key, served)
             found = kept.allocators[served] = Allocator(
-                claims, view, max_steps=self._max_steps, deadline=deadline, likeness=self._known.get(cluster.view, key)
+                claims,
+                view,
+                max_steps=self._max_steps,
+                deadline=deadline,
+                likeness=self._known.get(cluster.view, key),
+                pools=self._known.pools,
             )
             self._known.keep(key, found.likeness)
         return found
@@ -148,11 +154,13 @@ class _KnownLooks:
     def __init__(self) -> None:
         self._view: View | None = None
         self._found: OrderedDict[Hashable, Likeness] = OrderedDict()
+        self.pools: KnownPools | None = None
+        """The pools of the view that was asked for last."""
 
     def get(self, view: View, key: Hashable | None) -> Likeness | None:
         """What pods of that key have found out, of the slices and classes of the view; None if there is nothing."""
         if view is not self._view:
-            self._view = view
+            self._view, self.pools = view, KnownPools(view.gatherer)
             self._found.clear()
         return None if key is None else self._found.get(key)
 

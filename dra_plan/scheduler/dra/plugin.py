@@ -42,7 +42,7 @@ from .extended import (
     with_requests,
 )
 from .nodecheck import UNAVAILABLE, NodeCheck
-from .ranks import rank
+from .ranks import is_ranked, rank
 from .state import Allocations, NodeAnswer, PodState
 
 DEFAULT_BINDING_TIMEOUT = 600.0
@@ -220,7 +220,9 @@ class DynamicResources(
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
         """Earlier alternatives of firstAvailable requests score higher."""
         kept = self._kept(state)
-        if kept is None or not (self._target.rules.scores_devices and self._target.features.prioritized_list):
+        if kept is None or not any(map(is_ranked, kept.claims)):
+            return 0
+        if not (self._target.rules.scores_devices and self._target.features.prioritized_list):
             return 0
         total = sum(rank(claim, claim.allocation) for claim in kept.allocated)
         results = kept.for_waiting(self._results(kept, node.name) or (), mixed_up=self._mixes_up)
@@ -229,9 +231,9 @@ class DynamicResources(
         return total
 
     def score_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """As for Filter."""
+        """As for Filter; nothing where no claim has alternatives."""
         kept = self._kept(state)
-        return "none" if kept is None else kept.key
+        return kept.key if kept is not None and any(map(is_ranked, kept.claims)) else "none"
 
     def normalize(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], scores: list[int]) -> Status | None:
         """The best alternatives score 100."""

@@ -8,6 +8,11 @@ _BEST_RANK = 8
 """The score of a request's first alternative; one less for each further one."""
 
 
+def is_ranked(claim: ResourceClaim) -> bool:
+    """Whether any of the claim's requests has alternatives."""
+    return any(request.first_available for request in claim.spec.devices.requests)
+
+
 def rank(claim: ResourceClaim, allocation: AllocationResult | None) -> int:
     """The sum over the claim's firstAvailable requests of the rank of the alternative that was allocated."""
     ranked = [request for request in claim.spec.devices.requests if request.first_available]

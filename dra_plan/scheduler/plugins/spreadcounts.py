@@ -89,17 +89,16 @@ class SpreadCounts:
         self, found: _Totals, constraint: SpreadConstraint, pod: Pod, labels: Sequence[str], where: Hashable
     ) -> None:
         cluster, namespace = self._cluster, pod.metadata.namespace
-        if found.revision == cluster.node_revision and found.read == len(cluster.journal):
+        end = cluster.journal.end()
+        if found.revision == cluster.node_revision and found.read == end:
             return
-        nodes = list(cluster.nodes.values())
         known = self._on_nodes.of((namespace, _encoded(constraint))).answers
         domains = self._domains.of(where).answers
         if found.revision != cluster.node_revision:
-            found.values, found.brought = {}, [0] * len(nodes)
-            changed: list[NodeInfo] = nodes
+            found.values, found.brought = {}, [0] * len(cluster.nodes)
+            changed = cluster.in_order
         else:
-            names = dict.fromkeys(cluster.journal[found.read :])
-            changed = [cluster.nodes[name] for name in names if name in cluster.nodes]
+            changed = [cluster.nodes[name] for name in cluster.journal.since(found.read) if name in cluster.nodes]
         values, brought = found.values, found.brought
         for node in changed:
             position = node.position
@@ -110,7 +109,7 @@ class SpreadCounts:
                 count = _count(constraint, namespace, node, known)
                 values[domain.value] = values.get(domain.value, 0) + count - brought[position]
                 brought[position] = count
-        found.revision, found.read = cluster.node_revision, len(cluster.journal)
+        found.revision, found.read = cluster.node_revision, end
 
 
 def _encoded(constraint: SpreadConstraint) -> bytes:
