@@ -472,7 +472,7 @@ class Cluster:
         *owners: str | dict[str, Any],
         namespace: str | None = None,
         mix: bool = False,
-        possible: bool = False,
+        possible: bool | None = None,
         limit: int | None = None,
         infer_nodes: bool = False,
         max_steps: int | None = None,
@@ -481,8 +481,9 @@ class Cluster:
 
         `owners` are names of pods and workloads, or pods as plain dicts; without them, the pods that wait for a node
         and the workloads of the input, or of `namespace`. Copies are created one after the other, as many as
-        kube-scheduler binds, and no more than `limit` (10,000); with `possible` what is possible at best, too. Other
-        pods that wait stay aside. With `mix` all owners are counted together, in the proportion of their replicas.
+        kube-scheduler binds, and no more than `limit` (10,000). Other pods that wait stay aside. With `mix` all owners
+        are counted together, in the proportion of their replicas. What is possible at best is sought for a few seconds
+        (not for a mix); if `possible` is true, thoroughly, and if it is false, not at all.
         Raises UsageError for an unknown owner, InputError for a pod that can't be decoded and for an input without
         nodes.
         """
@@ -497,7 +498,7 @@ class Cluster:
         if named or not plain:
             copied += capacity.choose_copied(self._inventory, named, namespace)
         asked = question(infer_nodes=infer_nodes, max_steps=max_steps)
-        mix, seeks = truth(mix, "mix"), truth(possible, "possible")
+        mix, seeks = truth(mix, "mix"), None if possible is None else truth(possible, "possible")
         most = capacity.USUAL_LIMIT if limit is None else at_least_one(limit, "limit")
         return self._told(
             capacity.count_copies(self._inventory, self.target, copied, asked, limit=most, mix=mix, seeks=seeks)

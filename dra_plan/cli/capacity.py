@@ -26,8 +26,13 @@ def capacity(
         bool, typer.Option("--mix", help="Count all owners together, in the proportion of their replicas.")
     ] = False,
     possible: Annotated[
-        bool, typer.Option("--possible", help="Also seek the best placement, whatever the scheduler does.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--possible/--no-possible",
+            help="Seek the best placement, whatever the scheduler does, however long it takes; or not at all. Usually"
+            " it is sought for a few seconds, and not with --mix.",
+        ),
+    ] = None,
     limit: Annotated[
         int | None, typer.Option("--limit", min=1, metavar="N", help="Try so many copies at most (default: 10,000).")
     ] = None,

@@ -106,7 +106,13 @@ class PossibleCopies(DocumentPart, frozen=True, kw_only=True):
         ),
     ]
     nodes: list[NodeCopies]
-    placement: Annotated[list[PlacedCopy], Meta(description="Verified pod by pod, in this order.")]
+    placement: Annotated[
+        list[PlacedCopy],
+        Meta(description="Verified pod by pod, in this order: the scheduler's own where no better one was found."),
+    ]
+    brief: Annotated[
+        bool, Meta(description="It was sought for a few seconds only: with --possible more may come to light.")
+    ] = False
     besides: Annotated[
         list[str],
         Meta(description="Plugins, looking at other pods or volumes, whose refusals the bound does not count with."),
@@ -135,7 +141,7 @@ class OwnerCapacity(DocumentPart, frozen=True, kw_only=True):
     scheduled: ScheduledCopies
     possible: Annotated[
         PossibleCopies | None,
-        Meta(description="Only with --possible; null with --mix, and where pods have to go for copies."),
+        Meta(description="Null with --no-possible, with --mix, and where pods have to go for copies."),
     ]
     next_copy: Annotated[NextCopy | None, Meta(description="Null where the scheduler refused no copy.")]
 

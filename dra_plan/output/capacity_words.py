@@ -41,6 +41,8 @@ def better(scheduled: ScheduledCopies, of: PossibleCopies | None) -> Iterator[st
     """What first fit wastes, and what the bound leaves out."""
     if of is not None and of.copies > scheduled.copies:
         yield f"  {of.copies} are possible: {', '.join(spread(of.nodes))}"
+    if of is not None and of.brief and of.at_most not in (None, of.copies):
+        yield f"  whether more than {of.copies} are possible stayed open: --possible seeks longer"
     if of is not None and of.besides:
         yield f"  the bound does not count with {listed(of.besides)}"
 

@@ -54,7 +54,6 @@ class Carrying:
 
     def _place(self, candidate: PodToPlace, name: str, hint: Found) -> PlacedPod | str:
         """The pod on the node, or why it can't be there."""
-        before = set(self._standing.claims)
+        before = len(self._standing.claims)
         why = self._standing.place(candidate, name, hint)
-        new = tuple(claim for uid, claim in self._standing.claims.items() if uid not in before)
-        return why or PlacedPod(candidate, name, new)
+        return why or PlacedPod(candidate, name, self._standing.newest(len(self._standing.claims) - before))

@@ -27,6 +27,7 @@ from dra_plan.scheduler.nodeinfo import DEFAULT_SCHEDULER, NodeInfo
 from dra_plan.scheduler.simulation import Simulation
 from dra_plan.scheduler.status import Status, failed, is_skip, unresolvable
 
+from .budget import StepBudget
 from .candidates import PodToPlace
 
 NODE_AND_POD = (
@@ -213,9 +214,15 @@ class Ground:
         found = {claim.metadata.uid: claim for each in candidates for claim in self.claims_on(each, node)}
         return list(found.values())
 
-    def allocate(self, claims: Sequence[ResourceClaim], node: NodeInfo, view: View) -> NodeOutcome:
-        """What the allocator says to all these claims together."""
-        return Allocator(claims, view, max_steps=self.max_steps, shares_answers=False).allocate(node.node)
+    def allocate(
+        self, claims: Sequence[ResourceClaim], node: NodeInfo, view: View, budget: StepBudget | None = None
+    ) -> NodeOutcome:
+        """What the allocator says to all these claims together, with as many steps as the budget has for it."""
+        steps = self.max_steps if budget is None else budget.next
+        outcome = Allocator(claims, view, max_steps=steps, shares_answers=False).allocate(node.node)
+        if budget is not None:
+            budget.spend(outcome.steps, len(claims))
+        return outcome
 
 
 def encoded(claims: Iterable[ResourceClaim]) -> tuple[bytes, ...]:

@@ -14,6 +14,7 @@ from dra_plan.allocator import NodeOutcome, Outcome
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.releases import Quirk
 
+from .budget import StepBudget
 from .candidates import PodKind, PodToPlace
 from .ground import Ground
 from .nodekinds import AlikeNodes
@@ -52,19 +53,22 @@ class Room:
 class RoomFinder:
     """Asks about combinations of these kinds of pods, and remembers what was answered."""
 
-    def __init__(self, ground: Ground, kinds: Sequence[PodKind]) -> None:
-        self._ground, self._kinds = ground, kinds
+    def __init__(self, ground: Ground, kinds: Sequence[PodKind], budget: StepBudget | None = None) -> None:
+        """With a budget questions may stay open that could be answered."""
+        self._ground, self._kinds, self._budget = ground, kinds, budget
 
     def room(self, node_kind: AlikeNodes) -> Room:
         """What a node of the kind can hold."""
-        return _Search(self._ground, self._kinds, node_kind).room()
+        return _Search(self._ground, self._kinds, node_kind, self._budget).room()
 
 
 class _Search:
     """The combinations of one kind of node."""
 
-    def __init__(self, ground: Ground, kinds: Sequence[PodKind], node_kind: AlikeNodes) -> None:
-        self._ground, self._kinds, self._node = ground, kinds, node_kind.first
+    def __init__(
+        self, ground: Ground, kinds: Sequence[PodKind], node_kind: AlikeNodes, budget: StepBudget | None
+    ) -> None:
+        self._ground, self._kinds, self._node, self._budget = ground, kinds, node_kind.first, budget
         limit = max(0, self._node.allowed_pods - len(self._node.pods))
         self._most = [
             0 if refusal is not None else min(kind.count, limit)
@@ -77,7 +81,8 @@ class _Search:
 
     @property
     def _is_worn_out(self) -> bool:
-        return self._asked > MOST_QUESTIONS or self._visited > MOST_VISITS
+        is_spent = self._budget is not None and self._budget.is_spent
+        return is_spent or self._asked > MOST_QUESTIONS or self._visited > MOST_VISITS
 
     def room(self) -> Room:
         """All largest combinations, or as many as the questions allow."""
@@ -206,7 +211,7 @@ class _Search:
         claims = ground.joint_claims(pods, node)
         if not claims:
             return RoomAnswer.YES
-        outcome = ground.allocate(claims, node, ground.joint)
+        outcome = ground.allocate(claims, node, ground.joint, self._budget)
         if outcome.outcome is Outcome.UNDECIDED:
             return RoomAnswer.OPEN
         if outcome.outcome is Outcome.FITS:
@@ -226,7 +231,7 @@ class _Search:
     def _without_defects(self, pods: Sequence[PodToPlace]) -> RoomAnswer:
         """The answer where an error ended the search for several pods: one pod alone need not come by it."""
         claims = self._ground.joint_claims(pods, self._node)
-        promised = self._ground.allocate(claims, self._node, self._ground.promised)
+        promised = self._ground.allocate(claims, self._node, self._ground.promised, self._budget)
         if promised.outcome is Outcome.FITS:
             return self._tried(pods, promised)
         return RoomAnswer.OPEN

@@ -6,7 +6,7 @@ pod. `seek` is for pods that are there, `seek_copies` for copies of some.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -17,6 +17,7 @@ from dra_plan.releases import Target
 from dra_plan.scheduler.copies import copy_of
 
 from .afterwards import Afterwards, LateRefusal
+from .budget import StepBudget
 from .candidates import PodKind, PodToPlace, kinds_of
 from .carrying import Carrying, PlacedPod
 from .coupling import MOST_COLUMNS, OPEN, Coupling, combinations_below
@@ -54,8 +55,9 @@ class BestPlacement:
 class PlacementQuestion:
     """Kinds of pods on the nodes of a ground, with what each kind of node can hold of them."""
 
-    def __init__(self, ground: Ground, kinds: Sequence[PodKind]) -> None:
-        self.ground, self.kinds = ground, tuple(kinds)
+    def __init__(self, ground: Ground, kinds: Sequence[PodKind], budget: StepBudget | None = None) -> None:
+        """With a budget of steps less is known: what pods get on nodes that share devices is not asked as a whole."""
+        self.ground, self.kinds, self._budget = ground, tuple(kinds), budget
 
     @cached_property
     def node_kinds(self) -> list[AlikeNodes]:
@@ -65,7 +67,7 @@ class PlacementQuestion:
     @cached_property
     def rooms(self) -> list[Room]:
         """What a node of each kind can hold."""
-        finder = RoomFinder(self.ground, self.kinds)
+        finder = RoomFinder(self.ground, self.kinds, self._budget)
         return [finder.room(node_kind) for node_kind in self.node_kinds]
 
     @property
@@ -126,10 +128,18 @@ class PlacementQuestion:
         return not self.is_coupled and all(room.inner == room.outer for room in self.rooms)
 
     def best(
-        self, levels: Sequence[Sequence[int]], needs: Sequence[Need] = (), mix: Sequence[int] | None = None
+        self,
+        levels: Sequence[Sequence[int]],
+        needs: Sequence[Need] = (),
+        mix: Sequence[int] | None = None,
+        *,
+        worth: Callable[[int], bool] = lambda _pods: True,
     ) -> BestPlacement:
-        """The best placement by these levels, the most important first."""
-        if self.is_coupled:
+        """The best placement by these levels, the most important first.
+
+        Nothing is placed where a placement of so many pods is not `worth` carrying out: then the bounds are the answer.
+        """
+        if self.is_coupled and self._budget is None:
             placed, left, bounds, possible = self._best_coupled(levels, needs, mix)
         else:
             program = self.program(levels, needs=needs, mix=mix)
@@ -138,7 +148,8 @@ class PlacementQuestion:
             if not self.is_exact:
                 outer = best(self.program(levels, outer=True, needs=needs, mix=mix))
                 bounds, possible = outer.bounds, outer.is_possible
-            placed, left = self._carried_out(solution, self._assignment(solution, program))
+            is_worth = worth(sum(solution.placed))
+            placed, left = self._carried_out(solution, self._assignment(solution, program)) if is_worth else ([], [])
         if not bounds:
             bounds = tuple(sum(self.kinds[kind].count for kind in level) for level in levels)
         late = Afterwards(self.ground).refusals([(each.candidate, each.node) for each in placed])
@@ -254,8 +265,13 @@ def seek_copies(
     limit: int,
     *,
     max_steps: int | None = None,
+    budget: StepBudget | None = None,
+    worth: Callable[[int], bool] = lambda _pods: True,
 ) -> BestPlacement:
     """The most copies of pods beside those that run: at most `limit` sets of so many copies of each template.
+
+    What a node can hold is found within the `budget`, if there is one. A number of pods that is not `worth` it is not
+    placed: `bounds` are all there is then.
 
     `reached` is the number of whole sets in the placement, `bounds` what can't be exceeded. Claims that the templates
     name, instead of making them, are shared by all copies. Raises SolverMissingError where there is more than one
@@ -263,8 +279,8 @@ def seek_copies(
     """
     ground = Ground(inventory, target, max_steps)
     kinds = [_copies(ground, pod, share * limit) for pod, share in templates]
-    question = PlacementQuestion(ground, kinds)
-    return question.best([list(range(len(kinds)))], mix=[share for _, share in templates])
+    question = PlacementQuestion(ground, kinds, budget)
+    return question.best([list(range(len(kinds)))], mix=[share for _, share in templates], worth=worth)
 
 
 def _copies(ground: Ground, template: Pod, count: int) -> PodKind:

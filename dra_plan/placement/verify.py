@@ -7,6 +7,7 @@ counts is its answer for one pod, with what the pods before it have in use.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 
 from msgspec.structs import replace
 
@@ -41,6 +42,10 @@ class CarriedOut:
         if name not in self.nodes:
             self.nodes[name] = self._ground.cluster.nodes[name].clone()
         return self.nodes[name]
+
+    def newest(self, number: int) -> tuple[ResourceClaim, ...]:
+        """The claims that got devices last, so many of them, in the order in which they did."""
+        return tuple(reversed([*islice(reversed(self.claims.values()), number)]))
 
     def hint(self, candidates: Sequence[PodToPlace], name: str) -> Found:
         """What the claims of all these pods could get on the node together; empty if they can't be there together."""

@@ -148,12 +148,12 @@ def count_copies(
     *,
     limit: int = USUAL_LIMIT,
     mix: bool = False,
-    seeks: bool = False,
+    seeks: bool | None = None,
 ) -> CapacityPlan:
     """Counts the copies of each pod on its own, beside the pods that are on nodes; those that wait stay aside.
 
-    With `mix` all pods are counted together, in the proportion of their owners' replicas; what is possible at best is
-    sought where it `seeks`.
+    With `mix` all pods are counted together, in the proportion of their owners' replicas. Where it `seeks` what is
+    possible at best, that is done thoroughly; by itself in a few seconds, and not for a mix.
 
     Raises InputError for an input without nodes, UsageError for a limit below 1.
     """
@@ -165,10 +165,11 @@ def count_copies(
     counting = Counting(inventory, target, fleet, question.max_steps, limit)
 
     def seek(shares: Sequence[Share], scheduled: tuple[Simulation, Sequence[Copies]]) -> PossibleCopies | None:
-        if not seeks:
+        if seeks is False or (seeks is None and mix):
             return None
         sets = max(1, limit // sum(share for _, _, share in shares))
-        return possible(inventory, target, shares, scheduled, sets, question.max_steps)
+        thorough = seeks is True or question.max_steps is not None
+        return possible(inventory, target, shares, scheduled, sets, question.max_steps, thorough=thorough)
 
     together: MixCapacity | UnsetType = UNSET
     if mix and copied:

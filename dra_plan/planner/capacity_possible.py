@@ -13,11 +13,15 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import AllocationResult
 from dra_plan.documents.base import DeviceName, ObjectName
 from dra_plan.documents.capacity import NodeCopies, PlacedCopy, PossibleCopies
+from dra_plan.placement.budget import StepBudget
 from dra_plan.placement.errors import SolverMissingError, UnverifiedPlacementError
 from dra_plan.placement.seek import seek_copies
 from dra_plan.releases import Target
 from dra_plan.scheduler.copies import Copies
 from dra_plan.scheduler.simulation import Simulation
+
+MOST_PLACED = 1_000
+"""A placement of more copies than these is carried out only where somebody asks for it."""
 
 Share = tuple[ObjectName, Pod, int]
 """An owner, a pod that is copied for it, and how many of them make a set."""
@@ -30,14 +34,33 @@ def possible(
     scheduled: tuple[Simulation, Sequence[Copies]],
     limit: int,
     max_steps: int | None,
+    *,
+    thorough: bool,
 ) -> PossibleCopies:
-    """The most sets of copies beside what runs, at least as many as were `scheduled`, for which nobody had to go."""
+    """The most sets of copies beside what runs, at least as many as were `scheduled`, for which nobody had to go.
+
+    Where it is not `thorough` this takes a few seconds at most: searches share a budget of steps, and a placement of
+    many pods is not carried out; then the bounds are further apart than they need be.
+    """
     simulation, copies = scheduled
     known = min(len(each.bound) // share for each, (_, _, share) in zip(copies, shares, strict=True))
+    in_all = sum(share for _, _, share in shares)
+
+    def is_worth(pods: int) -> bool:
+        return pods > known * in_all and (thorough or pods <= MOST_PLACED)
+
     try:
-        best = seek_copies(inventory, target, [(pod, share) for _, pod, share in shares], limit, max_steps=max_steps)
+        best = seek_copies(
+            inventory,
+            target,
+            [(pod, share) for _, pod, share in shares],
+            limit,
+            max_steps=max_steps,
+            budget=None if thorough else StepBudget(),
+            worth=is_worth,
+        )
     except (SolverMissingError, UnverifiedPlacementError):
-        return _made(known, None, _as_scheduled(simulation, shares, copies), inventory, [])
+        return _made(known, None, _as_scheduled(simulation, shares, copies), inventory, [], brief=not thorough)
     late = {id(refusal.candidate) for refusal in best.late}
     placed = [each for each in best.placed if id(each.candidate) not in late]
     owners = _owners(shares)
@@ -46,7 +69,8 @@ def possible(
     bound = best.bounds[0] if best.bounds[0] < limit else None  # the limit proves nothing
     besides = sorted({refusal.status.plugin for refusal in best.late})
     if sets < known:
-        return _made(known, _at_least(bound, known), _as_scheduled(simulation, shares, copies), inventory, besides)
+        scheduler = _as_scheduled(simulation, shares, copies)
+        return _made(known, _at_least(bound, known), scheduler, inventory, besides, brief=not thorough)
     found = [
         PlacedCopy(
             owner=shares[_owner_of(each.candidate.pod, owners)][0],
@@ -55,7 +79,7 @@ def possible(
         )
         for each in placed
     ]
-    return _made(sets, _at_least(bound, sets), found, inventory, besides)
+    return _made(sets, _at_least(bound, sets), found, inventory, besides, brief=not thorough)
 
 
 def _at_least(bound: int | None, sets: int) -> int | None:
@@ -95,7 +119,13 @@ def _devices(allocations: Iterable[AllocationResult | None]) -> list[DeviceName]
 
 
 def _made(
-    sets: int, at_most: int | None, placement: list[PlacedCopy], inventory: Inventory, besides: list[str]
+    sets: int,
+    at_most: int | None,
+    placement: list[PlacedCopy],
+    inventory: Inventory,
+    besides: list[str],
+    *,
+    brief: bool,
 ) -> PossibleCopies:
     numbers = Counter(each.node for each in placement)
     nodes = [node.metadata.name for node in inventory.nodes if node.metadata.name in numbers]
@@ -104,5 +134,6 @@ def _made(
         at_most=at_most,
         nodes=[NodeCopies(name=name, copies=numbers[name]) for name in nodes],
         placement=placement,
+        brief=brief,
         besides=besides,
     )

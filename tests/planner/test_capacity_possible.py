@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import copy
+import gzip
+import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dra_plan import Cluster
 from dra_plan.cli.exits import Exit
+from dra_plan.placement.budget import StepBudget
+from dra_plan.placement.ground import Ground
+from dra_plan.placement.verify import CarriedOut
+from dra_plan.planner import capacity_possible
 from tests.cli.running import in_process
+from tests.limits import at_most
 from tests.placement.fleets import Brute, Fleet, FleetPod, TooManyError, objects_of, random_fleet
 from tests.scheduler.build import GPU, gpus, node, placed, pod, request, slices, template
 
+CASES = Path(__file__).parents[1] / "conformance" / "capacity.jsonl.gz"
 GATES = {"DRAListTypeAttributes": True}
 MOST = 4
 """Copies that brute force tries."""
@@ -63,7 +72,7 @@ def check(seeds: Iterable[int], *, network: bool = False) -> Counter[str]:
     seen: Counter[str] = Counter()
     for seed in seeds:
         fleet = random_fleet(seed, network=network)
-        [item] = cluster_of(fleet).capacity(limit=MOST, possible=True).to_dict()["items"]
+        [item] = cluster_of(fleet).capacity(limit=MOST, possible=None if seed % 2 else True).to_dict()["items"]
         found, best = item["scheduled"], item["possible"]
         copies = copies_of(fleet, MOST)
         brute = Brute(copies)
@@ -219,3 +228,81 @@ def test_exit_status(arguments: tuple[str, ...], status: int) -> None:
 def test_sets_that_lack_say_so() -> None:
     ran = in_process("capacity", "fixtures/quickstart", "--mix", "--at-least", "1")
     assert ran.err == "gate failed: 1 owner has room for fewer than 1 copies (--at-least): all together for 0\n"
+
+
+def recorded(*names: str) -> Iterator[tuple[Cluster, dict[str, Any]]]:
+    """Recorded cases, each with the pod that was copied."""
+    cases = [json.loads(line) for line in gzip.decompress(CASES.read_bytes()).splitlines()]
+    for case in (case for case in cases if case["id"] in names):
+        yield Cluster.of(case["objects"]), case["template"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "capacity-0118",
+        *[pytest.param(f"capacity-{n}", marks=pytest.mark.long) for n in ("0001", "0004", "0050", "0070", "0165")],
+    ],
+)
+def test_what_takes_long_is_told_with_bounds_after_a_few_seconds(name: str) -> None:
+    """Mixtures of partitions and of shares: to refute one copy more takes minutes."""
+    [(cluster, copied)] = recorded(name)
+    with at_most(30):
+        [item] = cluster.capacity(copied).items
+    best = item.possible
+    assert best is not None
+    assert best.brief
+    assert best.at_most is not None
+    assert item.scheduled.copies <= best.copies < best.at_most
+    assert len(best.placement) == best.copies
+    assert f"whether more than {best.copies} are possible stayed open: --possible" in str(cluster.capacity(copied))
+
+
+def test_a_budget_that_is_spent_ends_the_questions(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    allocate = Ground.allocate
+
+    def counted(self: Any, claims: Any, node: Any, view: Any, budget: StepBudget | None = None) -> Any:
+        asked.append(budget is not None)
+        return allocate(self, claims, node, view, budget)
+
+    monkeypatch.setattr(Ground, "allocate", counted)
+    monkeypatch.setattr(capacity_possible, "StepBudget", lambda: StepBudget(total=0, brief_total=1))
+    objects = [*gpus("a", each=2), *gpus("b", each=3)[1:], template("two", request(count=2))]
+    [item] = Cluster.of(objects).capacity(pod("wants", templates={"gpu": "two"})).items
+    assert sum(asked) == 1
+    assert item.possible is not None
+    assert (item.possible.copies, item.scheduled.copies) == (2, 2)
+    assert item.possible.at_most is not None
+    assert item.possible.at_most > 2
+
+
+def test_a_large_placement_is_not_carried_out_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
+    [(cluster, copied)] = recorded("capacity-0178")
+    [item] = cluster.capacity(copied).items
+    assert item.possible is not None
+    assert (item.scheduled.copies, item.possible.copies, item.possible.at_most) == (22, 24, 24)
+    monkeypatch.setattr(capacity_possible, "MOST_PLACED", 20)
+    [item] = cluster.capacity(copied).items
+    assert item.possible is not None
+    assert (item.possible.copies, item.possible.at_most, len(item.possible.placement)) == (22, 24, 22)
+    [item] = cluster.capacity(copied, possible=True).items
+    assert item.possible is not None
+    assert (item.possible.copies, item.possible.brief) == (24, False)
+
+
+def test_where_the_scheduler_finds_the_best_placement_no_other_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: Any) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(CarriedOut, "place", never)
+    [item] = Cluster.of([*gpus("a", "b"), template("one")]).capacity(pod("p", templates={"gpu": "one"})).items
+    assert item.possible is not None
+    assert (item.possible.copies, item.possible.at_most) == (4, 4)
+    assert [copy.node for copy in item.possible.placement] == ["a", "b", "a", "b"]
+
+
+def test_possible_is_not_sought_where_nobody_wants_it() -> None:
+    cluster = Cluster.of([*gpus("a"), template("one")])
+    [item] = cluster.capacity(pod("p", templates={"gpu": "one"}), possible=False).items
+    assert item.possible is None
