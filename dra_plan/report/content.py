@@ -27,6 +27,8 @@ class Page:
     picks: list[Pick] = field(default_factory=list)
     moments: list[PictureChange] = field(default_factory=list)
     """What is another than in the beginning, at moments that picks are shown in."""
+    moments_in: int = 0
+    """The picture in which they are shown."""
     picks_title: str = "Claim sets"
     opens_on: int | None = None
     """The pick that the page opens on; None for the first that ended badly."""

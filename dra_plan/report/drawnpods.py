@@ -52,7 +52,7 @@ def of_all(pods: Iterable[DrawnPod], drawn: Scene) -> dict[int, Mark]:
             users.setdefault((where.number, at), []).append(bound.pod)
     for (number, at), given in users.items():
         names = list(dict.fromkeys(given))
-        made[number].gets[at] = f"{'pod' if len(names) == 1 else 'pods'} {words.listed(names, MOST_NAMED)}"
+        made[number].gets[at] = f"for {'pod' if len(names) == 1 else 'pods'} {words.listed(names, MOST_NAMED)}"
     for number, named in held.items():
         made[number].label = f"holds {words.counted(len(named), 'pod')}"
         made[number].message = words.listed(named, MOST_NAMED)

@@ -57,6 +57,13 @@ class Beginning:
             for number, pool in enumerate(place.pools):
                 self.places.setdefault((pool.pool.driver, pool.pool.name), []).append((place.number, number))
 
+    def held_by(self, namespace: str, pod: str) -> Iterator[str]:
+        """The claims that nobody but the pod has."""
+        for key, claim in self.claims.items():
+            users = claim.status.reserved_for if claim.status is not None else []
+            if claim.metadata.namespace == namespace and [user.name for user in users] == [pod]:
+                yield key
+
     def differing(self, claims: Iterable[ResourceClaim]) -> dict[str, ResourceClaim | None]:
         """Those of `claims` that are others than in the beginning, and None for those that are not there any more."""
         now = {claim.key: claim for claim in claims}

@@ -34,6 +34,7 @@ def render(page: Page) -> str:
         "document_follows": follows,
         "gets": page.gets_word,
         "harm": page.harm_word,
+        "moments_in": page.moments_in,
         "opens_on": page.opens_on,
         "moments": [moment.plain(texts) for moment in page.moments],
         "picks": [pick.plain(texts) for pick in page.picks],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
 from dra_plan.allocator import AllocationError, View
@@ -37,13 +38,14 @@ from dra_plan.output.formats import Formats
 from dra_plan.planner.allocation import AllocationPlan
 from dra_plan.planner.answer import PrintedAnswer
 from dra_plan.planner.diff import ClusterDiff
+from dra_plan.planner.drains import DrainList
 from dra_plan.planner.explanation import Explanation
 from dra_plan.planner.growth.plan import GrowthPlan
 from dra_plan.planner.picture import draw
 from dra_plan.planner.placing import PlacementPlan
 from dra_plan.planner.scheduling import SchedulePlan
 
-from . import told
+from . import movepages, told
 from .capacitypages import fill_capacity
 from .content import Page
 from .diffpages import fill_diff
@@ -104,13 +106,17 @@ def page(answer: PrintedAnswer[Any], inventory: Inventory | None = None, view: V
         sides = [_drawn(side.inventory, side.view, title) for side, title in _sides(answer)]
         fill_diff(made, answer, [side for side in sides if side is not None] if None not in sides else [])
         return made
+    apart = _nodes_spoken_of(answer)
     if isinstance(answer, GrowthPlan) and inventory is not None:
         grown = answer.grown(inventory, answer.final.counts)
         view = View.of(grown, answer.target)
-        drawn = _drawn(grown, view, new={node for names in answer.final.added for node in names})
+        drawn = _drawn(grown, view, new={node for names in answer.final.added for node in names}, apart=apart)
     else:
-        drawn = None if inventory is None or view is None else _drawn(inventory, view)
+        drawn = None if inventory is None or view is None else _drawn(inventory, view, apart=apart)
     made.scenes = [] if drawn is None else [drawn]
+    if isinstance(answer, Explanation) and answer.document.moves and drawn is not None:
+        made.scenes = [replace(drawn, title=title) for title in movepages.SCENES]
+        made.moments_in = 1
     _fill(made, answer, inventory, view)
     return made
 
@@ -119,10 +125,27 @@ def _sides(answer: ClusterDiff) -> Any:
     return (answer.before, "Before"), (answer.after, "After")
 
 
-def _drawn(inventory: Inventory, view: View, title: str = "", new: Collection[str] = ()) -> Scene | None:
+def _nodes_spoken_of(answer: PrintedAnswer[Any]) -> set[str]:
+    """The nodes to which something happens: which get pods, lose them, or are drained."""
+    if isinstance(answer, PlacementPlan):
+        placed = answer.proof.found.placed if answer.proof is not None else ()
+        return {each.node for each in (*answer.found.placed, *placed)}
+    if isinstance(answer, GrowthPlan):
+        return set(answer.final.bound.values())
+    if isinstance(answer, SchedulePlan):
+        return {record.node for record in answer.outcome.pods if record.node and record.attempts}
+    if isinstance(answer, DrainList):
+        return {node.name for node in answer.nodes if node.lost or node.gone}
+    if isinstance(answer, Explanation):
+        steps = [step for room in answer.document.moves or () for step in room.steps]
+        return {node for step in steps for node in (step.node, step.from_node) if node}
+    return set()
+
+
+def _drawn(inventory: Inventory, view: View, title: str = "", **how: Collection[str]) -> Scene | None:
     """The picture; None for a cluster that can't be drawn: what is wrong is said by the answer, where it matters."""
     try:
-        made = scene(draw(inventory, view, infer_nodes=True), title, new)
+        made = scene(draw(inventory, view, infer_nodes=True), title, **how)
     except (AllocationError, InputError):
         return None
     return made if made.places else None

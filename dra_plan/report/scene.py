@@ -18,6 +18,9 @@ from dra_plan.planner.picture import ClusterPicture, DrawnPool
 from .devices import LETTERS, WORDS, SceneDevice
 from .partitions import PhysicalDevice, physical_devices
 
+MOST_APART = 24
+"""Nodes that are drawn by themselves; of more, those that are alike are drawn once."""
+
 
 @dataclass(frozen=True, slots=True)
 class Frame:
@@ -63,6 +66,8 @@ class ScenePlace:
     reached_by: tuple[str, ...] = ()
     is_new: bool = False
     """Whether it is a node that there is not yet."""
+    is_apart: bool = False
+    """Whether it is drawn by itself, as the answer speaks of it."""
 
     @cached_property
     def devices(self) -> list[SceneDevice]:
@@ -77,7 +82,8 @@ class ScenePlace:
         )
         states = Counter((d.pool.driver, d.drawn.model, d.drawn.profile, d.state) for d in self.devices)
         pools = tuple((pool.pool.driver, pool.pool.state, len(pool.devices)) for pool in self.pools)
-        return bool(self.node) or self.number, self.is_new, looks, pools, frozenset(states.items())
+        single = self.number if self.is_apart or not self.node else None
+        return single, self.is_new, looks, pools, frozenset(states.items())
 
     @property
     def models(self) -> list[CountedModel]:
@@ -214,8 +220,12 @@ def _rank(places: list[ScenePlace]) -> tuple[int, int]:
     return (-1 if place.is_new else 0 if place.devices else 2), place.number
 
 
-def scene(picture: ClusterPicture, title: str = "", new: Collection[str] = ()) -> Scene:
-    """The places of a cluster, and where its nodes and devices are found among them; `new` nodes stand first."""
+def scene(picture: ClusterPicture, title: str = "", *, new: Collection[str] = (), apart: Collection[str] = ()) -> Scene:
+    """The places of a cluster, and where its nodes and devices are found among them.
+
+    Nodes that are `new` stand first; those `apart` are drawn by themselves, unless they are many.
+    """
+    apart = apart if len(apart) <= MOST_APART else ()
     own: dict[str, list[DrawnPool]] = {name: [] for name in picture.nodes}
     others = []
     for pool in picture.pools:
@@ -225,17 +235,17 @@ def scene(picture: ClusterPicture, title: str = "", new: Collection[str] = ()) -
             others.append(pool)
     made = Scene([], title)
     for name, pools in own.items():
-        _add(made, name, name, pools, is_new=name in new)
+        _add(made, name, name, pools, is_new=name in new, is_apart=name in apart)
     for pool in others:
         _add(made, f"{pool.driver}/{pool.name}", "", [pool])
     return made
 
 
-def _add(to: Scene, title: str, node: str, pools: list[DrawnPool], *, is_new: bool = False) -> None:
+def _add(to: Scene, title: str, node: str, pools: list[DrawnPool], **what: bool) -> None:
     numbered: Iterator[int] = iter(range(sum(len(pool.devices) for pool in pools)))
     drawn = [ScenePool(pool, [SceneDevice(next(numbered), pool, each) for each in pool.devices]) for pool in pools]
     reached = pools[0].nodes if not node else ()
-    place = ScenePlace(len(to.places), title, node, drawn, reached, is_new)
+    place = ScenePlace(len(to.places), title, node, drawn, reached, **what)
     to.places.append(place)
     if node:
         to.by_node[node] = place

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from dra_plan.allocator import View
 from dra_plan.api.resource import ResourceClaim
@@ -113,7 +113,7 @@ def _draw(made: Page, answer: SchedulePlan, view: View, why: Mapping[PodKey, Exp
         own = claims.get((pod.namespace, pod.name), {})
         pick.marks = [_marks(pod, own, drawn)]
         if pod.attempts:
-            freed = [key for other in evicted.get(name, ()) for key in _held(other, beginning)]
+            freed = [key for other in evicted.get(name, ()) for key in beginning.held_by(*other.split("/", 1))]
             pick.change = going_on.change({**dict.fromkeys(freed), **own})
     failed = {(one.pod.metadata.namespace, one.pod.metadata.name): one for one in answer.outcome.failed_attempts}
     _draw_failed(made, beginning, failed, why)
@@ -126,15 +126,6 @@ def claims_by_pod(claims: list[ResourceClaim]) -> dict[PodKey, dict[str, Resourc
         for user in claim.status.reserved_for if claim.status is not None and claim.allocation is not None else ():
             found.setdefault((claim.metadata.namespace, user.name), {})[claim.key] = claim
     return found
-
-
-def _held(pod: str, beginning: Beginning) -> Iterator[str]:
-    """The claims that nobody but the pod has."""
-    namespace, _, name = pod.partition("/")
-    for key, claim in beginning.claims.items():
-        users = claim.status.reserved_for if claim.status is not None else []
-        if claim.metadata.namespace == namespace and [user.name for user in users] == [name]:
-            yield key
 
 
 def _marks(pod: ScheduledPod, claims: Mapping[str, ResourceClaim], drawn: Scene) -> dict[int, Mark]:

@@ -14,7 +14,6 @@ from dra_plan.documents.explanation import ExplainedClaimSet
 from dra_plan.output import allocation_table, default_format, leading_words, text
 from dra_plan.output import explain_words as words
 from dra_plan.output.explain_device import device_lines
-from dra_plan.output.explain_moves import room_lines
 from dra_plan.output.explain_owners import unplanned_lines
 from dra_plan.output.explain_podgroup import group_lines
 from dra_plan.planner.allocation import AllocationPlan
@@ -23,6 +22,7 @@ from dra_plan.planner.onnodes import on_nodes
 
 from . import picks, told
 from .content import Page
+from .movepages import fill_moves
 from .picks import Pick
 
 
@@ -49,10 +49,8 @@ def fill_explanation(made: Page, answer: Explanation, inventory: Inventory | Non
     for number, group in enumerate(document.pod_groups or ()):
         name = f"podgroup/{group.namespace}/{group.name}"
         made.articles.append(_plain_article(f"group-{number}", name, group.state, group_lines(group)))
-    for number, room in enumerate(document.moves or ()):
-        first, *rest = room_lines(room)
-        name, _, sentence = first.partition(": ")
-        made.articles.append(_plain_article(f"room-{number}", name, room.outcome, [sentence, *rest]))
+    if document.moves:
+        fill_moves(made, document.moves, view)
 
 
 def _line(one: told.Article, of: PlannedClaimSet | ExplainedClaimSet) -> str:
@@ -121,5 +119,6 @@ def _pick_sets(
     else:
         answers = on_nodes(plan, inventory, view)
     for number, ((name, tone, word, line), answer) in enumerate(zip(explained, answers, strict=True)):
-        marks = [picks.marks(answer, drawn) for drawn in made.scenes]
+        marks = [picks.marks(answer, drawn) for drawn in made.scenes[:1]]
+        marks += [{} for _ in made.scenes[1:]]
         made.picks.append(Pick(f"pick-{number}", name, tone, word, line, marks))

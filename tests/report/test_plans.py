@@ -39,7 +39,7 @@ def test_growth_has_new_nodes_apart_and_what_sits_on_them() -> None:
     assert [place["kind"] for place in page.data["scenes"][0]["places"]] == [1, 0]
     label, message, gets, *_ = _marks(page, "1 like a100-1")["a100-1-new-1"]
     assert (label, message) == ("like a100-1: holds 1 pod", "default/whole-or-small")
-    assert list(gets.values()) == ["pod default/whole-or-small"]
+    assert list(gets.values()) == ["for pod default/whole-or-small"]
 
 
 def test_growth_tells_why_one_node_fewer_is_not_enough_on_the_devices() -> None:
@@ -133,6 +133,28 @@ def test_most_of_them_have_a_picture_of_their_own_beside_the_proof() -> None:
     page = read(cluster.page(cluster.place(most=True)))
     label, _, gets, *_ = _marks(page, "as many as can run at the same time")["net-1"]
     assert label == "holds 3 pods"
-    assert gets == {0: "pods default/small and default/odd", 1: "pod default/half"}
+    assert gets == {0: "for pods default/small and default/odd", 1: "for pod default/half"}
     assert _marks(page, "why not all of them")["net-2"][0] == "no place for default/too-fast"
     assert ("pod/default/too-fast", "no place") in _picks(page)
+
+
+def test_moves_are_drawn_before_and_after_side_by_side() -> None:
+    cluster = _load("scattered")
+    data = read(cluster.page(cluster.explain("pod/train", moves=3))).data
+    assert data["moments_in"] == 1
+    texts, pick = data["texts"], data["picks"][data["opens_on"]]
+    assert (pick["name"], pick["word"]) == ("Room for ml/train", "moves make room")
+    now, after = pick["marks"]
+    places = [place["name"] for place in data["scenes"][0]["places"]]
+    leaving = {places[int(at)]: sorted(texts[said] for said in mark[5].values()) for at, mark in now.items()}
+    assert leaving == {"gpu-1": ["ml/embed goes to gpu-2", "ml/serve-a goes to gpu-2"]}
+    holding = {places[int(at)]: (texts[mark[1]], texts[mark[2]]) for at, mark in after.items()}
+    assert holding == {
+        "gpu-1": ("holds 1 pod", "ml/train"),
+        "gpu-2": ("holds 2 pods", "ml/serve-a and ml/embed"),
+    }
+    devices, _ = data["moments"][pick["moment"]]
+    taken = {(places[place], letter) for place, _, letter, _ in devices}
+    assert taken == {("gpu-1", "u"), ("gpu-2", "u")}
+    kinds = [place["kind"] for place in data["scenes"][0]["places"]]
+    assert len(set(kinds)) == 3

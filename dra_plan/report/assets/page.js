@@ -29,10 +29,10 @@
     }
   }
 
-  // The state and the detail of a device: in the first picture there may be other moments.
+  // The state and the detail of a device: in one of the pictures there may be other moments.
   function stateOf(number, at, device) {
     const place = scenes[number].places[at];
-    const changed = number === 0 ? devicesNow.get(at + ":" + device) : undefined;
+    const changed = number === data.moments_in ? devicesNow.get(at + ":" + device) : undefined;
     return changed || [place.states[device], text(scenes[number], place.details[device])];
   }
 
@@ -82,9 +82,9 @@
       one(".d", box).textContent = more;
       box.title = one(".n", box).textContent + ": " + said + (more ? ", " + more : "");
     }
-    if (slider) for (const fill of all(".fill[data-model]", card)) count(fill, card);
+    if (slider || data.moments.length) for (const fill of all(".fill[data-model]", card)) count(fill, card);
     for (const physical of all(".physical", card)) slots(physical);
-    if (number === 0) amounts(card, amountsNow.get(String(number_of)));
+    if (number === data.moments_in) amounts(card, amountsNow.get(String(number_of)));
   }
 
   // The slots of a physical device, by the parts that lie over them.
