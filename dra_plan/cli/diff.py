@@ -66,7 +66,7 @@ def diff(
     pods would have no place. Exit status 1 if anything is lost. With --live BEFORE is the cluster, and AFTER the
     cluster with the files applied.
     """
-    from dra_plan.cli.opening import loaded, selected
+    from dra_plan.cli.opening import loaded, namespace_of, selected
     from dra_plan.cli.printing import print_document
     from dra_plan.errors import UsageError
     from dra_plan.output.diff import parse
@@ -77,11 +77,12 @@ def diff(
         form = parse(output)
         gate = options.gate(fail_on=fail_on)
         wanted = selected(context)
-        namespace = options.one_namespace(namespace, all_namespaces=all_namespaces)
         may_ask = live.asked(context).wanted or live.is_plugin()
         told_apart = tell_apart(paths, None, command="diff", live=may_ask)
         if len(told_apart.paths) > 2:
             raise UsageError(f"two states are compared, BEFORE and AFTER: here are {len(told_apart.paths)} paths")
+        is_live = live.is_wanted(context, told_apart.paths, None)
+        namespace = namespace_of(context, told_apart.owners, is_live=is_live)
         states = [loaded(context, given) for given in _states(context, told_apart.paths)]
         before, after = states[0], states[-1]
         after = _under(after, to_kubernetes_version, to_feature_gates, to_quirks)

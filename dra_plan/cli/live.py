@@ -19,6 +19,7 @@ PLUGIN = "kubectl-dra_plan"
 NAMES = ("live", "context", "kubeconfig", "scheduler_metrics")
 
 _ASKED = "dra_plan.live"
+_NAMESPACE = "dra_plan.live.namespace"
 READ = "dra_plan.live.snapshot"
 """Where the cluster is kept, once it is read."""
 
@@ -100,6 +101,17 @@ def snapshot(context: typer.Context, *, progress: bool = True) -> Snapshot:
         told(found)
     snapshot: Snapshot = found
     return snapshot
+
+
+def namespace(context: typer.Context) -> str | None:
+    """The namespace of kubectl's context, asked once in a run; None where no context is chosen."""
+    if _NAMESPACE not in context.meta:
+        from dra_plan.live import namespace_of_context
+
+        options = asked(context)
+        context.meta[_NAMESPACE] = namespace_of_context(options.context, options.kubeconfig)
+    found: str | None = context.meta[_NAMESPACE]
+    return found
 
 
 def read(options: Asked, *, progress: bool = True) -> Snapshot:

@@ -30,7 +30,7 @@ class Opened(NamedTuple):
     owners: list[str]
     """Names of pods, workloads and claims."""
     namespace: str | None
-    """The namespace that is chosen; None for all."""
+    """The namespace that is chosen, or in which the names are; None for all."""
     selector: LabelSelector | None
 
 
@@ -42,11 +42,11 @@ def opened(context: typer.Context) -> Opened:
     """
     given = context.params
     selector = selected(context)
-    namespace = options.one_namespace(given.get("namespace"), all_namespaces=given.get("all_namespaces", False))
     filenames = given.get("filenames")
     may_ask = live.asked(context).wanted or live.is_plugin()
     paths, owners = tell_apart(given.get("paths"), filenames, command=str(context.info_name), live=may_ask)
     cluster = loaded(context, paths, filenames)
+    namespace = namespace_of(context, owners, is_live=live.is_wanted(context, paths, filenames))
     found = context.meta[OPENED] = Opened(whatif.changed(context, cluster), owners, namespace, selector)
     return found
 
@@ -74,6 +74,16 @@ def loaded(context: typer.Context, paths: list[str], filenames: list[str] | None
         progress=progress,
     )
     return cluster if reported is None else cluster.reported(reported)
+
+
+def namespace_of(context: typer.Context, owners: list[str], *, is_live: bool) -> str | None:
+    """The namespace that is chosen, None for all. Names in a cluster that is asked are in that of kubectl's context."""
+    given = context.params
+    every = given.get("all_namespaces", False)
+    chosen = options.one_namespace(given.get("namespace"), all_namespaces=every)
+    if owners and is_live and chosen is None and not every:
+        return live.namespace(context)
+    return chosen
 
 
 def selected(context: typer.Context) -> LabelSelector | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from .kubectl import Kubectl
 from .snapshot import Progress, Snapshot, UnreadClusterError, read
 
-__all__ = ["Snapshot", "UnreadClusterError", "read_cluster"]
+__all__ = ["Snapshot", "UnreadClusterError", "namespace_of_context", "read_cluster"]
 
 
 def read_cluster(
@@ -19,3 +19,11 @@ def read_cluster(
     Raises InputError: UnreadClusterError for a cluster that can't be read, KubectlMissingError without a kubectl.
     """
     return read(Kubectl(context, kubeconfig), progress)
+
+
+def namespace_of_context(context: str | None = None, kubeconfig: str | None = None) -> str | None:
+    """The namespace in which kubectl looks for names that do not say theirs; None where no context is chosen.
+
+    Raises KubectlMissingError without a kubectl.
+    """
+    return Kubectl(context, kubeconfig).namespace()

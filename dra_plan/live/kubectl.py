@@ -1,6 +1,7 @@
 """One request through kubectl: every way to log in is kubectl's. Knows paths and errors, and nothing of objects.
 
-A request is `kubectl get --raw PATH`, which every kubectl from 1.20 on understands. It reads and never writes.
+A request is `kubectl get --raw PATH`, which every kubectl from 1.20 on understands; what the kubeconfig says is
+`kubectl config view`. It reads and never writes.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ MOST_BYTES = 256 << 20
 _TOTAL_SECONDS = 600
 _PIECE = 1 << 16
 _MOST_SAID = 2000
+_NAMESPACE = "{.contexts[0].context.namespace}"
+_DEFAULT_NAMESPACE = "default"
 _SERVER_ERROR = re.compile(r"Error from server \((\w+)\): (.*)", re.DOTALL)
 _LOG_LINE = re.compile(r"^[EWI]\d{4} [\d:.]+ +\d+ \S+\] ")
 """How lines of kubectl's own log begin; what it means to say is in the others."""
@@ -103,11 +106,24 @@ class Kubectl:
             raise _refused(text, status)
         return body
 
-    def _start(self, path: str, said: IO[bytes]) -> subprocess.Popen[bytes]:
+    def namespace(self) -> str | None:
+        """The namespace of the context, for names that do not say theirs; None where the kubeconfig has no context."""
+        asked = [self.program, "config", "view", "--minify", f"--output=jsonpath={_NAMESPACE}", *self._options()]
+        try:
+            done = subprocess.run(
+                asked, stdin=subprocess.DEVNULL, capture_output=True, timeout=self.silence, check=True
+            )
+        except (OSError, subprocess.SubprocessError):
+            return None
+        return done.stdout.decode(errors="replace").strip() or _DEFAULT_NAMESPACE
+
+    def _options(self) -> list[str]:
         named = (("--context", self.context), ("--kubeconfig", self.kubeconfig))
-        options = [f"{option}={value}" for option, value in named if value is not None]
+        return [f"{option}={value}" for option, value in named if value is not None]
+
+    def _start(self, path: str, said: IO[bytes]) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            [self.program, "get", "--raw", path, f"--request-timeout={_TOTAL_SECONDS}s", *options],
+            [self.program, "get", "--raw", path, f"--request-timeout={_TOTAL_SECONDS}s", *self._options()],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=said,

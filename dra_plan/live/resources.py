@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import msgspec
@@ -108,14 +109,22 @@ def discover(requests: Requests) -> Discovery:
     except msgspec.MsgspecError as error:
         raise RequestError(Refusal.FAILED, f"the answer to /apis is no list of groups: {error}") from error
     versions = {group.name: [each.version for each in group.versions] for group in groups}
-    found: dict[tuple[str, str], set[str] | None] = {}
-    for group in _CHANGING:
-        sought = {kind.plural: kind for kind in kinds.every() if kind.group == group}
-        for version in sorted(versions.get(group, ()), key=age):
-            if any(version in kind.versions for kind in sought.values()):
-                had = found[group, version] = _resources(requests, group, version)
-                sought = {name: kind for name, kind in sought.items() if name not in (had or ())}
+    with ThreadPoolExecutor(len(_CHANGING)) as pool:
+        asked = pool.map(lambda group: _resources_of(requests, group, versions.get(group, [])), _CHANGING)
+        found = {(group, version): had for group, each in zip(_CHANGING, asked, strict=True) for version, had in each}
     return Discovery({kind.group: versions.get(kind.group, []) for kind in kinds.every()}, found)
+
+
+def _resources_of(requests: Requests, group: str, versions: Iterable[str]) -> list[tuple[str, set[str] | None]]:
+    """What each version of a group has, the newest first, until all that is sought is found."""
+    sought = {kind.plural: kind for kind in kinds.every() if kind.group == group}
+    found = []
+    for version in sorted(versions, key=age):
+        if any(version in kind.versions for kind in sought.values()):
+            had = _resources(requests, group, version)
+            found.append((version, had))
+            sought = {name: kind for name, kind in sought.items() if name not in (had or ())}
+    return found
 
 
 def _resources(requests: Requests, group: str, version: str) -> set[str] | None:

@@ -93,14 +93,16 @@ def read(requests: Requests, progress: Progress | None = None) -> Snapshot:
     What may not be listed, or is not served, is noted in `not_listed`. Raises UnreadClusterError if nothing may be
     listed, and if the server fails at what no plan can do without; KubectlMissingError without a kubectl.
     """
-    try:
-        version = release.version_of(requests)
-        discovery = discover(requests)
-    except RequestError as error:
-        raise UnreadClusterError(f"the cluster can't be read: {error.message}") from error
-    found = _read_all(requests, discovery, progress)
-    _check(found)
-    gates = release.gates_of(requests)
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        try:
+            version, discovery = _asked_first(requests, pool)
+            asked = pool.submit(release.gates_of, requests)
+            found = _read_all(requests, discovery, progress, pool)
+            _check(found)
+            gates = asked.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
     info = ClusterInfo(
         server_version=version.server,
         emulation_version=version.emulated,
@@ -112,19 +114,25 @@ def read(requests: Requests, progress: Progress | None = None) -> Snapshot:
     return Snapshot(info, [text for outcome in found.values() for text in outcome.objects])
 
 
-def _read_all(requests: Requests, discovery: Discovery, progress: Progress | None) -> dict[Kind, _ReadKind]:
+def _asked_first(requests: Requests, pool: ThreadPoolExecutor) -> tuple[release.ServerVersion, Discovery]:
+    """What is asked before any list, as a server that does not answer is not asked thirty times."""
+    asked, discovering = pool.submit(release.version_of, requests), pool.submit(discover, requests)
+    try:
+        return asked.result(), discovering.result()
+    except RequestError as error:
+        raise UnreadClusterError(f"the cluster can't be read: {error.message}") from error
+
+
+def _read_all(
+    requests: Requests, discovery: Discovery, progress: Progress | None, pool: ThreadPoolExecutor
+) -> dict[Kind, _ReadKind]:
     kinds = list(wanted())
     counter = _Counter(len(kinds), progress)
     running: dict[Kind, Future[_ReadKind]] = {}
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        try:
-            # Lists that are usually long go first, as each is read page by page.
-            for kind in sorted(kinds, key=lambda kind: kind.name not in _ESSENTIAL):
-                running[kind] = pool.submit(_read_kind, requests, kind, discovery, counter)
-            return {kind: running[kind].result() for kind in kinds}
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    # Lists that are usually long go first, as each is read page by page.
+    for kind in sorted(kinds, key=lambda kind: kind.name not in _ESSENTIAL):
+        running[kind] = pool.submit(_read_kind, requests, kind, discovery, counter)
+    return {kind: running[kind].result() for kind in kinds}
 
 
 class _Counter:

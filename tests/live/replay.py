@@ -233,11 +233,14 @@ def send(handler: BaseHTTPRequestHandler, answer: Answer, *, length: int | None 
     handler.wfile.write(answer.content)
 
 
-def kubeconfig(folder: Path, address: str) -> str:
-    """A kubeconfig with the context `replay`, which is the current one, and `elsewhere`, where nobody listens."""
+def kubeconfig(folder: Path, address: str, namespace: str | None = None) -> str:
+    """A kubeconfig with the context `replay`, which is the current one, and `elsewhere`, where nobody listens.
+
+    `namespace` is that of `replay`.
+    """
     path = folder / "kubeconfig"
     servers = {"replay": address, "elsewhere": "http://127.0.0.1:9"}
-    document = {
+    document: dict[str, Any] = {
         "apiVersion": "v1",
         "kind": "Config",
         "clusters": [{"name": name, "cluster": {"server": server}} for name, server in servers.items()],
@@ -245,5 +248,7 @@ def kubeconfig(folder: Path, address: str) -> str:
         "contexts": [{"name": name, "context": {"cluster": name, "user": "me"}} for name in servers],
         "current-context": "replay",
     }
+    if namespace is not None:
+        document["contexts"][0]["context"]["namespace"] = namespace
     path.write_text(json.dumps(document), encoding="utf-8")
     return str(path)

@@ -237,7 +237,8 @@ def test_arguments_reach_kubectl_as_they_are(tmp_path):
     assert seen[-2:] == ["--context=-x; rm -rf", "--kubeconfig=a b"]
 
 
-def test_no_kubectl(tmp_path):
+def test_no_kubectl(tmp_path, monkeypatch):
+    monkeypatch.delenv("KUBECTL_PATH", raising=False)
     ran = in_process("pools", "--live", PATH=str(tmp_path))
     assert (ran.status, ran.err) == (
         2,

@@ -156,7 +156,7 @@ def test_each_python_finds_its_own_wheels(version: str, installed: Installed, tm
 
 
 def test_kubectl_starts_it_and_the_cluster_is_asked(installed: Installed, kubectl: str, tmp_path: Path) -> None:
-    """`kubectl dra-plan explain pod/x` answers as on a file of the same objects."""
+    """`kubectl dra-plan explain pod/x` answers as on a file of the same objects; x is in the context's namespace."""
     from dra_plan.live import snapshot
 
     snapshot.read(InProcess(Answers())).write(tmp_path / "snapshot.json")
@@ -166,9 +166,9 @@ def test_kubectl_starts_it_and_the_cluster_is_asked(installed: Installed, kubect
         link.symlink_to(Path(kubectl).resolve())
     with served(Answers()) as address:
         ran = installed.run(
-            *("kubectl", "dra-plan", "explain", "pod/too-big", "-n", "team-a", "-o", "json"),
+            *("kubectl", "dra-plan", "explain", "pod/too-big", "-o", "json"),
             cwd=tmp_path,
-            KUBECONFIG=kubeconfig(tmp_path, address),
+            KUBECONFIG=kubeconfig(tmp_path, address, "team-a"),
         )
     assert ran.status == kept.status == 0
     live, dumped = json.loads(ran.out), json.loads(kept.out)

@@ -60,6 +60,7 @@ def labelled(pod: dict[str, Any]) -> None:
 @pytest.fixture
 def watch(monkeypatch):
     monkeypatch.setattr("dra_plan.cli.watching.PAUSE", 0)
+    monkeypatch.setattr("dra_plan.live.namespace_of_context", lambda *_: None)
 
     def run(cluster: Changing, *arguments: str) -> Ran:
         monkeypatch.setattr("dra_plan.live.Kubectl", cluster)
