@@ -229,10 +229,10 @@ def test_what_kubectl_says(script, said, tmp_path):
 def test_arguments_reach_kubectl_as_they_are(tmp_path):
     """No shell is between, and a name that begins with a dash is no option."""
     fake = tmp_path / "kubectl"
-    fake.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {tmp_path}/seen\nexit 1\n')
+    fake.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {tmp_path}/seen.${{3##*/}}\nexit 1\n')
     fake.chmod(0o755)
     in_process("pools", "--context", "-x; rm -rf", "--kubeconfig", "a b", KUBECTL_PATH=str(fake))
-    seen = (tmp_path / "seen").read_text().splitlines()
+    seen = (tmp_path / "seen.version").read_text().splitlines()
     assert seen[:3] == ["get", "--raw", "/version"]
     assert seen[-2:] == ["--context=-x; rm -rf", "--kubeconfig=a b"]
 
