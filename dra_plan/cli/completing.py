@@ -32,6 +32,7 @@ def of(*values: str) -> Complete:
 
 
 outputs = of("table", "wide", *DATA, "name")
+placements = of("table", "wide", *DATA, "name", "patches")
 explanations = of("text", "markdown", *DATA)
 pages = of("html=report.html")
 reports = of("html=report.html", "junit=report.xml", "sarif=report.sarif", "github", "gitlab=report.json")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dra_plan.cli import options, whatif
+from dra_plan.cli import completing, options, whatif
 from dra_plan.cli.exits import Exit, of_document
 from dra_plan.cli.reporting import Reporting, page_of
 
@@ -38,7 +38,16 @@ def place(
     quirks: options.Quirks = "upstream",
     max_steps: options.MaxSteps = None,
     fail_on: options.FailOn = "error",
-    output: options.Output = "table",
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            autocompletion=completing.placements,
+            metavar="FORMAT",
+            help="table, wide, json, yaml, name, patches (for kubectl) or jsonpath=TEMPLATE.",
+        ),
+    ] = "table",
     report: options.Pages = None,
 ) -> Exit:
     """Say whether all pods that wait can run together.

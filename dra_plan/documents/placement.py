@@ -23,6 +23,14 @@ class PlacedPodClaim(DocumentPart, frozen=True, kw_only=True):
     allocation: ClaimAllocation
 
 
+class PodMaker(DocumentPart, frozen=True, kw_only=True):
+    """The workload from whose template a pod is made, in the pod's namespace."""
+
+    api_version: str
+    kind: Text
+    name: Text
+
+
 class PlacedPodEntry(DocumentPart, frozen=True, kw_only=True):
     """A pod, and the node that it would run on."""
 
@@ -33,6 +41,7 @@ class PlacedPodEntry(DocumentPart, frozen=True, kw_only=True):
         list[PlacedPodClaim],
         Meta(description="Its claims with new devices; one that pods share stands with the first of them."),
     ]
+    made_by: Annotated[PodMaker | None, Meta(description="What makes the pod; absent for a bare one.")] = None
 
 
 class PriorityLevel(DocumentPart, frozen=True, kw_only=True):

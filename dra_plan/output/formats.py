@@ -24,6 +24,8 @@ class Formats(NamedTuple, Generic[D]):
     table: Parts[D]
     wide: Parts[D]
     name: Callable[[D], str]
+    others: Mapping[str, Callable[[D], str]] = {}
+    """What no other kind of document has, by name."""
 
 
 def parse(option: str, formats: Formats[D]) -> Format[D]:
@@ -42,8 +44,12 @@ def of_tables(formats: Formats[D]) -> dict[str, Format[D]]:
         "table": lambda document, screen: columns(formats.table(document, screen), screen),
         "wide": lambda document, screen: columns(formats.wide(document, screen), screen),
         **DATA,
-        "name": lambda document, _screen: formats.name(document),
+        **{name: _for_any_screen(made) for name, made in {"name": formats.name, **formats.others}.items()},
     }
+
+
+def _for_any_screen(made: Callable[[D], str]) -> Format[D]:
+    return lambda document, _screen: made(document)
 
 
 def choose(option: str, known: Mapping[str, Format[D]]) -> Format[D]:

@@ -9,7 +9,7 @@ from dra_plan.documents.base import ObjectName
 from dra_plan.documents.capacity import CopyObstacle, NextCopy
 from dra_plan.documents.placement import ImpossibilityProof, PlacedPodClaim, PlacedPodEntry, PlacementDocument
 
-from . import leading_words, text
+from . import leading_words, placement_patches, text
 from .columns import Paragraph, Part, Screen, Table
 from .explain_words import counted, listed
 from .formats import Formats
@@ -153,4 +153,4 @@ def names(document: PlacementDocument) -> str:
     )
 
 
-FORMATS = Formats(table=table, wide=wide, name=names)
+FORMATS = Formats(table=table, wide=wide, name=names, others={"patches": placement_patches.render})

@@ -9,11 +9,10 @@ from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
 from dra_plan.api.podgroups import PodGroup
-from dra_plan.api.resource import ResourceClaim
+from dra_plan.claimsets.index import Index
 from dra_plan.claimsets.podstate import is_waiting
-from dra_plan.documents.base import answer_target, claim_allocation, warnings
+from dra_plan.documents.base import answer_target, warnings
 from dra_plan.documents.placement import (
-    PlacedPodClaim,
     PlacedPodEntry,
     PlacementDocument,
     PlacementOutcome,
@@ -22,7 +21,7 @@ from dra_plan.documents.placement import (
     SchedulerResult,
     WantedGroup,
 )
-from dra_plan.placement.candidates import PodToPlace, kinds_of
+from dra_plan.placement.candidates import kinds_of
 from dra_plan.placement.ground import Ground
 from dra_plan.placement.program import Need
 from dra_plan.placement.seek import BestPlacement, PlacementQuestion, levels_of
@@ -30,6 +29,7 @@ from dra_plan.planner import completeness, notices
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.newfields import of_new_fields
 from dra_plan.planner.nodes import with_nodes
+from dra_plan.planner.placed_entries import entry
 from dra_plan.planner.placing_proof import ProvedImpossible, pod_name, prove
 from dra_plan.planner.podgroups import tell_groups_apart
 from dra_plan.planner.question import Question
@@ -78,13 +78,14 @@ class PlacementPlan(PrintedAnswer[PlacementDocument]):
 
     def _document(self) -> PlacementDocument:
         found, told = self.found, self._is_told
+        index = Index(self.question.ground.simulation.inventory)
         return PlacementDocument(
             target=answer_target(self.target),
             outcome=self.outcome,
             pods=self.wanted,
             at_least=len(found.placed),
             at_most=sum(found.bounds),
-            placed=[_entry(each.candidate, each.node, each.claims) for each in found.placed] if told else [],
+            placed=[entry(each, index) for each in found.placed] if told else [],
             left=[pod_name(each) for each in found.left] if told else [],
             groups=[self._group(*each) for each in self.groups],
             proof=self.proof.document if self.proof is not None else None,
@@ -124,24 +125,6 @@ class PlacementPlan(PrintedAnswer[PlacementDocument]):
             needed=need.number,
             placed=sum(id(each.candidate) in members for each in self.found.placed) if self._is_told else 0,
         )
-
-
-def _entry(candidate: PodToPlace, node: str, claims: Sequence[ResourceClaim]) -> PlacedPodEntry:
-    metadata = candidate.pod.metadata
-    return PlacedPodEntry(
-        namespace=metadata.namespace,
-        name=metadata.name,
-        node=node,
-        claims=[
-            PlacedPodClaim(
-                namespace=claim.metadata.namespace,
-                name=claim.metadata.name,
-                allocation=claim_allocation(claim.allocation),
-            )
-            for claim in claims
-            if claim.allocation is not None
-        ],
-    )
 
 
 def place_pods(inventory: Inventory, target: Target, question: Question, *, most: bool = False) -> PlacementPlan:

@@ -1,0 +1,44 @@
+"""The pods of a placement as the document tells them: node, allocations, and the workload that makes the pod."""
+
+from __future__ import annotations
+
+from dra_plan.api.core import Pod
+from dra_plan.claimsets.index import Index
+from dra_plan.claimsets.ownership import DEPLOYMENT, deployment_of
+from dra_plan.documents.base import claim_allocation
+from dra_plan.documents.placement import PlacedPodClaim, PlacedPodEntry, PodMaker
+from dra_plan.placement.carrying import PlacedPod
+
+
+def entry(placed: PlacedPod, index: Index) -> PlacedPodEntry:
+    """The pod as the document tells it; the index is of the input."""
+    pod = placed.candidate.pod
+    return PlacedPodEntry(
+        namespace=pod.metadata.namespace,
+        name=pod.metadata.name,
+        node=placed.node,
+        claims=[
+            PlacedPodClaim(
+                namespace=claim.metadata.namespace,
+                name=claim.metadata.name,
+                allocation=claim_allocation(claim.allocation),
+            )
+            for claim in placed.claims
+            if claim.allocation is not None
+        ],
+        made_by=maker(pod, index),
+    )
+
+
+def maker(pod: Pod, index: Index) -> PodMaker | None:
+    """The workload whose template the pod is made from: what controls it, directly or through others; None if bare."""
+    made_by, metadata = None, pod.metadata
+    while metadata.controller is not None:
+        reference, controller = metadata.controller, index.controllers.of(metadata)
+        if controller is None:
+            deployment = deployment_of(metadata)
+            kind, name = (DEPLOYMENT, deployment) if deployment else (reference.kind, reference.name)
+            return PodMaker(api_version=reference.api_version, kind=kind, name=name)
+        metadata = controller.metadata
+        made_by = PodMaker(api_version=controller.api_version, kind=controller.kind, name=metadata.name)
+    return made_by
