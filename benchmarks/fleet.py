@@ -17,6 +17,7 @@ import random
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,14 +39,18 @@ YAML_LOAD = "import sys, yaml; yaml.load(open(sys.argv[1]), Loader=yaml.CSafeLoa
 
 def fleet(nodes: int, seed: int = 1) -> dict[str, Any]:
     """Nodes with eight GPUs and four NICs each, half of the GPUs in use, and a claim for two GPUs beside a NIC."""
+    return {"apiVersion": "v1", "kind": "List", "items": list(objects(nodes, seed))}
+
+
+def objects(nodes: int, seed: int = 1) -> Iterator[dict[str, Any]]:
+    """The objects of a fleet, one after the other: the largest are not to be held as dicts."""
     choose = random.Random(seed)
-    items = [_class(GPU), _class(NIC)]
-    claims = []
+    yield from (_class(GPU), _class(NIC))
     for index in range(nodes):
         name = f"worker-{index:05}"
-        items += [_node(name, index), _gpus(choose, name), _nics(name)]
-        claims += [_held(choose, name, gpu) for gpu in range(8) if choose.random() < 0.5]
-    return {"apiVersion": "v1", "kind": "List", "items": [*items, *claims, _pending()]}
+        yield from (_node(name, index), _gpus(choose, name), _nics(name))
+        yield from (_held(choose, name, gpu) for gpu in range(8) if choose.random() < 0.5)
+    yield _pending()
 
 
 def _object(kind: str, name: str, api: str = "resource.k8s.io/v1", **fields: Any) -> dict[str, Any]:

@@ -6,6 +6,9 @@ import enum
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
+
+import msgspec
 
 from dra_plan.api.core import Node
 from dra_plan.api.resource import AllocationResult, ResourceClaim
@@ -55,8 +58,23 @@ class NodeOutcome:
     sighted: frozenset[Quirk] = field(default_factory=frozenset)
     error: AllocationError | NodeAllocationError | None = None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Many answers go from one process to another, so that they are packed."""
+        told = (self.message, self.steps, self.sighted, self.error)
+        if not self.allocations or any(each.devices.config for each in self.allocations):
+            return NodeOutcome, (self.node, self.outcome, self.allocations, *told)
+        return _unpacked, (self.node, self.outcome, _pack(self.allocations), *told)
+
     def __repr__(self) -> str:
         return f"<NodeOutcome on {self.node}: {self.outcome.value}>"
+
+
+_pack = msgspec.msgpack.Encoder().encode
+_unpack = msgspec.msgpack.Decoder(list[AllocationResult]).decode
+
+
+def _unpacked(node: str, outcome: Outcome, allocations: bytes, *told: Any) -> NodeOutcome:
+    return NodeOutcome(node, outcome, _unpack(allocations), *told)
 
 
 class Allocator:

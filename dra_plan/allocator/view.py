@@ -61,6 +61,13 @@ class View:
             given_rules=inventory.taint_rules,
         )
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What copies for other processes are made of: what follows from it they find themselves."""
+        return {name: getattr(self, name) for name in _PARTS}
+
+    def __setstate__(self, parts: dict[str, Any]) -> None:
+        self.__init__(**parts)  # type: ignore[misc]
+
     # What follows from the objects
 
     @cached_property
