@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from . import json_extents, json_reader, lines
 from .collect import Collector
@@ -22,8 +23,7 @@ _MAX_CHECKED = 1 << 20
 _JSON_SPACE = b" \t\r\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(msgspec.Struct, frozen=True, eq=False):
     """One document: a plain value, or JSON text that is well-formed but not decoded yet."""
 
     place: Place
@@ -116,7 +116,8 @@ def _yaml(source: Source, faults: list[Fault]) -> Iterator[Document]:
             faults.append(Fault(source.name, fault.message, fault.line, document.number, hint=fault.hint))
             continue
         text = _YamlText(document.text, document.first_line, document.line)
-        place = Place(source.name, document.number, document.line, (), text.lines, document.starts.get, text)
+        line = document.starts.get(id(document.value), document.line)
+        place = Place(source.name, document.number, line, (), text.lines, document.starts.get, text)
         yield Document(place, document.value)
 
 

@@ -28,7 +28,8 @@ def unwrap(value: object, place: Place, report: Report, inherited: Header = NO_H
         if isinstance(value, list) and not place.prefix:
             items, steps = value, _NO_STEPS
         elif isinstance(value, dict):
-            place = place._replace(line=place.start_of(id(value)) or place.line)
+            line = place.start_of(id(value)) or place.line
+            place = place if line == place.line else place._replace(line=line)
             header = Header(value.get("apiVersion", inherited.api_version), value.get("kind", inherited.kind))
             if is_no_objects(*header):
                 report.fault(place, explained(value, header))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from .yaml_builder import Builder
+from .yaml_layouts import Layouts
 from .yaml_merge import YamlError
 
 MAX_LINE = 16 * 1024 * 1024
@@ -35,7 +36,13 @@ class YamlDocument(NamedTuple):
 def read_documents(text: str) -> Iterator[YamlDocument]:
     """All documents of a text that hold something, faulty ones included, in order."""
     number = 0
+    layouts = Layouts()
     for line, chunk in split(text):
+        known = layouts.read(chunk, line)
+        if known is not None:
+            number += 1
+            yield YamlDocument(number, known.line, chunk, line, known.value, None, known.starts)
+            continue
         try:
             _check_lines(chunk, line)
             builder = Builder(chunk, line)
@@ -57,9 +64,10 @@ def split(text: str) -> Iterator[tuple[int, str]]:
     cuts = [match.start() for match in _SEPARATOR.finditer(text)] + [len(text)]
     for cut in cuts:
         part = text[begin:cut]
-        if _DIRECTIVE.search(part) and not _CONTENT.search(part) and cut != len(text):
+        has_content = _CONTENT.search(part) is not None
+        if not has_content and "%" in part and _DIRECTIVE.search(part) and cut != len(text):
             continue
-        if _CONTENT.search(part):
+        if has_content:
             yield line, part
         line += part.count("\n")
         begin = cut

@@ -19,6 +19,8 @@ _WORDS: dict[str, Scalar] = {
     **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), math.inf),
     **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), -math.inf),
 }
+SPECIAL_WORDS = frozenset(_WORDS)
+"""Plain scalars that are no text."""
 LETTERS = frozenset("abcdeghijklmpqrsuvwxzABCDEGHIJKLMPQRSUVWXZ/")
 """What no word and no number begins with."""
 _NUMBER_START = frozenset("0123456789+-.")

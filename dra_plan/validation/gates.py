@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from dataclasses import replace as with_changes
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from msgspec.structs import fields, replace
 
@@ -127,8 +127,7 @@ _FIELDS = {kind: _fields(kind) for kind in (*_GATED, *_PARTS)}
 """The fields of these types: as they are written, and what they are when they are not there."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredObject:
+class StoredObject(NamedTuple):
     """What the API server keeps of an object. `problems` are one for each gate that is off, at its first field."""
 
     kept: Any
@@ -146,6 +145,8 @@ class StoredObject:
 
 def stored(obj: Object, target: Target) -> StoredObject:
     """What the API server keeps of the object."""
+    if type(obj) not in _PARTS and not isinstance(obj, DeviceTaintRule):
+        return StoredObject(obj, [], {})  # no gate has fields in other kinds
     told: dict[FieldPath, str] = {}
     if isinstance(obj, DeviceTaintRule) and not target.gates["DRADeviceTaints"]:
         told["spec",] = "DRADeviceTaints"
@@ -158,6 +159,7 @@ def stored(obj: Object, target: Target) -> StoredObject:
     return StoredObject(kept, problems, {path: _reason(gate, target) for path, gate in told.items()})
 
 
+@lru_cache
 def _lacking(version: str) -> list[str]:
     """Fields that the release does not have any more, or not yet, as names of gates that are always off."""
     return [field.name for field in FIELDS if not field.exists_in(version)]

@@ -34,6 +34,8 @@ _COPIED = ("labels", "annotations")
 
 def check(metadata: ObjectMeta, path: FieldPath = ("metadata",)) -> Iterator[Problem]:
     """The metadata at a path, apart from the names of the object and of its namespace."""
+    if not (metadata.labels or metadata.annotations or metadata.finalizers or metadata.owner_references):
+        return
     for key, value in (metadata.labels or {}).items():
         yield from names.label_name((*path, "labels", key), key)
         yield from names.label_value((*path, "labels", key), value)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
+
+import msgspec
 
 from dra_plan.api.base import Object
 from dra_plan.documents.validation import SourceExcerpt
@@ -20,8 +22,7 @@ _FLAT = frozenset({"v1beta1", "v1alpha3"})
 """Versions in which devices are wrapped in `basic` and requests have no `exactly`."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Subject:
+class Subject(msgspec.Struct, frozen=True, eq=False):
     """An object with its place. `obj` is None when it can't be decoded; `kind` is None for kinds that are skipped."""
 
     value: dict[str, Any]
