@@ -19,6 +19,7 @@ from dra_plan.api import quantity
 
 from .facts import Facts
 from .offers import Outlook, union
+from .packing import Sizes, can_be_packed
 from .resources import Resources
 
 Levels = list[tuple[int, int]]
@@ -57,7 +58,7 @@ def overdrawn(stocks: Iterable[Stock], outlook: Outlook, ledger: Ledger, rules: 
 
 
 def _is_short(stock: Stock, outlook: Outlook, left: list[int], rules: frozenset[PruningRule]) -> bool:
-    """Either the sum of all needs is too much, or more devices of some size are needed than find room in the places.
+    """The sum of all needs is too much, or more devices of some size are needed than find room, or than all together.
 
     Of each place only as much counts as the amounts that can be taken from it add up to.
     """
@@ -72,11 +73,26 @@ def _is_short(stock: Stock, outlook: Outlook, left: list[int], rules: frozenset[
     sizes = [
         [(offer.need, _least(stock.peaks(offer.option.want), offer.row)) for offer in offers] for offers in outlook
     ]
+    return _is_crowded(sizes, left) or not can_be_packed(_modest(sizes), left)
+
+
+def _is_crowded(sizes: list[list[tuple[int, int]]], left: list[int]) -> bool:
+    """Whether of some size there are more than find room in the places; `sizes` are (number, size) of each request."""
     for size in {amount for request in sizes for _, amount in request if amount > 0}:
         needed = sum(min(need if amount >= size else 0 for need, amount in request) for request in sizes)
         if needed > sum(amount // size for amount in left):
             return True
     return False
+
+
+def _modest(sizes: list[list[tuple[int, int]]]) -> Sizes:
+    """What is to be packed at least: of each request the smallest number of the smallest size, largest sizes first."""
+    found: dict[int, int] = {}
+    for request in sizes:
+        size = min(amount for _, amount in request)
+        if size > 0:
+            found[size] = found.get(size, 0) + min(need for need, _ in request)
+    return tuple((size, number) for size, number in sorted(found.items(), reverse=True) if number)
 
 
 def _shares(stock: Stock, outlook: Outlook) -> Shares:

@@ -28,12 +28,20 @@ def partitions(sets: int, holds: int, *uses: int, attributes: str = "") -> str:
 
 
 NOT_TO_BE_PACKED = (6, 6, 6, 4, 3, 3, 2)
-"""Seven sizes that fill three sets of ten by their sum, and one by one; but not all together, and no rule sees that."""
+"""Seven sizes that fill three sets of ten by their sum, and one by one; but not all together."""
+
+
+def sized(number: int, size: int, *, whole: str, half: str, other: str) -> str:
+    """A request for one of these sizes. Twice three will do for a six, so that no rule sees that nothing does."""
+    return f"want w{number} " + (f"1 {whole} | 2 {half}" if size == 6 else f"1 {other}")
 
 
 def packing(attributes: str = "") -> str:
     """The seven sizes for three sets of ten: some hundred steps before it is known that they don't fit."""
-    wanted = [f"want w{number} 1 kind={(6, 4, 3, 2).index(size) + 1}" for number, size in enumerate(NOT_TO_BE_PACKED)]
+    wanted = [
+        sized(number, size, whole="kind=1", half="kind=3", other=f"kind={(6, 4, 3, 2).index(size) + 1}")
+        for number, size in enumerate(NOT_TO_BE_PACKED)
+    ]
     return "\n".join([partitions(3, 10, 6, 4, 3, 3, 2, attributes=attributes), *wanted, ""])
 
 
@@ -54,7 +62,9 @@ def many_alike(kinds: int = 4, each: int = 40, taken: int = 8) -> str:
 def shared_devices(count: int = 10) -> str:
     """A packing into shared devices that differ in nothing but their names (R8)."""
     sizes = (*(6, 4) * (count - 3), *NOT_TO_BE_PACKED)
-    wanted = [f"want w{number} 1 share={size}" for number, size in enumerate(sizes)]
+    wanted = [
+        sized(number, size, whole="share=6", half="share=3", other=f"share={size}") for number, size in enumerate(sizes)
+    ]
     return "\n".join([*(f"h{number} holds=10" for number in range(count)), *wanted])
 
 
@@ -90,10 +100,14 @@ WITNESSES: dict[PruningRule, str] = {
     "c kind=1 uses=1 of s1\nd kind=3 uses=1 of s1\nwant first 1 kind=1\n"
     + long_part()
     + "want y 1 kind=2\nwant z 1 kind=3",
-    # Four times three and two are fourteen, as two sets of seven have; but of seven only six can be used.
-    "R6b": partitions(2, 7, 3, 3, 3, 3, 2, 2) + long_part() + "want y 4 kind=1\nwant z 1 kind=2",
-    # Three times more than half of a set, of which there are two; in amounts too fine to be added up (R6b).
-    "R6c": partitions(2, 7000, 4001, 4001, 1) + long_part() + "want y 3 kind=1\nwant z 1 kind=2",
+    # Three times six, or twice three, of two sets of seven, of which only six can be used.
+    "R6b": partitions(2, 7, 6, 3, 3)
+    + long_part()
+    + "".join(f"want y{number} 1 kind=1 | 2 kind=2\n" for number in range(3)),
+    # Three sizes that fill three sets by their sum, and one by one; but not all together.
+    "R6c": partitions(3, 10, 6, 4, 3, 3, 2)
+    + long_part()
+    + "want x 3 kind=1\nwant y 1 kind=2\nwant z 2 kind=3\nwant o 1 kind=4",
     # Three different roots of two.
     "R7": TWO_ROOTS + long_part(ELSEWHERE) + "claim\nwant x 1 kind=1\nwant y 1 kind=1\nwant z 1 kind=1\ndistinct root",
     # `x` has one root. `y` has the other, and none for its second device, unless a third makes it forget (Q2).
