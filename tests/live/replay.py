@@ -54,7 +54,14 @@ class Answer:
 def _recorded() -> dict[tuple[str, str | None, str], Answer]:
     with gzip.open(Path(__file__).parent / "apiserver.jsonl.gz", "rt", encoding="utf-8") as lines:
         entries = [json.loads(line) for line in lines]
-    return {(each["run"], each["user"], each["path"]): Answer(each["status"], each["body"]) for each in entries}
+    return {(each["run"], each["user"], _asked(each["path"])): Answer(each["status"], each["body"]) for each in entries}
+
+
+def _asked(target: str) -> str:
+    """A path with its query in one order, and without the time-out that kubectl adds."""
+    path, _, query = target.partition("?")
+    words = sorted(word for word in query.split("&") if word and not word.startswith("timeout="))
+    return "?".join([path, *(["&".join(words)] if words else [])])
 
 
 Fault = Callable[[BaseHTTPRequestHandler], None]
@@ -76,6 +83,9 @@ class Answers:
         if user == "__bad":
             return _recorded()["default", "__bad", "/api/v1/nodes"]
         resource = _LIST.fullmatch(path)
+        refused = _recorded().get((self.run, user, _asked(target)))
+        if refused is not None and refused.status >= 400 and path not in self.lists:
+            return refused
         if user is None and path != "/version":
             return self._forbidden(None, path, resource)
         if resource is None:
@@ -84,7 +94,7 @@ class Answers:
         rights = RIGHTS[str(user)]
         if rights is not None and plural not in rights.split():
             return self._forbidden(user, path, resource)
-        exact = _recorded().get((self.run, "admin", target))
+        exact = _recorded().get((self.run, "admin", _asked(target)))
         if exact is not None and path not in self.lists:
             return exact
         found = self._list(group, version, plural, path)
@@ -167,6 +177,21 @@ def _sliced(answer: Answer, query: str) -> Answer:
 def _key(item: dict[str, Any]) -> str:
     metadata = item["metadata"]
     return f"{metadata['namespace']}/{metadata['name']}" if "namespace" in metadata else str(metadata["name"])
+
+
+def whole_lists(answers: Answers) -> list[dict[str, Any]]:
+    """All lists that planning reads, with kind and apiVersion in each object, as kubectl prints them."""
+    from dra_plan.live.resources import Listed, wanted
+
+    found = []
+    for kind in wanted():
+        for version in ("v1", "v1beta2"):
+            answer = answers.to("admin", Listed(kind, version).path)
+            if answer.status == 200:
+                header = {"apiVersion": answer.body["apiVersion"], "kind": kind.name}
+                found.append({"items": [{**header, **item} for item in answer.body["items"]]})
+                break
+    return found
 
 
 @dataclass
