@@ -4,9 +4,9 @@ from typing import Any
 
 import dra_plan
 
-from .cases import RULES_ON
 from .objects import claim, device_class, piece, taint_rule
 
+RULES_ON = {"DRADeviceTaintRules": True}
 ABSENT = taint_rule()
 ABSENT["spec"].pop("deviceSelector")
 NODE = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-a"}}

@@ -11,9 +11,11 @@ from tests.conftest import Golden
 from .cases import CASES, ELSEWHERE, Case
 from .judging import as_yaml, judged, line
 from .objects import taint_rule
+from .variants import VARIANTS
 
 GOLDEN = Path(__file__).parent / "golden"
-named = pytest.mark.parametrize("case", CASES, ids=lambda case: case.code)
+INPUTS = {case.code: case for case in CASES} | {f"{case.code}-more": case for case in VARIANTS}
+named = pytest.mark.parametrize(("name", "case"), INPUTS.items(), ids=INPUTS)
 
 
 def _options(case: Case) -> dict[str, Any]:
@@ -25,23 +27,23 @@ def test_every_rule_has_a_case() -> None:
 
 
 @named
-def test_what_breaks_it_is_found(case: Case, tmp_path: Path, golden: Golden) -> None:
+def test_what_breaks_it_is_found(name: str, case: Case, tmp_path: Path, golden: Golden) -> None:
     text = as_yaml(case.bad)
     findings = judged(tmp_path, text, **_options(case)).findings
     assert case.code in {finding.code for finding in findings}
-    golden(GOLDEN / f"{case.code}.txt", f"{text}\n" + "".join(map(line, findings)))
+    golden(GOLDEN / f"{name}.txt", f"{text}\n" + "".join(map(line, findings)))
 
 
 @named
-def test_what_does_not_is_let_be(case: Case, tmp_path: Path) -> None:
+def test_what_does_not_is_let_be(name: str, case: Case, tmp_path: Path) -> None:
     findings = judged(tmp_path, as_yaml(case.good), **_options(case)).findings
-    assert case.code not in {finding.code for finding in findings}
+    assert case.code not in {finding.code for finding in findings}, name
     assert "error" not in {str(finding.severity) for finding in findings}
 
 
 @pytest.mark.parametrize("form", ["objects", "json"])
 @named
-def test_it_is_the_same_however_it_is_read(case: Case, form: str, tmp_path: Path) -> None:
+def test_it_is_the_same_however_it_is_read(name: str, case: Case, form: str, tmp_path: Path) -> None:
     import json
 
     from dra_plan import validate
@@ -53,7 +55,7 @@ def test_it_is_the_same_however_it_is_read(case: Case, form: str, tmp_path: Path
         other = validate(path, **_options(case)).findings
     else:
         other = validate(case.bad, **_options(case)).findings
-    assert sorted(_what(f) for f in read) == sorted(_what(f) for f in other)
+    assert sorted(_what(f) for f in read) == sorted(_what(f) for f in other), name
 
 
 def _what(finding: Any) -> tuple[str, ...]:
