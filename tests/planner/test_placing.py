@@ -147,6 +147,65 @@ def test_a_group_needs_as_many_as_its_min_count(least: int, outcome: str) -> Non
     assert group.placed == (3 if outcome == "Placed" else 0)
 
 
+TOPOLOGY_GATES = {**GROUP_GATES, "TopologyAwareWorkloadScheduling": True}
+
+
+def zoned(least: int, *, devices: int = 2) -> list[Plain]:
+    """Two zones of two nodes with some devices each, and a group that has to stay in one zone."""
+    objects = [*gpus("a", "b", "c", "d", each=devices), template("one")]
+    for made in objects:
+        if made["kind"] == "Node":
+            made["metadata"]["labels"]["zone"] = "east" if made["metadata"]["name"] in "ab" else "west"
+    constrained = gang("train", least)
+    constrained["spec"]["schedulingConstraints"] = {"topology": [{"key": "zone"}]}
+    return [*objects, constrained]
+
+
+@pytest.mark.parametrize(("gates", "nodes"), [(TOPOLOGY_GATES, 2), (GROUP_GATES, 3)])
+def test_a_group_with_a_topology_key_stays_in_one_domain(gates: dict[str, bool], nodes: int) -> None:
+    """Without the gate the key counts for nothing, and the group may use what is free in both zones."""
+    objects = zoned(4)
+    blocked = [pod(f"x-{where}", nodeName=where, cpu="8", status={"phase": "Running"}) for where in ("b",)]
+    plan = Cluster.of([*objects, *blocked, *members(4, cpu="1")], feature_gates=gates).place("podgroup/train")
+    zones = {"a": "east", "b": "east", "c": "west", "d": "west"}
+    assert plan.outcome == "Placed"
+    if gates is TOPOLOGY_GATES:
+        assert {zones[each.node] for each in plan} == {"west"}
+    assert len({each.node for each in plan}) <= nodes
+
+
+def test_no_domain_has_room_for_the_whole_group() -> None:
+    """Four devices are free in either zone, eight in both: a gang of five has no zone."""
+    cluster = Cluster.of([*zoned(5), *members(5)], feature_gates=TOPOLOGY_GATES)
+    plan = cluster.place("podgroup/train")
+    assert (plan.outcome, plan.document.at_most) == ("Impossible", 4)
+    assert Cluster.of([*zoned(5), *members(5)], feature_gates=GROUP_GATES).place("podgroup/train").outcome == "Placed"
+
+
+def test_pods_that_run_choose_the_domain() -> None:
+    group = {"podGroupName": "train"}
+    there = pod("m9", schedulingGroup=group, nodeName="a", status={"phase": "Running"})
+    plan = Cluster.of([*zoned(4), there, *members(3)], feature_gates=TOPOLOGY_GATES).place("podgroup/train")
+    assert plan.outcome == "Placed"
+    assert {each.node for each in plan} <= {"a", "b"}
+    assert [each.needed for each in plan.document.groups] == [3]
+
+
+def test_two_groups_may_need_a_domain_each() -> None:
+    """Each zone has room for one of them."""
+    other = zoned(3)[-1]
+    other["metadata"] = {"name": "serve", "namespace": "default"}
+    more = [pod(f"s{n}", schedulingGroup={"podGroupName": "serve"}, templates={"g": "one"}) for n in range(3)]
+    objects = [*zoned(3), *members(3), other, *more]
+    plan = Cluster.of(objects, feature_gates=TOPOLOGY_GATES).place("podgroup/train", "podgroup/serve")
+    assert plan.outcome == "Placed"
+    zones = {
+        each.name[0]: {"east" if e.node in "ab" else "west" for e in plan if e.name[0] == each.name[0]} for each in plan
+    }
+    assert all(len(found) == 1 for found in zones.values())
+    assert zones["m"] != zones["s"]
+
+
 def asked_groups() -> Iterable[tuple[str, bool, PlacementPlan]]:
     """Of recorded cases: each gang that asks for a start, whether the scheduler started it, and what is said here."""
     for case in cases("gang"):
@@ -173,14 +232,27 @@ PREEMPTING = {"gangpreempt-0013", "gangpreempt-0074"}
 """Recorded cases in which the group starts because running pods were evicted: beside them there is no placement."""
 
 
+MISSED = {
+    *("gangbasic-0041", "gangbasic-0056", "gangbasic-0067"),
+    *("ganghetero-0001", "ganghetero-0012", "ganghetero-0024", "ganghetero-0025", "ganghetero-0031", "ganghetero-0036"),
+    *("ganghetero-0042", "ganghetero-0056", "ganghetero-0058", "ganghetero-0059", "ganghetero-0064"),
+    *("gangmixed-0010", "gangmixed-0015", "gangmixed-0037", "gangmixed-0052", "gangmixed-0061", "gangshared-0053"),
+}
+"""Recorded cases with a group that does not start and has a placement beside what runs."""
+
+
 @pytest.mark.long
 def test_what_the_scheduler_starts_can_be_placed() -> None:
     seen: Counter[tuple[bool, str]] = Counter()
+    missed = set()
     for case, started, plan in asked_groups():
         assert not started or plan.outcome == "Placed" or case in PREEMPTING, case
-        seen[started, plan.outcome] += 1
+        if plan.wanted:
+            seen[started, plan.outcome] += 1
+            if not started and plan.outcome == "Placed":
+                missed.add(case)
     assert seen[True, "Placed"] > 100
-    assert seen[False, "Placed"] > 20, "groups that could start, and do not"
+    assert missed == MISSED
 
 
 # The command
