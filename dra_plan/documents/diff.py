@@ -47,12 +47,22 @@ class DiffReason(DocumentPart, frozen=True, kw_only=True):
 
     code: Annotated[
         str,
-        one_of("defect-ended", "defect-began", "attribute-gone", "selector-matches-fewer", "selector-matches-more"),
+        one_of(
+            "defect-ended",
+            "defect-began",
+            "gate-on",
+            "gate-off",
+            "attribute-gone",
+            "selector-matches-fewer",
+            "selector-matches-more",
+        ),
         Meta(
-            description="defect-ended: the release before has this defect, and it changed the answer. attribute-gone: "
+            description="defect-ended: the release before has this defect, and it changed the answer. gate-on: the "
+            "gate is on after and was off before, and with it off the state after answers as before. attribute-gone: "
             "the selector reads an attribute that no device of the driver has any more."
         ),
     ]
+    gate: Annotated[str, Meta(description="The name of the feature gate.")] = ""
     defect: Annotated[str, Meta(description="Its number in docs/quirks.md.")] = ""
     title: Annotated[str, Meta(description="What the defect is.")] = ""
     expression: str = ""

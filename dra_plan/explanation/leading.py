@@ -32,11 +32,14 @@ _OTHER_KIND, _OTHER_DEVICE, _NEARLY = range(3)
 
 def leading_reasons(groups: Iterable[NodeGroup]) -> list[LeadingReason]:
     """The leading reasons of the nodes that refuse, the commonest first; nodes without any device come last."""
-    found: dict[Cause, list[tuple[NodeGroup, Funnel | None]]] = {}
+    found: dict[Cause, list[tuple[NodeGroup, list[Funnel]]]] = {}
     for group in groups:
         if group.answer.outcome is not Outcome.FITS or group.elsewhere:
             cause, funnel = _of_group(group)
-            found.setdefault(cause, []).append((group, funnel))
+            funnels: list[Funnel] = []
+            if funnel is not None and group.offer is not None:
+                funnels = list(group.funnels(group.offer.funnels.index(funnel)))
+            found.setdefault(cause, []).append((group, funnels))
     made = [_reason(cause, told) for cause, told in found.items()]
     return sorted(made, key=lambda r: (r.code == "no-devices", -r.nodes, r.code, r.class_, r.name))
 
@@ -71,8 +74,9 @@ def _offer(placement: Placement) -> NodeOffer | None:
         return None
 
 
-def _reason(cause: Cause, told: Sequence[tuple[NodeGroup, Funnel | None]]) -> LeadingReason:
-    funnels = [funnel for _, funnel in told if funnel is not None]
+def _reason(cause: Cause, told: Sequence[tuple[NodeGroup, list[Funnel]]]) -> LeadingReason:
+    """The reason with the groups that have it, each with what its nodes have left for the request that fails."""
+    funnels = [funnel for _, funnels in told for funnel in funnels]
     best = max(funnels, key=lambda funnel: (len(funnel.left), funnel.want.full_name), default=None)
     return LeadingReason(
         code=cause[0],

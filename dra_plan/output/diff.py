@@ -152,6 +152,9 @@ def _reason(reason: DiffReason, document: DiffDocument) -> str:
             return f"{document.after.target.release} no longer has {reason.defect} ({reason.title})"
         case "defect-began":
             return f"{document.after.target.release} has {reason.defect} ({reason.title})"
+        case "gate-on" | "gate-off":
+            now, was = ("on", "off") if reason.code == "gate-on" else ("off", "on")
+            return f"the feature gate {reason.gate} is {now}, and was {was} before"
         case "attribute-gone":
             return f"{whose} reads {reason.attribute}, which no device has any more"
     return f"{whose} matches {counted(reason.after, 'device')}, {reason.before} before"

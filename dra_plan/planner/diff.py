@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from msgspec import structs
@@ -25,15 +25,17 @@ from dra_plan.documents.diff import (
     DiffReason,
 )
 from dra_plan.planner import notices
-from dra_plan.planner.allocation import plan_claim_sets
+from dra_plan.planner.allocation import AllocationPlan, plan_claim_sets
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.differences.claim_sets import changed_claim_sets
 from dra_plan.planner.differences.pods import changed_pods, pod_states
 from dra_plan.planner.differences.pools import changed_pools
 from dra_plan.planner.differences.selectors import changed_selectors
+from dra_plan.planner.differences.switches import Ask, with_switches
 from dra_plan.planner.differences.why import reasons
 from dra_plan.planner.question import Question
 from dra_plan.planner.scheduling import SchedulePlan, choice, schedule_chosen, schedule_pods
+from dra_plan.releases import Target
 
 MOST_ASKED_ALONE = 50
 """So many pods that lost a place or devices are asked about once more, each alone."""
@@ -110,12 +112,24 @@ def compare(before: State, after: State, question: Question) -> ClusterDiff:
     return ClusterDiff(
         before,
         after,
-        tuple(changed_claim_sets(old, new, why)),
+        tuple(with_switches(list(changed_claim_sets(old, new, why)), old, after.view.target, _asking(after, question))),
         tuple(_asked_alone(pods, after, question)),
         tuple(changed_pools(before.view, after.view)),
         selectors,
         _told(told[0], told[1], same=before.view.target.release == after.view.target.release),
     )
+
+
+def _asking(state: State, question: Question) -> Ask:
+    """Asks the state about some claim sets again, as another target sees it."""
+
+    def ask(target: Target, sets: Sequence[ChangedClaimSet]) -> AllocationPlan:
+        names = {f"{one.owner.kind}/{one.owner.name}" for one in sets if one.owner is not None}
+        names |= {f"ResourceClaim/{claim.name}" for one in sets if one.owner is None for claim in one.claims}
+        asked = question if question.together else replace(question, owners=sorted(names))
+        return plan_claim_sets(state.inventory, state.view.at(target), asked)
+
+    return ask
 
 
 def _asked(states: Iterable[State], plans: Iterable[SchedulePlan], question: Question) -> Callable[[str, str], bool]:

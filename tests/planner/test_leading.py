@@ -110,3 +110,14 @@ def test_many_nodes_are_summed_up_first() -> None:
     objects += [allocated(f"old-{number}", f"n{number:02}/gpu-0") for number in range(15) if number % 3 == 2]
     told = explain([*objects, claim("train", request("gpu", cel(' .model == "A100"')))])
     assert "  16 nodes: 5 too few free, 5 taint hot, 5 selector on model, 1 no devices." in str(told).splitlines()
+
+
+@pytest.mark.parametrize("order", [("a", "b"), ("b", "a")])
+def test_the_most_that_is_left_is_that_of_all_alike_nodes(order: tuple[str, str]) -> None:
+    """Nodes of which the same is told may have different numbers of devices left."""
+    numbers = dict(zip(order, (2, 3), strict=True))
+    slices = [a_slice(name, [device(f"gpu-{at}") for at in range(number)]) for name, number in numbers.items()]
+    held = [allocated(f"old-{name}", f"{name}/gpu-0") for name in numbers]
+    told = explain([node("a"), node("b"), a_class(), *slices, *held, claim("train", request("gpu", count=4))])
+    [leading] = told.to_dict()["claimSets"][0]["leading"]
+    assert (leading["need"], leading["left"], leading["nodes"]) == (4, 2, 2)
