@@ -105,6 +105,7 @@ def validate(
             raise no_manifests(f"{OBJECTS} | dra-plan validate -")
         from dra_plan import releases
         from dra_plan.cli import fixing, settings
+        from dra_plan.cli.loading import keep_until_exit
         from dra_plan.errors import UsageError
         from dra_plan.manifests.sources import STDIN
         from dra_plan.output.reports.findings import content
@@ -121,6 +122,7 @@ def validate(
         if fix and not diff and STDIN in given:
             raise UsageError("--fix can't write to standard input: --diff shows what it would change")
         reading = read(given, recursive=recursive)
+        keep_until_exit(reading)
         target = releases.target(kubernetes_version or releases.NEWEST, gates, quirks)
         selection = _selection(found, select, ignore)
         passed_over = bool(found.ignore_unknown) if ignore_unknown is None else ignore_unknown

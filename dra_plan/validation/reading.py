@@ -57,7 +57,7 @@ def read(
         stdin = sys.stdin.buffer
     report = Report()
     reading = Reading()
-    with without_gc():
+    with without_gc(freeze=True):
         for source in before:
             _read_source(source, reading, report, namespace)
         for source in read_sources(names, report.faults, recursive=recursive, stdin=stdin):
