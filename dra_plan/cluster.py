@@ -95,6 +95,7 @@ class Cluster:
         recursive: bool = False,
         stdin: BinaryIO | None = None,
         snapshot: Snapshot | None = None,
+        namespace: str = "default",
         kubernetes_version: str | None = None,
         feature_gates: Mapping[str, bool] | None = None,
         quirks: str = "upstream",
@@ -102,7 +103,8 @@ class Cluster:
     ) -> Cluster:
         """The objects of files, directories and `-` (standard input), with the places where they were read.
 
-        They override those of `snapshot`, a cluster that was read before (`dra_plan.read_cluster`).
+        They override those of `snapshot`, a cluster that was read before (`dra_plan.read_cluster`). What does not say
+        its namespace is in `namespace`.
         Without a `kubernetes_version` the input's is taken: that of the snapshot, or of the kubelets where it is one
         minor version on all Nodes; else 1.36. One that was not recorded is answered by the nearest, with a warning.
         Raises InputError (`ManifestErrors`, with every fault) for what can't be read, decoded or told apart, UsageError
@@ -114,12 +116,13 @@ class Cluster:
         sources = paths_of(paths)
         standard_input = RecordedInput(stdin or sys.stdin.buffer)
         before = [] if snapshot is None else [snapshot.source()]
-        inventory = load(sources, recursive=recursive, stdin=standard_input, before=before)
+        inventory = load(sources, recursive=recursive, stdin=standard_input, before=before, namespace=namespace)
 
         def read() -> Reading:
             from dra_plan.validation import reading
 
-            return reading.read(sources, recursive=recursive, stdin=standard_input.again(), before=before)
+            again = standard_input.again()
+            return reading.read(sources, recursive=recursive, stdin=again, before=before, namespace=namespace)
 
         asked = asked_release(kubernetes_version, feature_gates, quirks, strict_version=strict_version)
         return cls._of(inventory, read, asked)

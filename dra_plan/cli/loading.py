@@ -20,6 +20,7 @@ def load_cluster(
     *,
     recursive: bool,
     snapshot: Snapshot | None = None,
+    namespace: str | None = None,
     kubernetes_version: str | None = None,
     feature_gates: Mapping[str, bool] | None = None,
     quirks: str = "upstream",
@@ -27,6 +28,8 @@ def load_cluster(
     progress: bool = True,
 ) -> Cluster:
     """Everything under PATH... and -f, over a cluster that was read; what is not used is reported on standard error.
+
+    What does not say its namespace is in `namespace`.
 
     UsageError as `Cluster.load`; InputError, with all faults, for what can't be read.
     """
@@ -39,6 +42,7 @@ def load_cluster(
             given,
             recursive=recursive,
             snapshot=snapshot,
+            namespace=namespace or "default",
             kubernetes_version=kubernetes_version,
             feature_gates=feature_gates,
             quirks=quirks,

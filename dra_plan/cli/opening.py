@@ -54,7 +54,8 @@ def opened(context: typer.Context) -> Opened:
 def loaded(context: typer.Context, paths: list[str], filenames: list[str] | None = None) -> Cluster:
     """The cluster of the paths, under the release that the options name. Raises as `load_cluster`.
 
-    If the options ask for a cluster, it is read, and the paths override what it has.
+    If the options ask for a cluster, it is read, and the paths override what it has; their objects without a namespace
+    are where `kubectl apply` would put them.
     """
     given = context.params
     is_live = live.is_wanted(context, paths, filenames)
@@ -62,10 +63,12 @@ def loaded(context: typer.Context, paths: list[str], filenames: list[str] | None
         raise no_manifests(of_cluster(str(context.info_name)))
     progress = given.get("progress", True)
     reported = live.gates_of_scheduler(live.asked(context).scheduler_metrics, live=is_live)
+    over_cluster = is_live and bool(paths or filenames)
     cluster = load_cluster(
         paths,
         filenames,
         snapshot=live.snapshot(context, progress=progress) if is_live else None,
+        namespace=given.get("namespace") or live.namespace(context) if over_cluster else None,
         recursive=given["recursive"],
         kubernetes_version=given["kubernetes_version"],
         feature_gates=options.parse_gates(given["feature_gates"]),

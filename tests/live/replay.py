@@ -201,6 +201,9 @@ class InProcess:
     answers: Answers
     user: str | None = "admin"
 
+    def namespace(self) -> str | None:
+        return None
+
     def get(self, path: str) -> bytes:
         answer = self.answers.to(self.user, path)
         if answer.status == 200:

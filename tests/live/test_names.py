@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -75,3 +76,19 @@ def test_the_namespace_of_a_context(kubectl: str, tmp_path: Path) -> None:
     assert Kubectl("elsewhere", config).namespace() == "default"
     (tmp_path / "empty").write_text("{}")
     assert Kubectl(kubeconfig=str(tmp_path / "empty")).namespace() is None
+
+
+def test_an_edited_pod_without_a_namespace_is_the_one_that_kubectl_would_apply(kubectl: str, tmp_path: Path) -> None:
+    """In the context's namespace it takes the place of the pod that is there."""
+    [pod] = [each for each in Answers().to("admin", "/api/v1/pods").body["items"] if named(each, "too-big")]
+    pod = {"apiVersion": "v1", "kind": "Pod", **pod}
+    pod["metadata"] = {"name": "too-big"}
+    pod["spec"] = {**pod["spec"], "resourceClaims": [], "containers": [{"name": "c", "image": "i"}]}
+    (tmp_path / "edited.json").write_text(json.dumps(pod))
+    ran = explain(tmp_path, "team-a", "pod/too-big", str(tmp_path / "edited.json"))
+    assert f"Pod team-a/too-big of {tmp_path / 'edited.json'}:1 is taken, instead of the one in the cluster" in ran.err
+    assert json.loads(ran.out)["claimSets"] == []
+
+
+def named(item: dict[str, Any], name: str) -> bool:
+    return bool(item["metadata"]["name"] == name)
