@@ -4,7 +4,8 @@
 #   make test         the tests; T=tests/allocator chooses (also for golden and long)
 #   make kubectl      a kubectl for the tests that read a cluster, from Debian's packages, if there is none
 #   make check        format, lint, types, import rules, tests
-#   make bench        the benchmarks, into benchmarks/RESULTS.md; B="pods hard" for some
+#   make bench        the benchmarks, into benchmarks/RESULTS.md; B="pods hard" for some,
+#                     BEFORE=CHECKOUT to run an earlier version beside
 #   make golden       writes the kept texts (golden files) anew
 #   make long         conformance runs, fuzzing and packaging, minutes long
 #   make browser      pages in Chromium; installs Chromium (as root, with apt-get), playwright and axe-core
@@ -71,7 +72,7 @@ fuzz: $(STAMP)
 	$(BIN)/python -m tests.fuzzing $(N)
 
 bench: $(STAMP)
-	$(BIN)/python -m scripts.bench $(B)
+	BEFORE="$(BEFORE)" $(BIN)/python -m scripts.bench $(B)
 
 # Rewrites every kept text from what the program prints now: read the difference before it is committed.
 golden: $(STAMP)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pods import objects
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(os.environ.get("CHECKOUT", Path(__file__).parents[1]))
 PODS = (3, 30, 300)
 COMMANDS = (("allocate",), ("allocate", "-o", "json"), ("explain",))
 RUNS = 3

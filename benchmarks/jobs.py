@@ -19,14 +19,14 @@ from typing import Any
 
 from fleet import GPU, NIC, fleet
 
-ROOT = Path(__file__).parents[1]
-API = "import sys, dra_plan; print(len(dra_plan.Cluster.load([sys.argv[1]]).allocate(jobs=int(sys.argv[2])).to_json()))"
+ROOT = Path(os.environ.get("CHECKOUT", Path(__file__).parents[1]))
+API = "import sys, dra_plan; print(len(dra_plan.Cluster.load([sys.argv[1]]).allocate(jobs=int(sys.argv[2])).to_dict()))"
 DASK = """
 import sys, dra_plan, joblib
 from distributed import Client
 if __name__ == "__main__":
     with Client(n_workers=2, threads_per_worker=1, dashboard_address=None), joblib.parallel_config(backend="dask"):
-        print(len(dra_plan.Cluster.load([sys.argv[1]]).allocate(jobs=2).to_json()))
+        print(len(dra_plan.Cluster.load([sys.argv[1]]).allocate(jobs=2).to_dict()))
 """
 
 
@@ -72,7 +72,8 @@ def _pod(number: int) -> dict[str, Any]:
 def measured(*arguments: str) -> tuple[float, float]:
     """Seconds by the clock, and processor time of the process with those that it started, of one run."""
     before, start = os.times(), time.monotonic()
-    subprocess.run([sys.executable, *arguments], cwd=ROOT, stdout=subprocess.DEVNULL, check=False)
+    done = subprocess.run([sys.executable, *arguments], cwd=ROOT, stdout=subprocess.PIPE, check=True)
+    assert done.stdout, arguments
     spent, after = time.monotonic() - start, os.times()
     children = (after.children_user - before.children_user) + (after.children_system - before.children_system)
     return spent, children

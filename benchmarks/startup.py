@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(os.environ.get("CHECKOUT", Path(__file__).parents[1]))
 RUNS = 15
 TYPER = "import typer\ndef main(name: str) -> None: print(name)\ntyper.run(main)\n"
 

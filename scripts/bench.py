@@ -2,6 +2,9 @@
 
     python -m scripts.bench [NAME...]    all of them, or some: pods, explain, cel, ...
 
+With the variable BEFORE, which names a checkout of an earlier version, each is run with that first, and both stand in
+its place: `git worktree add --detach ../before v1; make bench B=fleet BEFORE=../before`.
+
 The place of a benchmark is between `<!-- NAME -->` and `<!-- end -->`; what stands around it is written by hand, and to
 be read again when figures change. Benchmarks measure processor time; a busy machine still takes up to twice as much of
 it as one at rest.
@@ -28,10 +31,28 @@ def places(page: str) -> list[str]:
 
 
 def with_figures(page: str, name: str, printed: str, measured: str) -> str:
-    """The page with what a benchmark printed: Markdown as it stands, anything else as plain text."""
-    figures = printed.strip() if printed.startswith("|") else f"```text\n{printed.strip()}\n```"
-    new = f"<!-- {name} -->\n{measured}\n\n{figures}\n<!-- end -->"
+    """The page with what a benchmark printed."""
+    new = f"<!-- {name} -->\n{measured}\n\n{figures(printed)}\n<!-- end -->"
     return PLACE.sub(lambda place: new if place["name"] == name else place[0], page)
+
+
+def figures(printed: str) -> str:
+    """Markdown as it stands, anything else as plain text."""
+    is_markdown = printed.startswith(("|", "Before ("))
+    return printed.strip() if is_markdown else f"```text\n{printed.strip()}\n```"
+
+
+def run(file: str, checkout: Path) -> str:
+    """What the benchmark of this version prints of the code in a checkout."""
+    environment = {**os.environ, "PYTHONPATH": str(checkout), "CHECKOUT": str(checkout)}
+    command = [sys.executable, file]
+    return subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+def commit(checkout: Path) -> str:
+    """The commit of a checkout, for short."""
+    command = ["git", "-C", str(checkout), "rev-parse", "--short", "HEAD"]
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
 
 
 def main(names: list[str]) -> int:
@@ -41,15 +62,18 @@ def main(names: list[str]) -> int:
     if unknown:
         print(f"no benchmark {', '.join(sorted(unknown))}; there are {', '.join(known)}", file=sys.stderr)
         return 2
+    before = Path(os.environ["BEFORE"]).resolve() if os.environ.get("BEFORE") else None
     python, cores = platform.python_version(), os.cpu_count()
     for name in names or known:
         print(f"{name} ...", flush=True)
         file = f"benchmarks/{name}.py"
-        done = subprocess.run([sys.executable, file], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
+        printed = run(file, ROOT)
+        if before:
+            printed = f"Before ({commit(before)}):\n\n{figures(run(file, before))}\n\nNow:\n\n{figures(printed)}"
         load = f"{os.getloadavg()[0]:.0f} processes at work" if hasattr(os, "getloadavg") else "load unknown"
         measured = f"`python {file}`, {datetime.date.today()}, CPython {python}, {cores} cores, {load}:"
         page = RESULTS.read_text(encoding="utf-8")
-        RESULTS.write_text(with_figures(page, name, done.stdout, measured), encoding="utf-8")
+        RESULTS.write_text(with_figures(page, name, printed, measured), encoding="utf-8")
     return 0
 
 

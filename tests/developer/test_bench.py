@@ -1,5 +1,9 @@
 """`make bench`: every benchmark has a place on the page of results, and only its place is written."""
 
+from pathlib import Path
+
+import pytest
+
 from scripts import bench
 from tests.cli.running import ROOT
 
@@ -23,3 +27,15 @@ def test_other_figures_are_plain_text() -> None:
 
 def test_what_has_no_place_is_refused() -> None:
     assert bench.main(["nothing"]) == 2
+
+
+def test_an_earlier_version_stands_before_the_present_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = tmp_path / "RESULTS.md"
+    page.write_text(PAGE, encoding="utf-8")
+    monkeypatch.setattr(bench, "RESULTS", page)
+    monkeypatch.setattr(bench, "run", lambda _file, checkout: f"took {'1' if checkout == bench.ROOT else '2'} s\n")
+    monkeypatch.setattr(bench, "commit", lambda _checkout: "abc1234")
+    monkeypatch.setenv("BEFORE", str(tmp_path))
+    assert bench.main(["pods"]) == 0
+    told = "Before (abc1234):\n\n```text\ntook 2 s\n```\n\nNow:\n\n```text\ntook 1 s\n```\n<!-- end -->"
+    assert told in page.read_text(encoding="utf-8")
