@@ -4,8 +4,8 @@
     python benchmarks/jobs.py NODES PODS         as many
     python benchmarks/jobs.py --write NODES PODS FILE
 
-Whole processes, one run each: seconds by the clock, processor time of all its processes, and of the busiest one, which
-is what the clock would say on a machine with a core for each. Target: two processes at least 1.6 times as fast as one.
+Whole processes, one run each: seconds by the clock, and processor time of all its processes. Target: two processes at
+least 1.6 times as fast as one, on a machine with two cores and nothing else to do.
 """
 
 import json
@@ -72,7 +72,8 @@ def _pod(number: int) -> dict[str, Any]:
 def measured(*arguments: str) -> tuple[float, float]:
     """Seconds by the clock, and processor time of the process with those that it started, of one run."""
     before, start = os.times(), time.monotonic()
-    done = subprocess.run([sys.executable, *arguments], cwd=ROOT, stdout=subprocess.PIPE, check=True)
+    done = subprocess.run([sys.executable, *arguments], cwd=ROOT, stdout=subprocess.PIPE, check=False)
+    assert done.returncode in (0, 1), arguments
     assert done.stdout, arguments
     spent, after = time.monotonic() - start, os.times()
     children = (after.children_user - before.children_user) + (after.children_system - before.children_system)
