@@ -30,10 +30,11 @@ def parts(fleet: FleetFigures) -> list[Part]:
 def _rest(kind: IdleDevices) -> tuple[str, str, str]:
     most = f"{kind.most_on_one_node} ({kind.node})" if kind.most_on_one_node else "0"
     stranded = "not known" if kind.stranded is None else str(kind.stranded)
-    return most, stranded, ", ".join(f"{reason.devices} {_why(reason)}" for reason in kind.reasons)
+    return most, stranded, ", ".join(f"{reason.devices} {why_stranded(reason)}" for reason in kind.reasons)
 
 
-def _why(reason: StrandedFor) -> str:
+def why_stranded(reason: StrandedFor) -> str:
+    """Why idle devices are of no use, in words."""
     match reason.code:
         case "not-wanted":
             return "not asked for"

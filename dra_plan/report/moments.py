@@ -65,10 +65,10 @@ class Beginning:
                 yield key
 
     def differing(self, claims: Iterable[ResourceClaim]) -> dict[str, ResourceClaim | None]:
-        """Those of `claims` that are others than in the beginning, and None for those that are not there any more."""
+        """Those of `claims` that have other devices than in the beginning; None for those that are gone with theirs."""
         now = {claim.key: claim for claim in claims}
-        gone = dict.fromkeys(self.claims.keys() - now.keys())
-        return {**gone, **{key: claim for key, claim in now.items() if self.claims.get(key) is not claim}}
+        gone = dict.fromkeys(key for key in self.claims.keys() - now.keys() if self.claims[key].allocation is not None)
+        return {**gone, **{key: claim for key, claim in now.items() if not _same(self.claims.get(key), claim)}}
 
 
 class Moments:
@@ -125,3 +125,8 @@ def _pools_of(claim: ResourceClaim | None) -> list[PoolName]:
     if claim is None or claim.allocation is None:
         return []
     return list(dict.fromkeys((result.driver, result.pool) for result in claim.allocation.devices.results))
+
+
+def _same(before: ResourceClaim | None, now: ResourceClaim) -> bool:
+    """Whether a claim has the same devices as before, or none in both."""
+    return before is now or (before.allocation if before is not None else None) == now.allocation

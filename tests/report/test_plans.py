@@ -158,3 +158,14 @@ def test_moves_are_drawn_before_and_after_side_by_side() -> None:
     assert taken == {("gpu-1", "u"), ("gpu-2", "u")}
     kinds = [place["kind"] for place in data["scenes"][0]["places"]]
     assert len(set(kinds)) == 3
+
+
+def test_capacity_draws_what_is_stranded_and_says_why() -> None:
+    cluster = _load("gpu-fleet")
+    answer = cluster.capacity("pod/next-gen")
+    page = read(cluster.page(answer))
+    [h100, *_] = answer.document.fleet.kinds
+    assert h100.stranded == 6
+    assert "2 in use or out of reach, 6 stranded (6 " in page.text
+    pieces = [a["class"] for tag, a in page.elements if tag == "rect" and "piece" in (a.get("class") or "")]
+    assert pieces == ["piece other", "piece bad", "piece bad"]
