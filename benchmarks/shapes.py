@@ -22,6 +22,12 @@ from pods import SWITCHES, device_class, node
 
 ROOT = Path(__file__).parents[1]
 SIZES = [(1000, 2000, 50), (1000, 2000, 200), (1000, 4000, 200), (2000, 4000, 200), (5000, 10_000, 200)]
+GROWTHS = [
+    ("shapes", (1000, 2000, 50), (1000, 2000, 200)),
+    ("pods", (1000, 2000, 200), (1000, 4000, 200)),
+    ("nodes", (1000, 4000, 200), (2000, 4000, 200)),
+    ("nodes and pods", (2000, 4000, 200), (5000, 10_000, 200)),
+]
 SWITCH = "fabric.example.org/switch"
 DRIVERS = ("accelerator.example.org", "port.example.org")
 
@@ -98,18 +104,27 @@ def main() -> None:
         write(Path(name), *map(int, numbers))
         return
     print(f"| nodes | devices | pods | shapes | bound | seconds | MiB |\n|{'---:|' * 7}")
-    for nodes, pods, shapes in SIZES:
-        with tempfile.TemporaryDirectory() as folder:
-            file, answer = Path(folder) / "input.json", Path(folder) / "answer.json"
-            write(file, nodes, pods, shapes)
-            with answer.open("wb") as out:
-                arguments = [sys.executable, "-m", "dra_plan", "schedule", str(file), "-o", "name"]
-                process = subprocess.Popen(arguments, cwd=ROOT, stdout=out)
-                _, _, used = os.wait4(process.pid, 0)
-            bound = sum(line.startswith(b"pod/") for line in answer.read_bytes().splitlines())
-        spent, peak = used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
-        devices = nodes * SWITCHES * 3
-        print(f"| {nodes} | {devices} | {pods} | {shapes} | {bound} | {spent:.1f} | {peak:.0f} |", flush=True)
+    spent = {size: measured(*size) for size in SIZES}
+    print(f"\n| what grows | from | to | seconds times |\n|---|{'---:|' * 3}")
+    for what, before, after in GROWTHS:
+        sizes = [f"{nodes} nodes, {pods} pods, {shapes} shapes" for nodes, pods, shapes in (before, after)]
+        print(f"| {what} | {sizes[0]} | {sizes[1]} | {spent[after] / spent[before]:.1f} |")
+
+
+def measured(nodes: int, pods: int, shapes: int) -> float:
+    """Runs one size, prints its row, and returns its processor time in seconds."""
+    with tempfile.TemporaryDirectory() as folder:
+        file, answer = Path(folder) / "input.json", Path(folder) / "answer.json"
+        write(file, nodes, pods, shapes)
+        with answer.open("wb") as out:
+            arguments = [sys.executable, "-m", "dra_plan", "schedule", str(file), "-o", "name"]
+            process = subprocess.Popen(arguments, cwd=ROOT, stdout=out)
+            _, _, used = os.wait4(process.pid, 0)
+        bound = sum(line.startswith(b"pod/") for line in answer.read_bytes().splitlines())
+    spent, peak = used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+    devices = nodes * SWITCHES * 3
+    print(f"| {nodes} | {devices} | {pods} | {shapes} | {bound} | {spent:.1f} | {peak:.0f} |", flush=True)
+    return spent
 
 
 if __name__ == "__main__":

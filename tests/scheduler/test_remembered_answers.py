@@ -6,6 +6,8 @@ nodes, devices and labels change. All of both documents must be the same.
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
+
 import msgspec
 import pytest
 
@@ -21,6 +23,7 @@ from dra_plan.scheduler.nodeinfo import NodeInfo
 from dra_plan.scheduler.plugins.spreadcounts import SpreadCounts, _Totals
 from dra_plan.scheduler.simulate import simulate
 from dra_plan.scheduler.simulation import Simulation
+from dra_plan.scheduler.tallies import Tallies
 
 from .random_clusters import cluster, later
 
@@ -53,6 +56,13 @@ def forget_everything(patch: pytest.MonkeyPatch) -> None:
         count(self, found, *arguments)  # type: ignore[arg-type]
 
     patch.setattr(SpreadCounts, "_bring_up_to_date", counted_anew)
+    added = Tallies.of
+
+    def added_anew(self: Tallies[Hashable], *arguments: object) -> Mapping[Hashable, int]:
+        self.forget()
+        return added(self, *arguments)  # type: ignore[arg-type]
+
+    patch.setattr(Tallies, "of", added_anew)
 
 
 @pytest.mark.parametrize("seed", range(0, 240, 6))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
-from dra_plan.api.core import Node, Pod
+import msgspec
+
+from dra_plan.api.core import Namespace, Node, Pod
 from dra_plan.scheduler import pluginnames
 from dra_plan.scheduler.affinityterms import AffinityTerms, Term
 from dra_plan.scheduler.cyclestate import CycleState
@@ -23,10 +25,13 @@ from dra_plan.scheduler.framework import (
 from dra_plan.scheduler.handle import Handle
 from dra_plan.scheduler.nodeinfo import NodeInfo, PodInfo
 from dra_plan.scheduler.status import SKIP, Status, unresolvable, unschedulable
+from dra_plan.scheduler.tallies import Tallies
 
 _NOT_NEAR = unresolvable("node(s) didn't match pod affinity rules")
 _NOT_AWAY = unschedulable("node(s) didn't match pod anti-affinity rules")
 _UNWELCOME = unschedulable("node(s) didn't satisfy existing pods anti-affinity rules")
+
+_NOTHING: Mapping[tuple[str, tuple[str, str]], int] = {}
 
 Counts = dict[tuple[str, str], int]
 """(topology key, value) to a number of pods."""
@@ -40,6 +45,10 @@ class _AffinityCounts:
     near: Counts
     away: Counts
     existing: Counts
+
+    def named(self) -> tuple[tuple[str, Counts], ...]:
+        """The counts by name."""
+        return ("near", self.near), ("away", self.away), ("existing", self.existing)
 
     def clone(self) -> _AffinityCounts:
         return _AffinityCounts(self.terms, dict(self.near), dict(self.away), dict(self.existing))
@@ -67,6 +76,16 @@ class InterPodAffinity(
         self._handle = handle
         self._hard_weight = hard_weight
         self._ignore_existing = ignore_preferred_of_existing
+        self._tallies: Tallies[tuple[str, tuple[str, str]]] = Tallies(handle.cluster)
+        self._namespaces: Mapping[str, Namespace] = {}
+
+    def _shape(self, pod: Pod, *what: Hashable) -> Hashable:
+        """What of a pod its counts depend on. Namespaces may have other labels in a later state of the cluster."""
+        if self._namespaces is not self._handle.cluster.namespaces:
+            self._namespaces = self._handle.cluster.namespaces
+            self._tallies.forget()
+        labels = tuple(sorted((pod.metadata.labels or {}).items()))
+        return (*what, pod.metadata.namespace, labels, msgspec.json.encode(pod.spec.affinity))
 
     def _matches(self, term: Term, pod: Pod) -> bool:
         return term.matches(pod, self._handle.cluster.namespace_labels)
@@ -85,9 +104,19 @@ class InterPodAffinity(
         own = bool(terms.required or terms.required_anti)
         if not own and not self._handle.cluster.affinity_pods:
             return None, SKIP
-        for node in nodes:
-            for info in (node.pods if own else node.anti_affinity_pods).values():
-                self._count(counted, pod, info, node, 1)
+
+        def part(node: NodeInfo) -> Mapping[tuple[str, tuple[str, str]], int]:
+            pods = node.pods if own else node.anti_affinity_pods
+            if not pods:
+                return _NOTHING
+            here = _AffinityCounts(terms, {}, {}, {})
+            for info in pods.values():
+                self._count(here, pod, info, node, 1)
+            return {(what, label): pods for what, counts in here.named() for label, pods in counts.items()}
+
+        named = dict(counted.named())
+        for (what, label), pods in self._tallies.of(self._shape(pod, "filter"), part).items():
+            named[what][label] = pods
         if not counted.existing and not own:
             return None, SKIP
         state.write(self.name, counted)
@@ -152,12 +181,18 @@ class InterPodAffinity(
         own = bool(terms.preferred or terms.preferred_anti)
         if not own and (self._ignore_existing or not self._handle.cluster.affinity_pods):
             return SKIP
-        weights: Counts = {}
-        for node in self._handle.snapshot.values():
-            if not node.labels:
-                continue
-            for info in (node.pods if own else node.affinity_pods).values():
-                self._weigh(weights, terms, pod, info, node)
+
+        def part(node: NodeInfo) -> Mapping[tuple[str, tuple[str, str]], int]:
+            pods = node.pods if own else node.affinity_pods
+            if not pods or not node.labels:
+                return _NOTHING
+            here: Counts = {}
+            for info in pods.values():
+                self._weigh(here, terms, pod, info, node)
+            return {("weight", label): weight for label, weight in here.items()}
+
+        tally = self._tallies.of(self._shape(pod, "score"), part)
+        weights: Counts = {label: weight for (_, label), weight in tally.items()}
         if not weights:
             return SKIP
         state.write(f"{self.name}/score", weights)
