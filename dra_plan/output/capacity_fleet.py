@@ -16,7 +16,7 @@ def parts(fleet: FleetFigures) -> list[Part]:
         *(("PROFILE",) if profiles else ()),
         "DEVICES",
         "IDLE",
-        "ON ONE NODE",
+        "MOST ON A NODE",
         "STRANDED",
         "WHY",
     )

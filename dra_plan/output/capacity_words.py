@@ -94,7 +94,7 @@ def _kind(of: DevicesInUse) -> str:
 def lines(of: NextCopy) -> Iterator[str]:
     """What is in the way of one more, and what would help, each on a line."""
     for one in of.obstacles[:MOST_OBSTACLES]:
-        yield f"  {_obstacle(one)}"
+        yield f"  In the way of one more: {_obstacle(one)}"
         if _is_about_devices(one):
             yield from (f"    {line}" for line in _devices(of))
     if len(of.obstacles) > MOST_OBSTACLES:
@@ -130,4 +130,4 @@ def _devices(of: NextCopy) -> Iterator[str]:
         told = [f"{leading_words.cell(one)} on {one.nodes}" for one in of.leading[: leading_words.MOST]]
         yield f"of {counted(of.looked_at, 'node')}{some}: {', '.join(told)}"
     if of.in_use:
-        yield f"in use, and would do: {listed([f'{one.devices} {_kind(one)}' for one in of.in_use])}"
+        yield f"would do, but in use: {listed([f'{one.devices} {_kind(one)}' for one in of.in_use])}"

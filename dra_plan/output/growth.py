@@ -62,7 +62,7 @@ def _sentences(document: GrowthDocument) -> Iterator[str]:
     pods = f"{counted(document.pods, 'pod')} that {'waits' if document.pods == 1 else 'wait'} for a node"
     before = f"Without new nodes the scheduler binds {document.bound_before} of {pods}"
     if document.outcome == "Found":
-        yield f"{before}, with these {waiting}. {_least(document)}"
+        yield f"{before}, with the new ones {waiting}. {_least(document)}"
     elif document.outcome == "NotNeeded":
         yield f"{before}. No new node is {'needed for them' if waiting else 'of use'}."
     else:
