@@ -30,7 +30,7 @@ from .vacating import Vacating, key_of
 
 MOST_QUESTIONS = 50_000
 """So many questions whether a pod could fit a node without some others; then it stays open whether more sets help."""
-MOST_LOOKS = 400_000
+MOST_LOOKS = 60_000
 """So many nodes are looked at in all trials of a pod; each trial looks at every node."""
 
 
