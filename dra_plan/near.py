@@ -20,9 +20,13 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
         by_folded.setdefault(candidate.lower(), candidate)
     wanted = name.lower()
     limit = next((errors for length, errors in _LIMITS if len(wanted) <= length), 3)
-    near = [rank for other in by_folded if (rank := _rank(wanted, other, limit)) is not None]
-    if near:
-        return by_folded[min(near)[-1]]
+    best: tuple[int, int, int, str] | None = None
+    for other in by_folded:
+        rank = _rank(wanted, other, best[0] if best is not None else limit)  # one with more errors is not the nearest
+        if rank is not None and (best is None or rank < best):
+            best = rank
+    if best is not None:
+        return by_folded[best[-1]]
     import difflib
 
     alike = difflib.get_close_matches(wanted, list(by_folded), n=1, cutoff=0.6)
