@@ -38,7 +38,7 @@ def _verdict(document: PlacementDocument) -> Iterator[Part]:
         else:
             yield f"Placed: {placed} of {pods} at the same time, which is what the group needs."
     elif document.outcome == "Impossible":
-        yield f"Impossible: of {pods} no more than {document.at_most} can run at the same time."
+        yield f"Impossible: {_at_most(document.pods, document.at_most)}."
     else:
         yield (
             f"Undecided: of {pods} {document.at_least} can run at the same time, and that more than "
@@ -53,6 +53,12 @@ def _verdict(document: PlacementDocument) -> Iterator[Part]:
         yield Paragraph(list(_refused(document)))
     yield from _priorities(document)
     yield from _scheduler(document)
+
+
+def _at_most(pods: int, most: int) -> str:
+    if most == 0:
+        return "the pod that waits can't run" if pods == 1 else f"none of {counted(pods, 'pod')} can run"
+    return f"of {counted(pods, 'pod')} no more than {most} can run at the same time"
 
 
 def proof(of: ImpossibilityProof) -> Paragraph:

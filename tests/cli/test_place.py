@@ -1,0 +1,39 @@
+"""What `place` prints: its first line, in words that fit the number of pods."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from .running import in_process
+
+NODE = {
+    "apiVersion": "v1",
+    "kind": "Node",
+    "metadata": {"name": "node"},
+    "status": {"allocatable": {"cpu": "3", "pods": "9"}},
+}
+"""Three processors."""
+
+
+def pod(number: int, cpu: str) -> dict[str, object]:
+    """A pod that waits."""
+    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"p-{number}"}, "spec": {"containers": [container]}}
+
+
+@pytest.mark.parametrize(
+    ("requests", "line"),
+    [
+        (["4"], "Impossible: the pod that waits can't run."),
+        (["4", "5"], "Impossible: none of 2 pods can run."),
+        (["2", "2"], "Impossible: of 2 pods no more than 1 can run at the same time."),
+        (["1", "2"], "Placed: 2 pods, all at the same time."),
+    ],
+)
+def test_the_first_line_says_how_many_can_run(tmp_path: Path, requests: list[str], line: str) -> None:
+    manifest = tmp_path / "cluster.yaml"
+    pods = [pod(number, cpu) for number, cpu in enumerate(requests)]
+    manifest.write_text(yaml.safe_dump_all([NODE, *pods]), encoding="utf-8")
+    ran = in_process("place", str(manifest))
+    assert ran.out.splitlines()[0] == line
