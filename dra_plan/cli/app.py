@@ -26,7 +26,7 @@ from dra_plan.cli import (
     snapshot,
     validate,
 )
-from dra_plan.cli.arguments import of_cluster
+from dra_plan.cli.arguments import DUMP, of_cluster
 from dra_plan.cli.command import Command, Group
 from dra_plan.cli.exits import Exit
 from dra_plan.cli.guard import guarded
@@ -38,7 +38,10 @@ EPILOG = (
     "3 undecided within the step budget; 4 internal error."
 )
 
-CLUSTER = f"\b\nWhy is my pod pending?\n  {of_cluster('explain', 'pod/NAME')}"
+CLUSTER = (
+    f"\b\nWhy is my pod pending?\n  {of_cluster('explain', 'pod/NAME')}\nFrom a dump:\n"
+    f"  {DUMP}\n  dra-plan explain cluster.json pod/NAME"
+)
 """Not wrapped, so that it can be copied."""
 
 app = typer.Typer(

@@ -13,6 +13,12 @@ _FILES = (".yaml", ".yml", ".json", ".gz")
 OBJECTS = "kubectl get deviceclasses,resourceslices,resourceclaims,resourceclaimtemplates,pods -A -o json"
 """Brings what `validate` judges that a cluster has."""
 
+DUMP = (
+    "kubectl get nodes,pods,resourceslices,deviceclasses,resourceclaims,resourceclaimtemplates -A -o json"
+    " > cluster.json"
+)
+"""Makes the file that answers most questions, with kubectl alone."""
+
 
 class Arguments(NamedTuple):
     """The arguments of a command, told apart."""
@@ -33,19 +39,26 @@ def tell_apart(given: list[str] | None, filenames: list[str] | None, *, command:
     if paths or filenames or live:
         return Arguments(paths, owners)
     if not owners:
-        raise no_manifests(of_cluster(command))
+        raise nothing_to_read(command)
     if _names_kind(owners):
         name = " ".join(owners)
         raise UsageError(
-            f"no manifests in which {name} could be looked up; from a cluster: {of_cluster(command, name)}"
+            f"no manifests in which {name} could be looked up; a dump of a cluster is made with `{DUMP}`;"
+            f" from a cluster: {of_cluster(command, name)}"
         )
     return Arguments(owners, [])
 
 
-def no_manifests(command: str) -> UsageError:
-    """What is said where nothing is named to read; the command line does the same for a cluster."""
+def no_manifests(command: str, *, dump: str = "") -> UsageError:
+    """What is said where nothing is named to read; `command` does the same for a cluster, `dump` makes a file of it."""
     told = "name files or directories, or - for standard input"
-    return UsageError(f"no manifests: {told}; from a cluster: {command}")
+    made = f"; a dump of a cluster is made with `{dump}`" if dump else ""
+    return UsageError(f"no manifests: {told}{made}; from a cluster: {command}")
+
+
+def nothing_to_read(command: str) -> UsageError:
+    """What is said where a command that plans is given nothing: how a dump is made, and how a cluster is asked."""
+    return no_manifests(of_cluster(command), dump=DUMP)
 
 
 def of_cluster(command: str, owner: str = "") -> str:

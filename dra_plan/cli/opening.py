@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import typer
 
 from dra_plan.cli import live, options, whatif
-from dra_plan.cli.arguments import no_manifests, of_cluster, tell_apart
+from dra_plan.cli.arguments import nothing_to_read, tell_apart
 from dra_plan.cli.loading import load_cluster
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def loaded(context: typer.Context, paths: list[str], filenames: list[str] | None
     given = context.params
     is_live = live.is_wanted(context, paths, filenames)
     if not (is_live or paths or filenames):
-        raise no_manifests(of_cluster(str(context.info_name)))
+        raise nothing_to_read(str(context.info_name))
     progress = given.get("progress", True)
     reported = live.gates_of_scheduler(live.asked(context).scheduler_metrics, live=is_live)
     over_cluster = is_live and bool(paths or filenames)

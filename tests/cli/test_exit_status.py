@@ -82,6 +82,8 @@ def test_without_input_the_command_that_brings_it_is_told(command: str) -> None:
     assert (ran.status, ran.out) == (2, "")
     assert f"dra-plan {command} -" in ran.err
     assert "from a cluster: " in ran.err
+    assert "kubectl get " in ran.err
+    assert " -A -o json" in ran.err
 
 
 @pytest.mark.parametrize(

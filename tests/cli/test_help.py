@@ -9,6 +9,7 @@ import pytest
 
 from dra_plan import __version__
 from dra_plan.cli.app import app
+from dra_plan.cli.arguments import DUMP
 
 from .running import ROOT, dra_plan, environment, in_process
 
@@ -43,6 +44,7 @@ def test_version() -> None:
 def test_no_arguments_show_help() -> None:
     ran = in_process()
     assert "Commands:" in ran.out + ran.err
+    assert f"\n    {DUMP}\n" in ran.out + ran.err, "the command that makes a dump, on a line of its own, to be copied"
     assert ran.status == 2
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from dra_plan import Cluster, UsageError
+from dra_plan.cli.arguments import DUMP
 from tests.conftest import Golden
 
 from .running import INPUTS, in_process
@@ -123,6 +124,7 @@ def test_names_without_input_are_answered_with_the_command_that_asks_a_cluster(c
         ran = in_process(command, *arguments)
         assert ran.status == 2
         assert ran.err.endswith(f"; from a cluster: dra-plan {command} --live{ending}")
+        assert f"`{DUMP}`" in ran.err
     assert in_process(command, "nowhere").err == "error: nowhere: no such file or directory\n"
 
 
