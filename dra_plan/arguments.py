@@ -90,6 +90,13 @@ def callback(given: Any, argument: str) -> Any:
     return given
 
 
+def able(given: Any, method: str, argument: str, what: str) -> Any:
+    """The value, if it has the method of that name. Raises UsageError for another, saying `what` was wanted."""
+    if not callable(getattr(given, method, None)):
+        raise _unlike(argument, what, given)
+    return given
+
+
 def truth(given: Any, argument: str) -> bool:
     """The value, if it is True or False. Raises UsageError for another."""
     if not isinstance(given, bool):
@@ -131,6 +138,14 @@ def label_selector(given: str | LabelSelector | None) -> LabelSelector | None:
     return found
 
 
+def gates_of(given: Any, argument: str) -> Mapping[str, bool]:
+    """The feature gates of an argument, by name. Raises UsageError for what is no name, or neither True nor False."""
+    for name, value in required(given, Mapping, argument, "a dict of names and truth values").items():
+        required(name, str, argument, "names of gates")
+        truth(value, f"{argument}: {name}")
+    return given  # type: ignore[no-any-return]
+
+
 def asked_release(
     version: str | None, gates: Mapping[str, bool] | None, quirks: str, *, strict_version: bool = False
 ) -> AskedRelease:
@@ -139,12 +154,8 @@ def asked_release(
         raise _unlike("kubernetes_version", 'a version such as "1.36"', version)
     if not isinstance(quirks, str):
         raise _unlike("quirks", '"upstream" or "fixed"', quirks)
-    if gates is not None and not isinstance(gates, Mapping):
-        raise _unlike("feature_gates", "a dict of names and truth values", gates)
-    for name, value in (gates or {}).items():
-        if not isinstance(name, str):
-            raise _unlike("feature_gates", "names of gates", name)
-        truth(value, f"feature_gates: {name}")
+    if gates is not None:
+        gates_of(gates, "feature_gates")
     named = None if version is None else str(version)
     return AskedRelease(named, gates, quirks, truth(strict_version, "strict_version"))
 

@@ -16,9 +16,11 @@ from dra_plan.api.meta import LabelSelector
 from dra_plan.arguments import (
     Names,
     Objects,
+    able,
     asked_release,
     at_least_one,
     callback,
+    gates_of,
     list_of,
     names,
     optional,
@@ -115,7 +117,7 @@ class Cluster:
 
         sources = paths_of(paths)
         standard_input = RecordedInput(stdin or sys.stdin.buffer)
-        before = [] if snapshot is None else [snapshot.source()]
+        before = [] if snapshot is None else [able(snapshot, "source", "snapshot", "a Snapshot").source()]
         inventory = load(sources, recursive=recursive, stdin=standard_input, before=before, namespace=namespace)
 
         def read() -> Reading:
@@ -210,7 +212,7 @@ class Cluster:
 
         They take the place of those that the API server reports; those that were chosen stay.
         """
-        return self._under(replace(self._asked, reported=gates))
+        return self._under(replace(self._asked, reported=gates_of(gates, "gates")))
 
     def _under(self, asked: AskedRelease) -> Cluster:
         return Cluster(self._inventory, self._view.at(asked.target(self._inventory)), asked, self._read, self._edits)
@@ -258,7 +260,7 @@ class Cluster:
         """The cluster after these edits, in this order. It shares with this one all that does not change."""
         inventory, applied = self._inventory, list(self._edits)
         for edit in edits:
-            done = edit.apply(inventory)
+            done = able(edit, "apply", "edits", "edits").apply(inventory)
             inventory = replace(done.inventory, notices=[*done.inventory.notices, *done.notices])
             applied.append(done.entry)
         return Cluster(inventory, self._view.after(inventory), self._asked, self._read, tuple(applied))
@@ -443,6 +445,9 @@ class Cluster:
         optional(plugins, Mapping, "plugins", "a Registry")
         for name, factory in (plugins or {}).items():
             callback(factory, f"plugins: {name}")
+        given = None if extenders is None else list_of(extenders, "extenders", "extenders")
+        for extender in given or ():
+            able(extender, "is_interested", "extenders", "extenders")
         asked = question(
             owners,
             namespace=namespace,
@@ -456,7 +461,7 @@ class Cluster:
             self.target,
             asked,
             config=config,
-            extenders=None if extenders is None else list_of(extenders, "extenders", "extenders"),
+            extenders=given,
             then=[
                 state.inventory if isinstance(state, Cluster) else inventory_of(state, argument="then")
                 for state in states

@@ -61,6 +61,10 @@ WRONG: dict[str, Callable[[Any], object]] = {
     "then": lambda wrong: CLUSTER.schedule(then=wrong),
     "one state": lambda wrong: CLUSTER.schedule(then=[wrong]),
     "config": lambda wrong: CLUSTER.schedule(config=wrong or 0),
+    "snapshot": lambda wrong: Cluster.load([], snapshot=wrong or 0),
+    "gates that are reported": CLUSTER.reported,
+    "edit": CLUSTER.edited,
+    "extender": lambda wrong: CLUSTER.schedule(extenders=[wrong]),
     "extenders": lambda wrong: CLUSTER.schedule(extenders=wrong or 0),
     "plugins": lambda wrong: CLUSTER.schedule(plugins=wrong or 0),
     "plugin": lambda wrong: CLUSTER.schedule(plugins={"Mine": wrong or 0}),  # type: ignore[arg-type]
@@ -85,9 +89,8 @@ MAY_BE = [
     ("version of another cluster", 5.5),
     ("labels", None),
     ("claims", None),
-    ("extenders", [[5]]),
 ]
-"""What is no mistake: a version as a number or none at all, values that a field may have, what stands for extenders."""
+"""What is no mistake: a version as a number or none at all, values that a field may have."""
 
 
 def _key(wrong: Any) -> Any:
@@ -118,6 +121,10 @@ def test_a_wrong_type_is_refused(argument: str, wrong: Any) -> None:
         (lambda: CLUSTER.at(feature_gates={"A": "true"}), "wanted True or False, got 'true'"),  # type: ignore[dict-item]
         (lambda: CLUSTER.allocate(nodes=HUGE), "nodes: wanted a name or several, got a number of 16610 bits"),  # type: ignore[arg-type]
         (lambda: CLUSTER.allocate(""), "'' is no name"),
+        (lambda: CLUSTER.reported({"A": 1}), "gates: A: wanted True or False, got 1"),
+        (lambda: CLUSTER.edited("drain"), "edits: wanted edits, got 'drain'"),  # type: ignore[arg-type]
+        (lambda: CLUSTER.schedule(extenders=["x"]), "extenders: wanted extenders, got 'x'"),  # type: ignore[list-item]
+        (lambda: Cluster.load([], snapshot="x"), "snapshot: wanted a Snapshot, got 'x'"),  # type: ignore[arg-type]
     ],
 )
 def test_the_argument_is_named(ask: Callable[[], object], said: str) -> None:

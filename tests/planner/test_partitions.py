@@ -67,6 +67,18 @@ def test_totals_are_told_by_driver_and_model() -> None:
     assert "nic.example.com: 1 pool, 0 of 1 device available." in lines
 
 
+def test_totals_of_a_fleet_can_be_read() -> None:
+    devices = [device(f"gpu-{n}") for n in range(4)]
+    pools = [a_slice(f"n{n}", devices) for n in range(1000)]
+    lines = str(Cluster.of([*map(node, (f"n{n}" for n in range(1000))), a_class(), *pools]).pools()).splitlines()
+    assert "gpu.example.com: 1,000 pools, 4,000 of 4,000 devices available." in lines
+    assert len(lines) < 10
+
+
+def test_no_pool_is_said() -> None:
+    assert str(Cluster.of(fleet()).pools(states="Incomplete", nodes="b")).startswith("No pools.\n")
+
+
 @pytest.mark.parametrize(
     ("asked", "pools"),
     [
