@@ -127,8 +127,20 @@ def _unknown(text: str, readings: Sequence[OwnerName], known: Known, namespace: 
     if elsewhere:
         there = ", ".join(dict.fromkeys(_form(key) for key in elsewhere[:3]))
         return f"{told}; there is {there}"
+    near = _near(text, reading, known, namespace)
+    return told + (f" (did you mean {near}?)" if near else "")
+
+
+def _near(text: str, reading: OwnerName, known: Known, namespace: str | None) -> str:
+    """A near name that would be found as it is told: of the kind and namespace asked for, else with its own."""
+    wanted = reading.namespace or (namespace or "").lower()
+    fitting = [
+        name for kind, where, name in known.keys if reading.kind in ("", kind.lower()) and wanted in ("", where.lower())
+    ]
+    if near := nearest(reading.name, fitting):
+        return repr(_as_given(text, near))
     near = nearest(reading.name, (key[2] for key in known.keys))
-    return told + (f" (did you mean {_as_given(text, near)!r}?)" if near else "")
+    return next((_form(key) for key in known.keys if key[2] == near), "")
 
 
 def _form(key: ObjectKey) -> str:
