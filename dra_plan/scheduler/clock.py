@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from functools import lru_cache
 
 START = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
 """Where the clock starts when no object carries a time."""
@@ -23,7 +24,12 @@ def parse_time(text: str | None) -> float | None:
 
 def format_time(seconds: float) -> str:
     """RFC 3339 in UTC, whole seconds, as metav1.Time is written."""
-    return datetime.fromtimestamp(math.floor(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return _written(math.floor(seconds))
+
+
+@lru_cache(maxsize=64)  # a pod that is bound writes the second of the one before
+def _written(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 class Clock:

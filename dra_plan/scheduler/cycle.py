@@ -15,7 +15,7 @@ from .messages import NO_NODES, fit_error
 from .nodeinfo import NodeInfo
 from .runtime import Framework
 from .runtime.nodefilter import Refused
-from .selection import best_of, nodes_to_find, winner
+from .selection import BestNodes, best_of, nodes_to_find, winner
 from .status import Code, Status, error, succeeded, unresolvable, unschedulable
 
 EXTENDER = "Extender"
@@ -37,7 +37,7 @@ class CycleResult:
     nomination: NominatingInfo | None = None
     filtered: bool = False
     """Whether nodes were examined; a cycle that ends before that takes next to no time."""
-    best: list[str] = field(default_factory=list)
+    best: Sequence[str] = ()
     diagnosis: Diagnosis | None = None
     fatal: dict[str, str] = field(default_factory=dict)
     """Nodes whose filters failed with an error, which ends the attempt whatever the other nodes say."""
@@ -234,7 +234,7 @@ class Cycle:
         totals = list(map(sum, zip(*table.values(), strict=True))) if table else [0] * len(feasible)
         self._prioritize(pod, feasible, totals)
         best = best_of(totals)
-        result.best = [feasible[index].name for index in best]
+        result.best = BestNodes(feasible, best)
         if framework.tracer:
             framework.tracer.scored([node.name for node in feasible], table, result.best)
         return feasible[winner(best)]
@@ -271,7 +271,7 @@ class Cycle:
 
 def describe_rejection(status: Status, node: str, result: CycleResult) -> None:
     """A failure after a node was chosen: a rejection reads as if there were only that node."""
-    result.best = []
+    result.best = ()
     if status.rejected:
         result.message = fit_error(1, {node: status})
         result.rejected_by = frozenset({status.plugin}) - {""}

@@ -55,7 +55,7 @@ def _pod(record: PodRecord, undecided: list[str]) -> ScheduledPod:
         reason=record.reason if record.message else "",
         nominated_node_name=record.nominated,
         waiting=record.waiting,
-        best_nodes=record.best if len(record.best) > 1 else [],
+        best_nodes=list(record.best) if len(record.best) > 1 else [],
         errors=record.fatal,
         undecided_nodes=list(dict.fromkeys(undecided)) if not record.node else [],
         attempts=record.attempts,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dra_plan.api.core import NodeAllocatableResourceClaimStatus, Pod
@@ -19,7 +20,7 @@ class PodRecord:
     reason: str = ""
     message: str = ""
     nominated: str = ""
-    best: list[str] = field(default_factory=list)
+    best: Sequence[str] = ()
     fatal: dict[str, str] = field(default_factory=dict)
     attempts: int = 0
     waiting: str = ""

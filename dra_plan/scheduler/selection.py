@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterator, Sequence
+from typing import overload
+
+from .nodeinfo import NodeInfo
 
 LEAST_FEASIBLE = 100
 _LEAST_PERCENTAGE = 5
@@ -23,6 +27,30 @@ def best_of(scores: Sequence[int]) -> list[int]:
     """The indices of the highest score."""
     best = max(scores)
     return [index for index, score in enumerate(scores) if score == best]
+
+
+class BestNodes(Sequence[str]):
+    """Names of the nodes with the highest score; read when they are asked for, as most pods have hundreds of them."""
+
+    __slots__ = ("_best", "_nodes")
+
+    def __init__(self, nodes: Sequence[NodeInfo], best: Sequence[int]) -> None:
+        self._nodes, self._best = nodes, array("I", best)  # kept for every pod: a quarter of a list of numbers
+
+    def __len__(self) -> int:
+        return len(self._best)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return [self._nodes[at].name for at in self._best[index]]
+        return self._nodes[self._best[index]].name
+
+    def __iter__(self) -> Iterator[str]:
+        return (self._nodes[at].name for at in self._best)
 
 
 def winner(best: Sequence[int]) -> int:

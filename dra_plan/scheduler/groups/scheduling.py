@@ -165,7 +165,7 @@ class GroupScheduling:
             else:
                 result = words.held_back(attempt)
             record = self._pods.of(item.pod)
-            record.best, record.fatal = [], result.fatal
+            record.best, record.fatal = (), result.fatal
             self._failures.handle_member(item, result, changed=changed)
 
     def _tell_error(self, task: GroupTask, answer: GroupAnswer) -> None:

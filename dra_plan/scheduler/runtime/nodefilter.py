@@ -170,7 +170,11 @@ class NodeFilter:
         while len(passed) < enough and done < len(places):
             some = places[done : done + enough - len(passed)]  # not one too many, should they all pass
             done += len(some)
-            for position in [at for at in some if answers[at] is UNKNOWN or at in crowded]:
+            if crowded:
+                asked = [at for at in some if answers[at] is UNKNOWN or at in crowded]
+            else:
+                asked = [at for at in some if answers[at] is UNKNOWN]
+            for position in asked:
                 if position in crowded:
                     others[position] = self(nodes[position])
                     continue
