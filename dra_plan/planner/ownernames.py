@@ -15,6 +15,8 @@ from dra_plan.manifests import kinds
 from dra_plan.near import nearest
 
 CLAIM, POD, NODE = "ResourceClaim", "Pod", "Node"
+_OWNERS = ("pods", "workloads", "claims")
+"""Where the inventory keeps what may be named."""
 
 
 class UnknownOwnerError(UsageError):
@@ -123,6 +125,8 @@ def _unknown(text: str, readings: Sequence[OwnerName], known: Known, namespace: 
     told = f"no {what}" + (f" in namespace {where}" if where else "")
     if reading.kind == NODE.lower() and reading.name in known.nodes:
         return f"{text}: pods, workloads and claims are named here; --node {known.nodes[reading.name]} chooses the node"
+    if (kind := kinds.named(reading.kind)) is not None and kind.holder not in _OWNERS:
+        return f"{text}: pods, workloads and claims are named here"
     elsewhere = [key for one in readings for key in known.named(one.name)]
     if elsewhere:
         there = ", ".join(dict.fromkeys(_form(key) for key in elsewhere[:3]))

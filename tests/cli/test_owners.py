@@ -105,6 +105,8 @@ def test_what_was_named_and_is_not_planned_is_said() -> None:
         (["prod/web"], "in namespace prod; there is pod/web in namespace dev"),
         (["deploy/web"], "no deployment is named 'web'; there is pod/web in namespace dev"),
         (["deploy/serv"], "no deployment is named 'serv' (did you mean 'deploy/serve'?)"),
+        (["resourceclaimtemplate/one"], "resourceclaimtemplate/one: pods, workloads and claims are named here"),
+        (["svc/web"], "svc/web: pods, workloads and claims are named here"),
         (["job/serv"], "no job is named 'serv' (did you mean deployment/serve in namespace "),
         (["webb"], "no file, pod, workload or claim is named 'webb' (did you mean 'web'?)"),
         (["no/gpu-a"], "--node gpu-a chooses the node"),
