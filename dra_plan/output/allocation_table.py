@@ -30,7 +30,7 @@ def table(document: AllocationDocument, _screen: Screen | None) -> list[Part]:
 
 def _summary(groups: Groups) -> Table:
     """One row per claim set, or for those with the same answer: where they fit, or what is in the way."""
-    refused = any(_in_the_way(group[0]) for group in groups)
+    refused = any(in_the_way(group[0]) for group in groups)
     headers = ("CLAIM SET", "OUTCOME", "NODES", "FITS ON", *(["REASON"] if refused else []))
     made = Table(headers, flexible=(0, 3, 4) if refused else (0, 3))
     for group in groups:
@@ -38,11 +38,11 @@ def _summary(groups: Groups) -> Table:
         fitting = claim_set.fitting_nodes
         count = f"{len(fitting)}/{len(claim_set.nodes)}"
         cells = (alike_sets.names(group), claim_set.outcome.value, count, text.node_list(fitting))
-        made.add(*cells, *([_in_the_way(claim_set)] if refused else []))
+        made.add(*cells, *([in_the_way(claim_set)] if refused else []))
     return made
 
 
-def _in_the_way(claim_set: PlannedClaimSet) -> str:
+def in_the_way(claim_set: PlannedClaimSet) -> str:
     """Why the set fits nowhere, as far as a cell can say it: where its devices are, the rules that keep it away."""
     leading = leading_words.cell(claim_set.leading[0]) if claim_set.leading else ""
     return exclusions.room(claim_set) or leading

@@ -2,38 +2,62 @@
 
 from __future__ import annotations
 
-from msgspec import structs
+from collections import Counter
 
-from dra_plan.documents.capacity import CapacityDocument, OwnerCapacity
+from msgspec import UNSET, structs
+
+from dra_plan.documents.capacity import CapacityDocument, OwnerCapacity, PlacedCopy
 from dra_plan.documents.fleet import IdleDevices
 from dra_plan.output import capacity, text
 from dra_plan.output import explain_words as words
 from dra_plan.output.capacity_fleet import why_stranded
+from dra_plan.output.columns import Part, Table
 
 from . import picks, told
 from .bars import BarRow, Bars, Segment
 from .content import Page
+from .drawnpods import MOST_NAMED
 from .picks import Mark, Pick
 from .scene import Scene
 
 
 def fill_capacity(made: Page, document: CapacityDocument) -> None:
     """Whose copies there is room for, and how they fill the nodes."""
-    made.picks_title, made.marks_devices = "Who is copied", False
-    made.headline = _room([item.scheduled.copies for item in document.items])
+    made.picks_title, made.gets_word = "Who is copied", "in a copy"
+    made.headline = _room(document)
+    made.marks_devices = any(_placed(item, document) for item in document.items)
     bars = Bars("Devices, when no more copies are bound", [_bar(kind) for kind in document.fleet.kinds])
     for number, item in enumerate(document.items):
         alone = structs.replace(document, items=[item])
-        pick = _pick(item, made.scenes[0] if made.scenes else Scene([]), f"pick-{number}")
+        best = _placed(item, document)
+        pick = _pick(item, best, made.scenes[0] if made.scenes else Scene([]), f"pick-{number}")
         if not made.scenes:
             pick.marks = []
         made.picks.append(pick)
-        short = capacity.table(alone, None)[1:-1]
-        blocks = told.blocks([*short, *(part for part in capacity.wide(alone, None)[1:-1] if part not in short)])
+        short = [part for part in capacity.table(alone, None)[1:-1] if not _is_fleet(part)]
+        wide = [part for part in capacity.wide(alone, None)[1:-1] if part not in short and not _is_fleet(part)]
+        blocks = told.blocks([*short, *told.without(wide, "OWNER")])
         sentence = f"The scheduler binds {pick.word}."
         article = told.Article(pick.key, pick.name, pick.tone, pick.word, sentence, [told.ToldLine(pick.line)])
+        if best and made.scenes:
+            article.summary.append(told.ToldLine(_MARKED))
         article.bars, article.blocks = bars, blocks
         made.articles.append(article)
+
+
+_MARKED = "Marked on the picture: the devices of each copy of the best placement that is known."
+
+
+def _is_fleet(part: Part) -> bool:
+    """Whether a part is the table of devices, which the bars draw."""
+    return isinstance(part, Table) and "STRANDED" in part.headers
+
+
+def _placed(item: OwnerCapacity, document: CapacityDocument) -> list[PlacedCopy]:
+    """The owner's copies in the placement that is known, if there is one; with a mix, that of all owners."""
+    mix = None if document.mix is UNSET else document.mix
+    found = item.possible or (mix.possible if mix is not None else None)
+    return [] if found is None else [copy for copy in found.placement if copy.owner == item.owner]
 
 
 def _bar(of: IdleDevices) -> BarRow:
@@ -51,17 +75,19 @@ def _bar(of: IdleDevices) -> BarRow:
     )
 
 
-def _room(copies: list[int]) -> str:
-    if not copies:
+def _room(document: CapacityDocument) -> str:
+    items = document.items
+    if not items:
         return "Nothing to copy"
-    if len(copies) == 1:
-        return f"Room for {words.counted(copies[0], 'copy', 'copies')}"
-    room = sum(number > 0 for number in copies)
-    return f"{room} of {len(copies)} have room for copies"
+    if len(items) == 1:
+        return f"Room for {words.counted(items[0].scheduled.copies, 'copy', 'copies')}"
+    room = sum(item.scheduled.copies > 0 for item in items)
+    noun = "pods" if all(item.owner.kind == "Pod" for item in items) else "workloads"
+    return f"Room for copies of {room} of {len(items)} {noun}{', each on its own' if document.mix is UNSET else ''}"
 
 
-def _pick(item: OwnerCapacity, scene: Scene, key: str) -> Pick:
-    """How the copies of one owner fill the nodes."""
+def _pick(item: OwnerCapacity, best: list[PlacedCopy], scene: Scene, key: str) -> Pick:
+    """How the copies of one owner fill the nodes, and the devices of those in the best placement."""
     found = item.scheduled
     marks: dict[int, Mark] = {
         place.number: Mark(picks.OTHER, "no copy") for place in scene.by_node.values() if place.node
@@ -69,6 +95,7 @@ def _pick(item: OwnerCapacity, scene: Scene, key: str) -> Pick:
     for node in found.nodes:
         if node.name in scene.by_node:
             marks[scene.by_node[node.name].number] = Mark(picks.GOOD, words.counted(node.copies, "copy", "copies"))
+    _mark_devices(best, scene, marks)
     return Pick(
         key=key,
         name=text.named(item.owner),
@@ -77,3 +104,20 @@ def _pick(item: OwnerCapacity, scene: Scene, key: str) -> Pick:
         line=f"The next one: {found.message}" if found.message else found.ended,
         marks=[marks],
     )
+
+
+def _mark_devices(best: list[PlacedCopy], scene: Scene, marks: dict[int, Mark]) -> None:
+    """The devices of each copy, by its number; a node that holds another number than the scheduler binds says so."""
+    held = Counter(copy.node for copy in best)
+    for name, place in scene.by_node.items() if best else ():
+        label = words.counted(held[name], "copy", "copies") if held[name] else "no copy"
+        if place.number in marks and label != marks[place.number].label:
+            marks[place.number].message = f"in the best placement {label}"
+    users: dict[tuple[int, int], list[str]] = {}
+    for number, copy in enumerate(best, start=1):
+        for taken in copy.devices:
+            for device in scene.by_device.get(f"{taken.driver}/{taken.pool}/{taken.device}", ())[:1]:
+                users.setdefault((scene.home[id(device)].number, device.at), []).append(str(number))
+    for (where, at), numbers in users.items():
+        mark = marks.setdefault(where, Mark(picks.GOOD, "used"))
+        mark.gets[at] = f"{'copy' if len(numbers) == 1 else 'copies'} {words.listed(numbers, MOST_NAMED)}"

@@ -62,6 +62,11 @@ class Page:
         return [state for state in WORDS if state in found]
 
     @property
+    def is_told(self) -> bool:
+        """Whether anything but tables stands beside the picture."""
+        return bool(self.articles or self.findings or self.warnings)
+
+    @property
     def has_unsuitable(self) -> bool:
         """Whether some pick says why a device does not do."""
         return any(mark.notes for pick in self.picks for marks in pick.marks for mark in marks.values())

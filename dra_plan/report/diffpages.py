@@ -67,6 +67,7 @@ def _add(
 ) -> None:
     tone, word, key = _TONES.get(of.change, picks.OTHER), diff.change(of.change), f"pick-{len(made.picks)}"
     said = list(diff.ends(alone))
+    parts = [part for part in diff.wide(alone, None) if part not in said]
     made.picks.append(Pick(key, name, tone, word, "", marks))
     made.articles.append(
         told.Article(
@@ -74,8 +75,8 @@ def _add(
             name,
             tone,
             word,
-            f"{word}.",
-            blocks=told.blocks(part for part in diff.wide(alone, None) if part not in said),
+            "",
+            blocks=told.blocks(told.without(parts, "CLAIM SET", "POD", "CHANGE")),
         )
     )
 

@@ -30,6 +30,8 @@ def fill_growth(made: Page, answer: GrowthPlan, inventory: Inventory | None, vie
     document = answer.document
     made.picks_title, made.gets_word, made.opens_on = "New nodes, and the pods that wait", "given", 0
     made.headline = _headline(document)
+    if made.scenes and document.nodes:
+        made.tiles_when = "With the new nodes, before pods that wait are bound."
     beginning = Beginning(made.scenes[0], view) if made.scenes and view is not None else None
     claims = claims_by_pod(answer.final.result.claims)
     bound = [

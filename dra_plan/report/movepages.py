@@ -40,6 +40,8 @@ def fill_moves(made: Page, rooms: list[RoomForPod], view: View | None) -> None:
     """A pick for each pod that waits. The pictures, if there are any, are those of `SCENES`."""
     made.harm_word = "has to move"
     made.opens_on = len(made.picks) if rooms else None
+    if len(rooms) == 1:
+        made.headline = f"{made.headline}; {_WORDS[rooms[0].outcome]}"
     drawn = made.scenes if len(made.scenes) == len(SCENES) and view is not None else []
     for room in rooms:
         sentence, *rest = told.lines(room_lines(room))

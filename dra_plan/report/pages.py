@@ -46,6 +46,7 @@ from dra_plan.planner.placing import PlacementPlan
 from dra_plan.planner.scheduling import SchedulePlan
 
 from . import movepages, told
+from .boxes import fill_boxes
 from .capacitypages import fill_capacity
 from .content import Page
 from .diffpages import fill_diff
@@ -88,7 +89,9 @@ _COMMANDS = {
 
 def html(answer: PrintedAnswer[Any], inventory: Inventory | None = None, view: View | None = None) -> str:
     """The page of an answer, as one file of HTML."""
-    return render(page(answer, inventory, view))
+    made = page(answer, inventory, view)
+    fill_boxes(made)
+    return render(made)
 
 
 def page(answer: PrintedAnswer[Any], inventory: Inventory | None = None, view: View | None = None) -> Page:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from msgspec import structs
@@ -74,14 +74,24 @@ def fill_allocation(made: Page, answer: AllocationPlan, inventory: Inventory | N
         tone = {Outcome.FITS: picks.GOOD, Outcome.UNDECIDED: picks.OTHER}.get(one.outcome, picks.BAD)
         word = told.WORDS[one.outcome]
         sentence = f"Fits on {len(one.fitting_nodes)} of {words.counted(len(one.nodes), 'node')}."
-        blocks = told.blocks(allocation_table.table(alone, None))[:-1]
-        article = told.Article(f"pick-{number}", text.claim_set_name(one), tone, word, sentence, blocks=blocks)
+        parts = allocation_table.table(alone, None)[2:-1]  # without the row and the count that the sentence tells
+        article = told.Article(f"pick-{number}", text.claim_set_name(one), tone, word, sentence)
+        article.summary = told.lines(_where(one))
+        article.blocks = told.blocks(told.without(parts, "CLAIM SET"))
         made.articles.append(article)
     explained = [
         (one.name, one.tone, one.word, _line(one, each))
         for one, each in zip(made.articles, document.claim_sets, strict=True)
     ]
     _pick_sets(made, answer, explained, inventory, view)
+
+
+def _where(of: PlannedClaimSet) -> Iterator[str]:
+    """The nodes on which it fits, or what is in the way."""
+    if of.fitting_nodes:
+        yield f"On {text.node_list(of.fitting_nodes)}."
+    elif in_the_way := allocation_table.in_the_way(of):
+        yield f"In the way: {in_the_way}."
 
 
 _HEADLINES = {

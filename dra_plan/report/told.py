@@ -85,6 +85,14 @@ class ToldTable:
 Block = ToldTable | ToldLine
 
 
+@dataclass(frozen=True, slots=True)
+class BoxLines:
+    """What boxes of nodes say, line by line, each with the devices of which it is said."""
+
+    title: str
+    lines: tuple[str, ...]
+
+
 @dataclass
 class Article:
     """What is told of one thing that can be picked."""
@@ -99,6 +107,8 @@ class Article:
     bars: Bars | None = None
     rest: list[ToldLine] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
+    boxes: list[BoxLines] = field(default_factory=list)
+    """What the picture says of devices when this is shown on it."""
     in_vain: str = ""
     suggestions: list[tuple[str, TriedChanges]] = field(default_factory=list)
 
@@ -111,6 +121,16 @@ def lines(of: Iterable[str]) -> list[ToldLine]:
 def blocks(parts: Iterable[Part]) -> list[Block]:
     """The parts of a table, as they are printed for files."""
     return [block for part in parts for block in _blocks(part)]
+
+
+def without(parts: Iterable[Part], *headers: str) -> list[Part]:
+    """The parts without columns that say what the heading of an article says."""
+    return [_without(part, headers) if isinstance(part, Table) else part for part in parts]
+
+
+def _without(table: Table, headers: tuple[str, ...]) -> Table:
+    kept = [at for at, header in enumerate(table.headers) if header not in headers]
+    return Table([table.headers[at] for at in kept], rows=[[row[at] for at in kept] for row in table.rows])
 
 
 def is_short(part: Part) -> bool:

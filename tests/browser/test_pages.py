@@ -123,7 +123,39 @@ def test_less_motion_and_paper(opens: Open) -> None:
     page.emulate_media(media="print")
     assert page.locator(".answer:visible").count() == page.locator(".answer").count()
     assert not page.locator("button:visible").count()
+    assert page.locator(".picked:visible").inner_text().startswith("Shown: pod/")
+    assert page.locator("details > :not(summary):visible").count()
+    assert not page.locator("pre.document:visible").count()
     assert page.pdf()[:5] == b"%PDF-"
+
+
+def test_paper_is_light_on_a_dark_screen(opens: Open) -> None:
+    page = opens(html_of("gpu-fleet", "explain"), reduced_motion="reduce", color_scheme="dark").page
+    ink = "getComputedStyle(document.querySelector('h1')).color"
+    assert page.evaluate(ink) == "rgb(238, 242, 246)"
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate(ink) == "rgb(23, 32, 43)"
+
+
+def test_without_javascript_the_boxes_speak_as_text(opens: Open) -> None:
+    page = opens(html_of("gpu-fleet", "explain"), java_script_enabled=False).page
+    article = page.locator(".answer", has_text="pod/research/next-gen")
+    article.locator(".boxes > summary").click()
+    said = article.locator(".boxes").inner_text()
+    assert "hopper-1: does not fit\n\ngpu-0: in use\ngpu-1, gpu-2 and gpu-3: selector of the request is false" in said
+
+
+def test_what_differs_stands_before_the_pictures_on_a_narrow_screen(opens: Open) -> None:
+    page = opens(html_of("gpu-fleet", "diff"), width=400).page
+    tops = [page.locator(each).first.bounding_box()["y"] for each in (".answer", ".scene", ".scene >> nth=1")]
+    assert tops == sorted(tops)
+    assert page.locator(".answer >> nth=0").inner_text().count("Fewer nodes") == 1
+
+
+def test_a_picture_with_nothing_beside_it_has_the_whole_width(opens: Open) -> None:
+    page = opens(html_of("gpu-fleet", "pools")).page
+    assert page.locator(".scene").bounding_box()["width"] > 1300
+    assert page.locator(".picked").inner_text() == "The cluster as it is."
 
 
 def test_nodes_that_are_alike_open_into_single_ones(opens: Open) -> None:

@@ -186,7 +186,7 @@
     for (const answer of answers) answer.classList.toggle("aside", !every && key !== null && answer.id !== key);
     if (slider) slider.value = String(number + 1);
     if (slider) slider.setAttribute("aria-valuetext", number < 0 ? "before all pods" : picks[number].name + ": " + picks[number].word);
-    if (status) status.textContent = number < 0 ? "Nothing is picked: the cluster as it is."
+    if (status) status.textContent = number < 0 ? (picks.length ? "Nothing is picked: the cluster as it is." : "The cluster as it is.")
       : "Shown: " + picks[number].name + " - " + picks[number].word + (slider && picks[number].tone === "good" ? ", " + picks[number].line : "");
     for (const others of all("details.others[open]")) list(others);
     if (move && number >= 0) {
