@@ -35,15 +35,22 @@ class AbsentValue:
     values: Counter[Typed]
 
 
-def absent_values(view: View, groups: Sequence[NodeGroup]) -> list[AbsentValue]:
-    """What the requests that can't be met on some node ask for in vain, each selector's clause once."""
+Published = dict[Reference, Counter[Typed]]
+"""What all devices of a cluster have under names."""
+
+
+def absent_values(view: View, groups: Sequence[NodeGroup], known: Published) -> list[AbsentValue]:
+    """What the requests that can't be met on some node ask for in vain, each selector's clause once.
+
+    `known` is what was looked up in the same slices before; it grows.
+    """
     asked = [found for want in _failing(groups) for found in _asked(want)]
     if not asked:
         return []
-    everywhere = _values(view, {reference for _, _, _, _, reference, _ in asked})
+    known.update(_values(view, {reference for _, _, _, _, reference, _ in asked} - known.keys()))
     made: dict[tuple[object, ...], AbsentValue] = {}
     for want, class_name, position, clause, reference, wanted in asked:
-        values = everywhere[reference]
+        values = known[reference]
         if wanted[0] in {kind for kind, _ in values} and wanted not in values:
             about = class_name if class_name is not None else (want.claim_index, want.full_name)
             found = AbsentValue(want, class_name, position, clause, reference, wanted, values)
@@ -73,9 +80,11 @@ def _asked(want: Want) -> Iterator[tuple[Want, str | None, int, str, Reference, 
                     yield want, condition.class_name, condition.index, clause, reference, wanted
 
 
-def _values(view: View, wanted: Iterable[Reference]) -> dict[Reference, Counter[Typed]]:
+def _values(view: View, wanted: Iterable[Reference]) -> Published:
     """What all devices of the cluster have under each name."""
-    found: dict[Reference, Counter[Typed]] = {reference: Counter() for reference in wanted}
+    found: Published = {reference: Counter() for reference in wanted}
+    if not found:
+        return found
     for slices in view.gatherer.slices.values():
         for slice_ in slices:
             for device in slice_.devices:

@@ -12,12 +12,13 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.claimsets import ClaimSet
 
-from . import blocking, choices, defects, errors, funnel
+from . import blocking, choices, defects, errors
 from .absent import AbsentValue, absent_values
 from .blocking import BlockingSet
 from .errors import ErrorDetails
 from .funnel import Funnel, NodeOffer
 from .groups import NodeGroup
+from .known import KnownFindings
 from .node_selectors import decisive_parts_of
 from .placement import Budget, Placements
 from .reasons import group_key
@@ -57,22 +58,29 @@ def explain(
     suggests: bool = True,
     deadline: float | None = None,
     kept: Sequence[ResourceClaim] = (),
+    known: KnownFindings | None = None,
 ) -> SetExplanation:
     """Why the answers are what they are. `answers` are those for `nodes`, in the same order.
 
-    To release one of the claims that are `kept` is not suggested.
+    To release one of the claims that are `kept` is not suggested. `known` is what was found for claims that ask for
+    the same in the cluster as it was before.
 
     After the `deadline`, in monotonic time, nothing more is asked of the allocator: blocking sets are not proven then,
     and nothing is suggested.
     """
     if claim_set.error is not None:
         return SetExplanation([], [], 0, errors.of_set(claim_set, inventory))
+    known = known or KnownFindings()
     placements = Placements(view, claim_set.claims, max_steps, (*claim_set.allocated, *kept), deadline)
-    explainer = _Explainer(placements, claim_set, inventory)
+    explainer = _Explainer(placements, claim_set, inventory, known)
     groups = explainer.groups(nodes, answers)
     for group in groups:
         explainer.explain(group)
-    absent = [] if any(Outcome.FITS is answer.outcome for answer in answers) else absent_values(view, groups)
+    absent = (
+        []
+        if any(Outcome.FITS is answer.outcome for answer in answers)
+        else absent_values(view, groups, known.published)
+    )
     search = SuggestionSearch(placements, groups, inventory, frozenset(found.clause for found in absent))
     if suggests:
         search.seek()
@@ -80,7 +88,8 @@ def explain(
 
 
 class _Explainer:
-    def __init__(self, placements: Placements, claim_set: ClaimSet, inventory: Inventory) -> None:
+    def __init__(self, placements: Placements, claim_set: ClaimSet, inventory: Inventory, known: KnownFindings) -> None:
+        self._earlier = known
         self._placements, self._claim_set, self._inventory = placements, claim_set, inventory
         self._known: list[blocking.KnownBlockingSet] = []
         self._budget = Budget(blocking.ALL_STEPS, blocking.STEPS_EACH)
@@ -124,7 +133,7 @@ class _Explainer:
 
     def _offer(self, node: Node) -> NodeOffer | None:
         try:
-            return funnel.offer(self._placements.on(node))
+            return self._earlier.offer(self._placements.on(node))
         except AllocationError:
             return None
 
@@ -180,15 +189,17 @@ def _key(offer: NodeOffer | None, answer: NodeOutcome, *, together: bool) -> tup
 
 def _funnel_key(offer: NodeOffer, told: Funnel) -> tuple[object, ...]:
     """What stops the want: a device that is in use, and would not do if it were free, counts by what it lacks."""
-    causes: dict[object, None] = {}
-    for removal in told.removals:
-        if not isinstance(removal.refusal, InUse):
-            causes[removal.key] = None
-            continue
-        for device in removal.devices:
-            unfit = offer.checks.selector(told.want, device)
-            causes[removal.key if unfit is None else group_key(unfit)] = None
-    return told.problem, frozenset(causes)
+    if told.causes is None:
+        causes: set[object] = set()
+        for removal in told.removals:
+            if not isinstance(removal.refusal, InUse):
+                causes.add(removal.key)
+                continue
+            for device in removal.devices:
+                unfit = offer.checks.selector(told.want, device)
+                causes.add(removal.key if unfit is None else group_key(unfit))
+        told.causes = frozenset(causes)
+    return told.problem, told.causes
 
 
 def _blocking_key(found: BlockingSet | None) -> tuple[object, ...]:

@@ -53,6 +53,8 @@ class Funnel:
     matching: int
     reusable: bool
     """A device may serve several times (a shared one, in releases that look again from the beginning)."""
+    causes: frozenset[object] | None = None
+    """What takes devices away, as groups of nodes are told apart by it; found when first asked for."""
 
     @property
     def need(self) -> int:
@@ -96,13 +98,17 @@ class NodeOffer:
         return [funnels for funnels in requests.values() if all(f.problem is not None for f in funnels)]
 
 
-def offer(placement: Placement) -> NodeOffer:
-    """The node as the placement's claims meet it. Raises AllocationError when a node selector can't be read."""
+def offer(placement: Placement, funnels: list[Funnel] | None = None) -> NodeOffer:
+    """The node as the placement's claims meet it; `funnels` are those of its wants, if they are known.
+
+    Raises AllocationError when a node selector can't be read.
+    """
     pools, obsolete = placement.gathered
     checks = Checks(placement)
-    devices = [(device, pool) for pool in (*pools, *obsolete) for device in pool.devices()]
-    reuses = not placement.view.target.rules.resumes_scan
-    funnels = [_funnel(checks, want, devices, reuses=reuses) for want in placement.wants()]
+    if funnels is None:
+        devices = [(device, pool) for pool in (*pools, *obsolete) for device in pool.devices()]
+        reuses = not placement.view.target.rules.resumes_scan
+        funnels = [_funnel(checks, want, devices, reuses=reuses) for want in placement.wants()]
     broken = [pool for pool in pools if pool.state is not PoolState.COMPLETE]
     unusable = [finding(pool, placement.view.gatherer) for pool in (*broken, *obsolete)]
     return NodeOffer(placement, pools, unusable, funnels, checks)

@@ -8,6 +8,9 @@ import jsonschema
 import pytest
 
 from dra_plan import Cluster, schedule
+from dra_plan.explanation import funnel
+from dra_plan.explanation.funnel import Funnel, NodeOffer
+from dra_plan.explanation.placement import Placement
 from dra_plan.output import schemas
 from tests.conformance import recorded
 from tests.explain.build import a_class, a_slice, allocated, claim, device, match, node, pod, request
@@ -48,6 +51,41 @@ def test_pods_that_are_alike_are_told_once() -> None:
     assert "default/train-1 and 2 pods like it:" in lines
     assert "1 Bound, 3 Unschedulable." in lines
     assert sum(line.startswith("default/train-1 and 2 like it") for line in lines) == 1
+
+
+def interleaved(pods: int) -> list[Object]:
+    """Pods that take a GPU each, of ten nodes with two, in turn with such as want three."""
+    objects = cluster(*(a_slice(f"n{number}", [device("gpu-0"), device("gpu-1")]) for number in range(10)))
+    for number in range(pods):
+        objects += [claim(f"one-{number}"), pod(f"fits-{number}", gpu=f"one-{number}")]
+        objects += [claim(f"three-{number}", request(count=3)), pod(f"never-{number}", gpu=f"three-{number}")]
+    return objects
+
+
+def test_attempts_in_between_which_a_device_was_taken_share_what_is_known_of_other_nodes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked: list[str] = []
+    plain = funnel.offer
+
+    def watched(placement: Placement, known: list[Funnel] | None = None) -> NodeOffer:
+        if known is None:
+            looked.append(placement.node.metadata.name)
+        return plain(placement, known)
+
+    monkeypatch.setattr("dra_plan.explanation.known.offer", watched)
+    told = explained(interleaved(6))
+    assert [[one["name"] for one in each["pods"]] for each in told] == [[f"never-{number}"] for number in range(6)]
+    assert len(looked) == 10 + 5  # all nodes once, then the one that lost a device
+    claims = [each["stories"][0]["requests"][0]["claim"]["name"] for each in told]
+    assert claims == [f"three-{number}" for number in range(6)]
+
+
+def test_what_is_known_of_nodes_changes_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    shared = explained(interleaved(6))
+    monkeypatch.setattr("dra_plan.explanation.known.KnownFindings.offer", lambda _, placement: funnel.offer(placement))
+    assert explained(interleaved(6)) == shared
+    assert len(shared) == 6
 
 
 def test_a_class_that_is_missing_is_told_in_the_schedulers_words() -> None:
