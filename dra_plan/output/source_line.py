@@ -26,42 +26,38 @@ def excerpt_lines(finding: FindingEntry, width: int, colour: str = "") -> Iterat
     one_line = finding.end_line == finding.line
     end = min(max(finding.end_column - excerpt.column, begin), len(excerpt.text)) if one_line else len(excerpt.text)
     room = max(width - len(number) - 3, _LEAST)
-    text, caret, carets = _cut(_cells(excerpt.text), begin, end, room, before=excerpt.column > 1)
+    text, caret, carets = _cut(excerpt.text, begin, end, room, before=excerpt.column > 1)
     bar, plain = (_DIM, _PLAIN) if colour else ("", "")
     yield f"{bar}{margin} |{plain}"
     yield f"{bar}{number} |{plain} {text}".rstrip()
     yield f"{bar}{margin} |{plain} {' ' * caret}{colour}{'^' * carets}{plain}"
 
 
-class _Cell(str):
-    """What is shown for a character."""
-
-    __slots__ = ()
-
-    @property
-    def width(self) -> int:
-        """The columns that it takes."""
-        if self.isascii():
-            return len(self)
-        from rich.cells import cell_len
-
-        return cell_len(self)
-
-
-def _cells(text: str) -> list[_Cell]:
-    """What is shown for each character, with spaces for tabs."""
-    made: list[_Cell] = []
+def _cells(text: str) -> tuple[Sequence[str], list[int]]:
+    """What is shown for each character, with spaces for tabs; and the columns that each takes."""
+    if text.isascii() and not shown.acts(text):
+        return text, [1] * len(text)
+    made: list[str] = []
+    widths: list[int] = []
     at = 0
     for char, safe in zip(text, shown.characters(text), strict=True):
-        cell = _Cell(" " * (_TAB - at % _TAB) if char == "\t" else safe)
-        made.append(cell)
-        at += cell.width
-    return made
+        made.append(" " * (_TAB - at % _TAB) if char == "\t" else safe)
+        widths.append(_width(made[-1]))
+        at += widths[-1]
+    return made, widths
 
 
-def _cut(cells: Sequence[_Cell], begin: int, end: int, room: int, *, before: bool) -> tuple[str, int, int]:
+def _width(cell: str) -> int:
+    if cell.isascii():
+        return len(cell)
+    from rich.cells import cell_len
+
+    return cell_len(cell)
+
+
+def _cut(source: str, begin: int, end: int, room: int, *, before: bool) -> tuple[str, int, int]:
     """The text that fits into `room` columns with the place in it; the columns before the carets, and their number."""
-    widths = [cell.width for cell in cells]
+    cells, widths = _cells(source)
     first, last = 0, len(cells)
     past_end = 1 if begin == len(cells) else 0  # the caret stands after the text
     if sum(widths) + (len(_CUT) if before else 0) + past_end > room:
