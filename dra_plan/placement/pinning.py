@@ -14,18 +14,9 @@ from msgspec.structs import replace
 from dra_plan.allocator import AllocatedState, DeviceID, SelectorError
 from dra_plan.allocator.pools import PoolDevice, PoolSlice
 from dra_plan.allocator.requests import Want
-from dra_plan.api.resource import (
-    AllocationResult,
-    CELDeviceSelector,
-    DeviceAttribute,
-    DeviceRequest,
-    DeviceSelector,
-    ResourceClaim,
-    ResourceSlice,
-)
+from dra_plan.api.resource import AllocationResult, DeviceRequest, ResourceClaim, ResourceSlice
 
-_DOMAIN = "placement.dra-plan"
-_MARKED = DeviceAttribute(bool_value=True)
+from .marks import asking, attributes_with, selector_of
 
 Marks = Mapping[DeviceID, Collection[str]]
 """The marks of each device that is meant for somebody."""
@@ -52,28 +43,23 @@ def pinned(claims: Sequence[ResourceClaim], allocations: Sequence[AllocationResu
 
 def _pinned(index: int, claim: ResourceClaim, allocation: AllocationResult) -> ResourceClaim:
     meant = {each.request for each in allocation.devices.results}
-    requests = [_request(index, request, meant) for request in claim.spec.devices.requests]
-    return replace(claim, spec=replace(claim.spec, devices=replace(claim.spec.devices, requests=requests)))
+    return asking(claim, lambda request: _request(index, request, meant))
 
 
 def _request(claim: int, request: DeviceRequest, meant: Collection[str]) -> DeviceRequest:
     if request.exactly is not None:
         if request.exactly.allocation_mode == "All":
             return request
-        selectors = [*request.exactly.selectors, _selector(_mark(claim, request.name))]
+        selectors = [*request.exactly.selectors, selector_of(_mark(claim, request.name))]
         return replace(request, exactly=replace(request.exactly, selectors=selectors))
     options = [
         option
         if option.allocation_mode == "All"
-        else replace(option, selectors=[*option.selectors, _selector(_mark(claim, f"{request.name}/{option.name}"))])
+        else replace(option, selectors=[*option.selectors, selector_of(_mark(claim, f"{request.name}/{option.name}"))])
         for option in request.first_available
         if f"{request.name}/{option.name}" in meant
     ]
     return replace(request, first_available=options) if options else request
-
-
-def _selector(mark: str) -> DeviceSelector:
-    return DeviceSelector(cel=CELDeviceSelector(expression=f'"{mark}" in device.attributes["{_DOMAIN}"]'))
 
 
 def marked(slice_: PoolSlice, marks: Marks, state: AllocatedState, greedy: Collection[Want]) -> ResourceSlice:
@@ -82,8 +68,7 @@ def marked(slice_: PoolSlice, marks: Marks, state: AllocatedState, greedy: Colle
     for device in slice_.devices:
         names = marks.get(device.id)
         if names:
-            extra = {f"{_DOMAIN}/{name}": _MARKED for name in names}
-            left.append(replace(device.device, attributes={**device.device.attributes, **extra}))
+            left.append(replace(device.device, attributes=attributes_with(device.device, names)))
         elif device.id in state.dedicated or device.id in state.shared or any(_takes(w, device) for w in greedy):
             left.append(device.device)
     return replace(slice_.object, spec=replace(slice_.object.spec, devices=left))

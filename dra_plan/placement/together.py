@@ -14,18 +14,11 @@ from msgspec.structs import replace
 
 from dra_plan.allocator import AllocationError, DeviceID, NodeOutcome, Outcome, View
 from dra_plan.allocator.pools import PoolSlice, device_is_on
-from dra_plan.api.resource import (
-    AllocationResult,
-    CELDeviceSelector,
-    DeviceAttribute,
-    DeviceRequest,
-    DeviceSelector,
-    ResourceClaim,
-    ResourceSlice,
-)
+from dra_plan.api.resource import AllocationResult, DeviceRequest, DeviceSelector, ResourceClaim, ResourceSlice
 
 from .candidates import PodToPlace
 from .ground import Ground
+from .marks import asking, attributes_with, selector_of
 from .rooms import BY_ORDER, RoomAnswer
 
 Assigned = Sequence[tuple[str, Sequence[PodToPlace]]]
@@ -37,8 +30,6 @@ UsedClaim = tuple[ResourceClaim, list[int]]
 MOST_PODS = 200
 """So many pods at most are asked about together."""
 _MOST_BASES = 32
-_DOMAIN = "together.dra-plan"
-_MARKED = DeviceAttribute(bool_value=True)
 
 
 @dataclass(frozen=True)
@@ -117,8 +108,7 @@ def _takes_all(claim: ResourceClaim) -> bool:
 
 
 def _marked(claim: ResourceClaim, nodes: Collection[int], base: int) -> ResourceClaim:
-    requests = [_request(request, nodes, base) for request in claim.spec.devices.requests]
-    return replace(claim, spec=replace(claim.spec, devices=replace(claim.spec.devices, requests=requests)))
+    return asking(claim, lambda request: _request(request, nodes, base))
 
 
 def _request(request: DeviceRequest, nodes: Collection[int], base: int) -> DeviceRequest:
@@ -136,10 +126,7 @@ def _request(request: DeviceRequest, nodes: Collection[int], base: int) -> Devic
 
 
 def _selectors(nodes: Collection[int]) -> list[DeviceSelector]:
-    return [
-        DeviceSelector(cel=CELDeviceSelector(expression=f'"n{node}" in device.attributes["{_DOMAIN}"]'))
-        for node in nodes
-    ]
+    return [selector_of(f"n{node}") for node in nodes]
 
 
 class _Seen:
@@ -166,10 +153,7 @@ class _Seen:
         devices = [
             replace(
                 device.device,
-                attributes={
-                    **device.device.attributes,
-                    **{f"{_DOMAIN}/n{node}": _MARKED for node in self._by.get(device.id, ())},
-                },
+                attributes=attributes_with(device.device, (f"n{node}" for node in self._by.get(device.id, ()))),
                 node_name=None,
                 node_selector=None,
                 all_nodes=None,
