@@ -25,10 +25,10 @@ def counted(number: int, one: str, many: str = "") -> str:
 
 
 def listed(names: list[str], most: int = NAMES) -> str:
-    """`a`, `a and b`, `a, b, c and 4 more`."""
+    """`a`, `a and b`, `a, b, c and 4 more`; of nothing, nothing."""
     if len(names) > most + 1:
         names = [*names[:most], f"{len(names) - most} more"]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
 
 
 def capital(sentence: str, name: str = "") -> str:

@@ -31,7 +31,7 @@ def fill_drains(made: Page, document: DrainsDocument) -> None:
     for node in document.nodes[:MOST_NODES]:
         tone, word = _said(node)
         pods = [*_names(node.lost), *_names(node.gone)]
-        pick = Pick(f"pick-{len(made.picks)}", node.name, tone, word, words.listed(pods, 4) if pods else "", [])
+        pick = Pick(f"pick-{len(made.picks)}", node.name, tone, word, words.listed(pods, 4), [])
         if drawn is not None:
             pick.marks = [_marks(node, word, drawn, running)]
         article = told.Article(pick.key, pick.name, tone, word, f"{words.capital(word)}.")

@@ -22,26 +22,31 @@ TABLES = ("table", "wide", "json", "yaml", "name", "jsonpath={..name}{..message}
 TEXTS = ("text", "markdown", "json", "yaml", "jsonpath={..name}{..message}")
 COMMANDS: dict[str, tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]] = {
     "allocate": (TABLES, ((), ("--together",), ("--explain",), ("--infer-nodes",), ("--allow-empty", "-n", "default"))),
-    "explain": (TEXTS, ((), ("--together",), ("--infer-nodes",))),
+    "explain": (TEXTS, ((), ("--together",), ("--infer-nodes",), ("--moves", "1"), ("--moves", "2", "--infer-nodes"))),
     "pools": (TABLES, ((), ("--infer-nodes",))),
-    "schedule": (TABLES, ((), ("--trace",), ("--infer-nodes",), ("--order", "name"))),
-    "capacity": (TABLES, (("--limit", "3"), ("--limit", "2", "--infer-nodes"))),
+    "schedule": (TABLES, ((), ("--trace",), ("--explain",), ("--infer-nodes",), ("--order", "name"))),
+    "capacity": (TABLES, (("--limit", "3"), ("--limit", "2", "--infer-nodes"), ("--limit", "4", "--mix"))),
     "grow": (TABLES, (("--like", "node-0", "--limit", "3"), ("--like", "node-0", "--like", "node-1", "--limit", "2"))),
-    "place": (TABLES, ((), ("--most",), ("--infer-nodes",))),
+    "place": ((*TABLES, "patches"), ((), ("--most",), ("--infer-nodes",))),
     "diff": (
         (*TABLES, "markdown"),
         (("--to-quirks", "fixed"), ("--to-kubernetes-version", "1.37", "--together"), ("--drain", "each")),
     ),
-    "validate": (TABLES, ((), ("--quirks", "fixed"), ("--ignore-unknown",))),
+    "validate": ((*TABLES, "text", "short"), ((), ("--quirks", "fixed"), ("--ignore-unknown",))),
 }
 """For each command its formats, and options of which one set is taken."""
 BOUNDED = ("allocate", "explain", "schedule", "capacity", "grow", "place", "diff")
+REPORTING = ("allocate", "explain", "schedule", "validate")
+PAGE = "html=/dev/null"
+REPORTS = (PAGE, "junit=/dev/null", "sarif=/dev/null", "gitlab=/dev/null")
+"""A page can be asked of every command, reports for CI of REPORTING; their text is looked at elsewhere."""
 WHAT_IF = (("--cordon", "node-0"), ("--drain", "node-1"), ("--without", "node/node-0"), ("--add-nodes", "2=node-0"))
 VERSIONS = ("1.34", "1.35", "1.36", "1.36.2", "1.37")
 
 
-AS_TEXT, HOSTILE, CHANGED = 0.25, 0.2, 0.2
-"""How many are broken in their text, not their values; have hostile text; are asked with what-if options."""
+AS_TEXT, HOSTILE, CHANGED, REPORTED = 0.25, 0.2, 0.2, 0.1
+"""How many are broken in their text, not their values; have hostile text; are asked with what-if options, for a page
+or a report."""
 
 
 class Run(NamedTuple):
@@ -87,6 +92,8 @@ def run_of(seed: int) -> Run:
         arguments += ["--max-steps", "2000"]
     if command != "validate" and chance.random() < CHANGED:
         arguments += chance.choice(WHAT_IF)
+    if chance.random() < REPORTED:
+        arguments += ["--report", chance.choice(REPORTS if command in REPORTING else (PAGE,))]
     if chance.random() < 0.5:
         arguments += ["--kubernetes-version", chance.choice(VERSIONS)]
     return Run(arguments, text)

@@ -160,6 +160,16 @@ def test_moves_are_drawn_before_and_after_side_by_side() -> None:
     assert len(set(kinds)) == 3
 
 
+def test_moves_that_are_of_no_use_and_moves_that_are_not_needed_name_nobody() -> None:
+    hopeless = _load("gpu-fleet")
+    page = read(hopeless.page(hopeless.explain("pod/next-gen", moves=1)))
+    assert _picks(page)[-1] == ("Room for research/next-gen", "no room")
+    assert page.data["picks"][-1]["line"] == ""
+    easy = _load("quickstart")
+    page = read(easy.page(easy.explain("pod/train", moves=1)))
+    assert page.data["picks"][-1]["line"] == ""
+
+
 def test_capacity_draws_what_is_stranded_and_says_why() -> None:
     cluster = _load("gpu-fleet")
     answer = cluster.capacity("pod/next-gen")
