@@ -23,6 +23,9 @@ class DeviceMatch(DocumentPart, frozen=True, kw_only=True):
     driver: str
     pool: str
     device: str
+    node_name: Annotated[
+        str, Meta(description="The node that has the device; absent if slice and device name none.")
+    ] = ""
     match: bool | None = None
     cost: Annotated[Amount | None, Meta(description="What the evaluation cost by the scheduler's count.")] = None
     error: Annotated[Text | None, Meta(description="The run-time error, which stops a pod on all nodes.")] = None

@@ -72,14 +72,18 @@ def _values(of: BlockingElement) -> list[str]:
 
 def shortage(of: Shortage) -> str:
     """What is needed beside what is left: `Counter card/memory: 60Gi needed (a 20Gi + b 40Gi), 40Gi left`."""
+    where = f" on {words.listed([str(device) for device in of.devices])}" if of.devices else ""
+    which = f"Counter {of.counter_set}/{of.name}" if of.pool is not None else f"Capacity {of.name}"
+    return (
+        f"{which}{_needed(of)}, {of.left} left{where}" if of.needs else f"{which} is overdrawn: {of.left} left{where}"
+    )
+
+
+def _needed(of: Shortage) -> str:
     several = len({need.claim.name for need in of.needs}) > 1
     names = [f"{need.claim.name}/{need.request}" if several else need.request for need in of.needs]
     parts = " + ".join(f"{name} {need.need}" for name, need in zip(names, of.needs, strict=True))
-    needed = f"{of.sum} needed ({parts})" if len(of.needs) > 1 else f"{of.sum} needed by {names[0]}"
-    if of.pool is not None:
-        return f"Counter {of.counter_set}/{of.name}: {needed}, {of.left} left"
-    where = f" on {words.listed([str(device) for device in of.devices])}" if of.devices else ""
-    return f"Capacity {of.name}: {needed}, {of.left} left{where}"
+    return f"{of.sum} needed ({parts})" if len(of.needs) > 1 else f"{of.sum} needed by {names[0]}"
 
 
 def slot_lines(of: Sequence[SeenCounterSet]) -> Iterator[str]:

@@ -20,8 +20,8 @@ NAMES = 3
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """`1 device`, `2 devices`."""
-    return f"{number} {one if number == 1 else many or one + 's'}"
+    """`1 device`, `3,268 devices`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def listed(names: list[str], most: int = NAMES) -> str:

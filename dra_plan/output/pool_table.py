@@ -92,12 +92,12 @@ def _totals(document: PoolsDocument) -> list[str]:
 def _total(driver: str, pools: Sequence[ListedPool]) -> str:
     whole = [pool for pool in pools if pool.physical_devices is None]
     parted = sum(pool.physical_devices or 0 for pool in pools)
-    told = [_many(len(pools), "pool")]
+    told = [counted(len(pools), "pool")]
     if whole:
         available = sum(pool.available_devices for pool in whole)
-        told.append(f"{available:,} of {_many(sum(pool.total_devices for pool in whole), 'device')} available")
+        told.append(f"{available:,} of {counted(sum(pool.total_devices for pool in whole), 'device')} available")
     if parted:
-        told.append(f"{_many(parted, 'device')} in parts")
+        told.append(f"{counted(parted, 'device')} in parts")
     models: dict[str, list[ListedDevice]] = {}
     for pool in whole:
         for device in pool.devices:
@@ -108,11 +108,6 @@ def _total(driver: str, pools: Sequence[ListedPool]) -> str:
         if model
     ]
     return f"{driver}: {', '.join(told)}{f' ({listed(by_model, 8)})' if by_model else ''}."
-
-
-def _many(number: int, noun: str) -> str:
-    """`1 device`, `3,268 devices`."""
-    return counted(number, noun).replace(str(number), f"{number:,}", 1)
 
 
 def _invalid(document: PoolsDocument) -> Table:

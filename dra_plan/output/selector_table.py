@@ -28,11 +28,17 @@ def table(document: SelectorDocument, _screen: Screen | None) -> list[Part]:
 
 
 def _total(document: SelectorDocument) -> str:
-    """On how much of the cluster the expression is true: `4,100 of 12,000 devices match, in 510 pools.`."""
+    """On how much of the cluster the expression is true: `4,100 of 12,000 devices match, on 510 nodes.`.
+
+    Devices that are on no one node are told by their pools.
+    """
     matching = [device for device in document.devices if device.match]
     errors = sum(device.error is not None for device in document.devices)
-    pools = len({(device.driver, device.pool) for device in matching})
-    found = f", in {counted(pools, 'pool')}" if pools else ""
+    nodes = len({device.node_name for device in matching if device.node_name})
+    pools = len({(device.driver, device.pool) for device in matching if not device.node_name})
+    places = [f"on {counted(nodes, 'node')}"] if nodes else []
+    places += [f"in {counted(pools, 'pool')} that nodes share"] if pools else []
+    found = f", {' and '.join(places)}" if places else ""
     failing = f"; it fails on {errors:,}" if errors else ""
     what = "device" if len(document.devices) == 1 else "devices"
     verb = "matches" if len(matching) == 1 else "match"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import UNSET
 
@@ -29,6 +29,14 @@ COST_LIMIT = 1_000_000
 """The most that the API server lets an expression cost by its estimate, and the scheduler by its count."""
 
 
+class DeviceAsked(NamedTuple):
+    """A device that the expression is evaluated on, and the node that it is on; "" if that is not told by name."""
+
+    name: DeviceName
+    device: Device
+    node: str
+
+
 @dataclass(frozen=True)
 class SelectorReport:
     """The answer of `cel`."""
@@ -37,7 +45,7 @@ class SelectorReport:
     selector: Selector
     result_type: str
     refused: str | None
-    devices: tuple[tuple[DeviceName, Device], ...]
+    devices: tuple[DeviceAsked, ...]
     explained: bool
     notices: tuple[Notice, ...]
 
@@ -55,9 +63,9 @@ class SelectorReport:
             max_cost=self.selector.max_cost,
             cost_limit=COST_LIMIT,
             reads=_reads(self.selector),
-            devices=[_evaluated(self.selector, name, device) for name, device in self.devices],
+            devices=[_evaluated(self.selector, asked) for asked in self.devices],
             new_expression_error=UNSET if self.refused is None else self.refused,
-            explanation=_explanation(self.selector, *self.devices[0]) if self.explained else UNSET,
+            explanation=_explanation(self.selector, self.devices[0]) if self.explained else UNSET,
             warnings=warnings(self.notices),
         )
 
@@ -120,21 +128,24 @@ def _notices(selector: Selector, refused: str | None) -> Iterator[Notice]:
         yield Notice("selector-too-expensive", f"the API server refuses this expression on create: {cost}")
 
 
-def _devices(inventory: Inventory, target: Target) -> Iterator[tuple[DeviceName, Device]]:
+def _devices(inventory: Inventory, target: Target) -> Iterator[DeviceAsked]:
     """The devices of each pool's newest generation, in the order of the input."""
     gatherer = View.of(inventory, target).gatherer
     newest = [slice_ for pool in gatherer.slices for slice_ in gatherer.newest(pool).slices]
     for slice_ in sorted(newest, key=lambda slice_: slice_.position):
-        for device in slice_.object.spec.devices:
+        spec = slice_.object.spec
+        for device in spec.devices:
             driver, pool = slice_.pool_id
-            yield DeviceName(driver=driver, pool=pool, device=device.name), device
+            name = DeviceName(driver=driver, pool=pool, device=device.name)
+            node = device.node_name if spec.per_device_node_selection else spec.node_name
+            yield DeviceAsked(name, device, node or "")
 
 
-def _chosen(devices: Sequence[tuple[DeviceName, Device]], name: DeviceName) -> tuple[DeviceName, Device]:
-    for found in devices:
-        if found[0] == name:
-            return found
-    near = nearest(str(name), (str(known) for known, _ in devices))
+def _chosen(devices: Sequence[DeviceAsked], name: DeviceName) -> DeviceAsked:
+    for asked in devices:
+        if asked.name == name:
+            return asked
+    near = nearest(str(name), (str(known.name) for known in devices))
     hint = f" (did you mean {near!r}?)" if near else ""
     raise UsageError(f"unknown device {str(name)!r}{hint}: the input has {len(devices)} devices")
 
@@ -145,19 +156,20 @@ def _reads(selector: Selector) -> list[SelectorRead] | None:
     return [SelectorRead(kind=kind, domain=domain, id=name) for kind, domain, name in sorted(selector.reads)]
 
 
-def _evaluated(selector: Selector, name: DeviceName, device: Device) -> DeviceMatch:
+def _evaluated(selector: Selector, asked: DeviceAsked) -> DeviceMatch:
+    driver, pool, device = asked.name.driver, asked.name.pool, asked.name.device
     try:
-        evaluation = selector.evaluate(device, driver=name.driver)
+        found = selector.evaluate(asked.device, driver=driver)
     except CelRuntimeError as error:
-        return DeviceMatch(driver=name.driver, pool=name.pool, device=name.device, error=str(error))
+        return DeviceMatch(driver=driver, pool=pool, device=device, node_name=asked.node, error=str(error))
     return DeviceMatch(
-        driver=name.driver, pool=name.pool, device=name.device, match=evaluation.match, cost=evaluation.cost
+        driver=driver, pool=pool, device=device, node_name=asked.node, match=found.match, cost=found.cost
     )
 
 
-def _explanation(selector: Selector, name: DeviceName, device: Device) -> PartValue:
+def _explanation(selector: Selector, asked: DeviceAsked) -> PartValue:
     try:
-        return _explained(selector.explain(device, driver=name.driver))
+        return _explained(selector.explain(asked.device, driver=asked.name.driver))
     except CelRuntimeError as error:  # an attribute that can't be converted: nothing is evaluated
         return PartValue(expression=selector.expression, error=str(error), parts=[])
 

@@ -14,6 +14,8 @@ from dra_plan.cli.exits import Exit
 from dra_plan.errors import UsageError
 from dra_plan.output import schemas
 
+from .running import ROOT
+
 SLICES = """
 apiVersion: resource.k8s.io/v1
 kind: ResourceSlice
@@ -117,6 +119,11 @@ def test_a_device_that_can_not_be_read(document, path):
     assert "odd" in explanation["error"]
 
 
+def test_devices_that_match_are_counted_by_nodes_or_by_pools_that_nodes_share(capsys):
+    cel("true", [str(ROOT / "fixtures" / "network-attached")])
+    assert "7 of 7 devices match, on 1 node and in 3 pools that nodes share." in capsys.readouterr().out.splitlines()
+
+
 def test_table(path, capsys):
     cel(SELECTOR, [path], device="gpu.example.com/rack/1/gpu-0")
     assert capsys.readouterr().out == (
@@ -126,7 +133,7 @@ def test_table(path, capsys):
         "DRIVER            POOL     DEVICE   MATCH   COST   ERROR\n"
         "gpu.example.com   rack/1   gpu-0    yes     12     -\n"
         "\n"
-        "1 of 1 device matches, in 1 pool.\n"
+        "1 of 1 device matches, on 1 node.\n"
         "\n"
         "VALUE              EXPRESSION\n"
         f"true               {SELECTOR}\n"

@@ -63,6 +63,18 @@ def test_what_is_needed_stands_beside_what_is_left_with_the_sum() -> None:
     assert [(need["request"], need["need"]) for need in short["needs"]] == [("a", "12Gi"), ("b", "20Gi")]
 
 
+def test_what_nobody_needs_is_overdrawn_all_the_same() -> None:
+    plain = [device(f"gpu-{n}") for n in range(3)]
+    greedy = device("gpu-3", consumesCounters=consumes("card", memory="50Gi"))
+    spare = device("gpu-4", consumesCounters=consumes("card", memory="1Gi"))
+    slices = [a_slice("a", [*plain, greedy, spare], of=2), counters("a", {"card": {"memory": "40Gi"}})]
+    wanted = claim("train", request("x", count=2), request("y", count=3))
+    objects = [node("a"), a_class(), *slices, allocated("old", "a/gpu-3"), wanted]
+    [short] = blocking(objects)["shortages"]
+    assert (short["needs"], short["left"]) == ([], "-10Gi")
+    assert "Counter card/memory is overdrawn: -10Gi left." in str(explain(objects))
+
+
 def test_a_counter_that_would_do_is_no_shortage() -> None:
     gpus = [device(f"gpu-{n}", numa=n, consumesCounters=consumes("card", memory="10Gi")) for n in range(2)]
     wanted = claim("train", request("gpu", count=2), constraints=[match("gpu.example.com/numa")])
