@@ -188,7 +188,8 @@ class SimulatedCluster:
         bound = replace(old, spec=replace(old.spec, node_name=node))
         self._displace(uid, node)
         self.pods[uid] = bound
-        self._place(self.info(bound), node)
+        info = self.infos[uid] = self.info(old).bound(bound)
+        self._place(info, node)
         self.emit(Resource.ASSIGNED_POD, Action.ADD, None, bound)
         return bound
 

@@ -15,6 +15,7 @@ from .messages import NO_NODES, fit_error
 from .nodeinfo import NodeInfo
 from .runtime import Framework
 from .runtime.nodefilter import Refused
+from .scoring import add_up
 from .selection import BestNodes, best_of, nodes_to_find, winner
 from .status import Code, Status, error, succeeded, unresolvable, unschedulable
 
@@ -231,7 +232,7 @@ class Cycle:
         if isinstance(table, Status):
             self._fail(result, table)
             return None
-        totals = list(map(sum, zip(*table.values(), strict=True))) if table else [0] * len(feasible)
+        totals = add_up(table.values(), len(feasible))
         self._prioritize(pod, feasible, totals)
         best = best_of(totals)
         result.best = BestNodes(feasible, best)

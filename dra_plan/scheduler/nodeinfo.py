@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
+from copy import copy
 from functools import cached_property
 
 from dra_plan.api.core import Node, Pod
@@ -57,6 +58,12 @@ class PodInfo:
     def __init__(self, pod: Pod, *, devices_count: bool = False) -> None:
         self.pod = pod
         self.claimed = pod.status.node_allocatable_resource_claim_statuses if devices_count else []
+
+    def bound(self, pod: Pod) -> PodInfo:
+        """The same for the pod as it is once it is bound: all that it asks for stays, and is not derived again."""
+        other = copy(self)
+        other.pod = pod
+        return other
 
     @property
     def uid(self) -> str:

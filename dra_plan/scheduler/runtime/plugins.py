@@ -47,7 +47,7 @@ class Guard:
         pass
 
     def __exit__(self, kind: object, cause: BaseException | None, trace: object) -> None:
-        if isinstance(cause, Exception) and not isinstance(cause, DraPlanError):
+        if cause is not None and isinstance(cause, Exception) and not isinstance(cause, DraPlanError):
             raise PluginPanicError(self._plugin.name, self._point, self._pod.key, cause) from cause
 
 

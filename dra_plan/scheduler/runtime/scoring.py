@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dra_plan.api.core import Pod
@@ -10,6 +10,7 @@ from dra_plan.scheduler.cyclestate import CycleState
 from dra_plan.scheduler.framework import MAX_NODE_SCORE, MIN_NODE_SCORE, ScorePlugin
 from dra_plan.scheduler.memo import NodeAnswers
 from dra_plan.scheduler.nodeinfo import NodeInfo
+from dra_plan.scheduler.scoring import is_level
 from dra_plan.scheduler.status import Status, error, failed, is_skip
 
 from .plugins import Guard, ProfilePlugins
@@ -39,7 +40,7 @@ class ScorePhase(ProfilePlugins):
         return None
 
     def run_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> dict[str, list[int]] | Status:
-        """Per plugin the weighted scores in the order of the nodes, or an Error."""
+        """Per plugin the weighted scores in the order of the nodes, which are one at least, or an Error."""
         plugins = [p for p in self._at_score if p.name not in state.skip_score]
         table: dict[str, list[int]] = {}
         where = [node.position for node in nodes]
@@ -57,14 +58,16 @@ class ScorePhase(ProfilePlugins):
                 text = f'running Normalize on Score plugins: plugin "{plugin.name}" failed with: {status.message}'
                 return error(text).by(plugin.name)
         for name, scores in table.items():
-            if scores and (min(scores) < MIN_NODE_SCORE or max(scores) > MAX_NODE_SCORE):
+            level = is_level(scores)
+            lowest, highest = (scores[0], scores[0]) if level else (min(scores), max(scores))
+            if lowest < MIN_NODE_SCORE or highest > MAX_NODE_SCORE:
                 wrong = next(s for s in scores if not MIN_NODE_SCORE <= s <= MAX_NODE_SCORE)
                 limits = f"it should in the range of [{MIN_NODE_SCORE}, {MAX_NODE_SCORE}] after normalizing"
                 text = f'plugin "{name}" returns an invalid score {wrong}, {limits}'
                 return error(f"applying score defaultWeights on Score plugins: {text}").by(name)
             weight = self.weights.get(name, 1)
             if weight != 1:
-                table[name] = [score * weight for score in scores]
+                table[name] = [lowest * weight] * len(scores) if level else [score * weight for score in scores]
         return table
 
     def _raw_scores(
@@ -76,7 +79,7 @@ class ScorePhase(ProfilePlugins):
         known = None if key is None else remembered.of((plugin.name, key)).answers
         scores: list[Any] = [None] * len(nodes) if known is None else list(map(known.__getitem__, where))
         with Guard(plugin, "Score", pod):
-            for index in [index for index, score in enumerate(scores) if score is None] if None in scores else ():
+            for index in places_of_none(scores):
                 score = plugin.score(state, pod, nodes[index])
                 if isinstance(score, Status):
                     return score
@@ -84,3 +87,11 @@ class ScorePhase(ProfilePlugins):
                 if known is not None:
                     known[where[index]] = score
         return scores
+
+
+def places_of_none(scores: Sequence[object]) -> Iterator[int]:
+    """Where scores are missing, which may be filled in on the way: few are, so the list is asked for the next."""
+    at = -1
+    for _ in range(scores.count(None)):
+        at = scores.index(None, at + 1)
+        yield at
