@@ -573,7 +573,7 @@ class Cluster:
         infer_nodes: bool = False,
         max_steps: int | None = None,
     ) -> ClusterDiff:
-        """What `other` answers differently from this cluster: claim sets, pods, pools and selectors.
+        """What `other` answers differently from this cluster: claim sets, pods, pools, devices and selectors.
 
         `other` may hold other objects, be an edit of this one, or the same objects under another release (`at`). The
         other arguments, and what is raised, are those of `allocate`; with `together` pods are not scheduled.

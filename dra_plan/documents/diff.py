@@ -20,6 +20,7 @@ from .base import (
     Text,
     one_of,
 )
+from .devices import ClaimHolder
 from .schedule import PodOutcome
 
 SetChange = Literal[
@@ -40,6 +41,10 @@ only one of the states has it."""
 
 PodChange = Literal["Lost", "Gained", "OtherNode", "OtherDevices", "OtherMessage", "New", "Gone"]
 """Lost: bound before, not after. OtherMessage: bound in neither state, for another reason."""
+
+
+HeldDeviceChange = Literal["Lost", "Gained"]
+"""Lost: published before, not after, and allocated after. Gained: published after, not before, and allocated before."""
 
 
 class DiffReason(DocumentPart, frozen=True, kw_only=True):
@@ -155,6 +160,22 @@ class ChangedPool(DocumentPart, frozen=True, kw_only=True):
     values: list[ChangedValue] = []
 
 
+class HeldDevice(DocumentPart, frozen=True, kw_only=True):
+    """A device that a claim is allocated, and that drivers publish in one of the states only."""
+
+    change: Annotated[
+        HeldDeviceChange,
+        Meta(
+            description="Lost: a device that is gone, and that the claim has in the state after all the same. "
+            "Gained: a device that came, and that the claim had in the state before already."
+        ),
+    ]
+    driver: str
+    pool: str
+    device: str
+    holder: ClaimHolder
+
+
 class ChangedSelector(DocumentPart, frozen=True, kw_only=True):
     """A selector that matches another number of devices."""
 
@@ -176,5 +197,8 @@ class DiffDocument(PrintedDocument, frozen=True, kw_only=True):
     claim_sets: list[ChangedClaimSet]
     pods: list[ChangedPod]
     pools: list[ChangedPool]
+    held_devices: Annotated[
+        list[HeldDevice], Meta(description="Of the devices that came or went, those that claims are allocated.")
+    ]
     selectors: list[ChangedSelector]
     warnings: list[PrintedWarning]

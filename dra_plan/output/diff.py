@@ -30,6 +30,12 @@ _WORDS = {
 MOST_VALUES = 4
 """Changed values of a pool that are told."""
 
+_HELD = {"Lost": "no longer published", "Gained": "now published"}
+"""What became of devices that claims have, in words."""
+
+MOST_HELD = 20
+"""Allocated claims with other devices that a table tells; `-o wide` has all."""
+
 
 def table(document: DiffDocument, _screen: Screen | None) -> list[Part]:
     """What differs; pods and pools that differ in the same way are told once, with their number."""
@@ -44,12 +50,13 @@ def wide(document: DiffDocument, _screen: Screen | None) -> list[Part]:
         for node in one.nodes:
             made.add(text.claim_set_name(one), node.name, node.before or "", node.after or "")
     nodes = [made] if made.rows else []
-    parts: list[Part] = [*_tables(document), *nodes, *_reasons(document)]
+    parts: list[Part] = [*_tables(document, None), *nodes, *_reasons(document)]
     return [*parts, *ends(document)] if parts else ["No difference.", *ends(document)]
 
 
-def _tables(document: DiffDocument) -> Iterator[Table]:
-    for made in (_claim_sets(document), _pods(document), _pools(document), _selectors(document)):
+def _tables(document: DiffDocument, most: int | None = MOST_HELD) -> Iterator[Table]:
+    pools = _pools(document), _held(document, most)
+    for made in (_claim_sets(document), _pods(document), *pools, _selectors(document)):
         if made.rows:
             yield made
 
@@ -119,6 +126,24 @@ def _what(pool: ChangedPool) -> Iterator[str]:
         yield f"{counted(len(pool.values) - MOST_VALUES, 'other value')}"
 
 
+def _held(document: DiffDocument, most: int | None = MOST_HELD) -> Table:
+    """Allocated claims whose devices went or came, those that lost some first."""
+    made = Table(("CLAIM", "CHANGE", "PODS", "DEVICES"), flexible=(0, 2, 3))
+    for (holder, word), devices in list(_by_claim(document).items())[:most]:
+        pods = listed([f"{holder[0]}/{pod}" for pod in holder[2:]])
+        made.add("/".join(holder[:2]), word, pods, f"{_HELD[word]}: {listed(devices)}")
+    return made
+
+
+def _by_claim(document: DiffDocument) -> dict[tuple[tuple[str, ...], str], list[str]]:
+    """Of each claim, with its pods, the devices that went or came."""
+    found: dict[tuple[tuple[str, ...], str], list[str]] = {}
+    for one in document.held_devices:
+        holder = (one.holder.namespace, one.holder.name, *one.holder.pods)
+        found.setdefault((holder, one.change), []).append(f"{one.driver}/{one.pool}/{one.device}")
+    return found
+
+
 def _selectors(document: DiffDocument) -> Table:
     made = Table(("SELECTOR", "OF", "MATCHED", "MATCHES"), flexible=(0, 1))
     for one in document.selectors:
@@ -164,9 +189,11 @@ def ends(document: DiffDocument) -> Iterator[str]:
     """How much changed in which way, the releases, and what was changed."""
     counts = Counter(one.change for one in document.claim_sets)
     pods = Counter(pod.change for pod in document.pods)
-    for noun, found in (("claim set", counts), ("pod", pods)):
+    held = Counter(word for _, word in _by_claim(document))
+    titles = ("Claim sets", counts), ("Pods", pods), ("Allocated claims", held)
+    for title, found in titles:
         if found:
-            yield f"{noun.capitalize()}s: {', '.join(f'{number} {change(word)}' for word, number in found.items())}."
+            yield f"{title}: {', '.join(f'{number} {change(word)}' for word, number in found.items())}."
     before, after = document.before, document.after
     releases = [text.release(each.target) for each in (before, after)]
     yield f"{releases[0]}." if releases[0] == releases[1] else f"Before: {releases[0]}. After: {releases[1]}."
@@ -184,10 +211,11 @@ def markdown(document: DiffDocument, screen: Screen | None) -> str:
 
 
 def names(document: DiffDocument) -> str:
-    """`KIND/NAMESPACE/NAME CHANGE` for claim sets and pods."""
+    """`KIND/NAMESPACE/NAME CHANGE` for claim sets, pods and allocated claims."""
     sets = [f"{text.claim_set_name(one)} {one.change}" for one in document.claim_sets]
     pods = [f"pod/{pod.namespace}/{pod.name} {pod.change}" for pod in document.pods]
-    return "".join(f"{shown.line(line)}\n" for line in (*sets, *pods))
+    claims = [f"resourceclaim/{'/'.join(holder[:2])} {word}" for holder, word in _by_claim(document)]
+    return "".join(f"{shown.line(line)}\n" for line in (*sets, *pods, *claims))
 
 
 FORMATS = Formats(table=table, wide=wide, name=names)

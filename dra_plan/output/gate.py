@@ -92,6 +92,7 @@ class Gate(NamedTuple):
             found = [self.pod(pod) for pod in document.pods]
         elif isinstance(document, DiffDocument):
             changes = [*(one.change for one in document.claim_sets), *(pod.change for pod in document.pods)]
+            changes += [device.change for device in document.held_devices]
             found = [Verdict.FAILED for change in changes if change == "Lost"]
         elif isinstance(document, DrainsDocument):
             lost = [pod for node in document.nodes for pod in node.lost]

@@ -14,6 +14,7 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
 from dra_plan.claimsets.sets import ClaimSet
 from dra_plan.documents.base import AppliedEdit, answer_target, warnings
+from dra_plan.documents.devices import ClaimHolder
 from dra_plan.documents.diff import (
     ChangedClaimSet,
     ChangedPod,
@@ -23,16 +24,19 @@ from dra_plan.documents.diff import (
     ComparedState,
     DiffDocument,
     DiffReason,
+    HeldDevice,
 )
 from dra_plan.planner import notices
 from dra_plan.planner.allocation import AllocationPlan, plan_claim_sets
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.differences.claim_sets import changed_claim_sets
+from dra_plan.planner.differences.held import held_devices
 from dra_plan.planner.differences.pods import changed_pods, pod_states
 from dra_plan.planner.differences.pools import changed_pools
 from dra_plan.planner.differences.selectors import changed_selectors
 from dra_plan.planner.differences.switches import Ask, with_switches
 from dra_plan.planner.differences.why import reasons
+from dra_plan.planner.owners import chosen_pods
 from dra_plan.planner.question import Question
 from dra_plan.planner.scheduling import SchedulePlan, choice, schedule_chosen, schedule_pods
 from dra_plan.releases import Target
@@ -51,24 +55,26 @@ class State(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class ClusterDiff(PrintedAnswer[DiffDocument]):
-    """The answer of `diff`: what differs, which `for` goes through: claim sets, then pods, pools and selectors."""
+    """The answer of `diff`: what differs, which `for` goes through: claim sets, pods, pools, devices, selectors."""
 
     before: State
     after: State
     claim_sets: tuple[ChangedClaimSet, ...]
     pods: tuple[ChangedPod, ...]
     pools: tuple[ChangedPool, ...]
+    held_devices: tuple[HeldDevice, ...]
     selectors: tuple[ChangedSelector, ...]
     notices: tuple[Notice, ...]
 
-    def __iter__(self) -> Iterator[ChangedClaimSet | ChangedPod | ChangedPool | ChangedSelector]:
+    def __iter__(self) -> Iterator[ChangedClaimSet | ChangedPod | ChangedPool | HeldDevice | ChangedSelector]:
         yield from self.claim_sets
         yield from self.pods
         yield from self.pools
+        yield from self.held_devices
         yield from self.selectors
 
     def __len__(self) -> int:
-        return sum(map(len, (self.claim_sets, self.pods, self.pools, self.selectors)))
+        return sum(map(len, (self.claim_sets, self.pods, self.pools, self.held_devices, self.selectors)))
 
     def __repr__(self) -> str:
         return f"<ClusterDiff: {counted(len(self), 'difference')}>"
@@ -81,6 +87,7 @@ class ClusterDiff(PrintedAnswer[DiffDocument]):
             claim_sets=list(self.claim_sets),
             pods=list(self.pods),
             pools=list(self.pools),
+            held_devices=list(self.held_devices),
             selectors=list(self.selectors),
             warnings=warnings(self.notices),
         )
@@ -102,10 +109,9 @@ def compare(before: State, after: State, question: Question) -> ClusterDiff:
         return reasons(claim_set, old, new, before.view, selectors)
 
     plans = [] if question.together else [schedule_pods(s.inventory, s.view.target, question) for s in (before, after)]
-    pods: Iterable[ChangedPod] = ()
-    if plans:
-        asked = _asked((before, after), plans, question)
-        pods = changed_pods(plans[0].document, plans[1].document, asked)
+    asked = _asked((before, after), plans, question)
+    pods = changed_pods(plans[0].document, plans[1].document, asked) if plans else ()
+    pools = tuple(changed_pools(before.view, after.view))
     told = [[*plan.notices] for plan in (old, new)]
     for notices_of_side, plan in zip(told, plans, strict=False):
         notices_of_side += plan.outcome.notices
@@ -114,7 +120,8 @@ def compare(before: State, after: State, question: Question) -> ClusterDiff:
         after,
         tuple(with_switches(list(changed_claim_sets(old, new, why)), old, after.view.target, _asking(after, question))),
         tuple(_asked_alone(pods, after, question)),
-        tuple(changed_pools(before.view, after.view)),
+        pools,
+        tuple(held_devices(pools, before.view, after.view, _asked_holders((before, after), question, asked))),
         selectors,
         _told(told[0], told[1], same=before.view.target.release == after.view.target.release),
     )
@@ -135,11 +142,27 @@ def _asking(state: State, question: Question) -> Ask:
 def _asked(states: Iterable[State], plans: Iterable[SchedulePlan], question: Question) -> Callable[[str, str], bool]:
     """Whether the pod of that namespace and name was chosen, in a state that has it."""
     found: set[tuple[str, str]] = set()
-    for state, plan in zip(states, plans, strict=True):
+    for state, plan in zip(states, plans, strict=False):
         chosen = choice(state.inventory, state.view.target, question)
         pods = (record.pod for record in plan.outcome.pods if chosen(record.pod))
         found.update((pod.metadata.namespace, pod.metadata.name) for pod in pods)
     return lambda namespace, name: (namespace, name) in found
+
+
+def _asked_holders(
+    states: Iterable[State], question: Question, asked: Callable[[str, str], bool]
+) -> Callable[[ClaimHolder], bool]:
+    """Whether an allocated claim is asked about: named itself, of a pod that is, or nothing is chosen."""
+    if not question.owners and question.namespace is None and question.selector is None:
+        return lambda _: True
+    named = [chosen_pods(state.inventory, state.view.target, question) for state in states]
+
+    def is_asked(holder: ClaimHolder) -> bool:
+        if any(choice is not None and choice.has_claim(holder.namespace, holder.name) for choice in named):
+            return True
+        return any(asked(holder.namespace, pod) for pod in holder.pods)
+
+    return is_asked
 
 
 def _told(before: Iterable[Notice], after: Iterable[Notice], *, same: bool) -> tuple[Notice, ...]:

@@ -89,6 +89,10 @@ class PodChoice:
             found = self._index.controllers.of(metadata)
         return False
 
+    def has_claim(self, namespace: str, name: str) -> bool:
+        """Whether this claim was named."""
+        return (CLAIM, namespace, name) in self._named
+
 
 def _check_choice(question: Question) -> None:
     if question.selector is not None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import structs
 
-from dra_plan.documents.diff import ChangedClaimSet, ChangedPod, ComparedPod, DiffDocument
+from dra_plan.documents.diff import ChangedClaimSet, ChangedPod, ComparedPod, DiffDocument, HeldDevice
 from dra_plan.output import diff, text
 from dra_plan.output import explain_words as words
 from dra_plan.planner.allocation import plan_claim_sets
@@ -37,22 +37,36 @@ def fill_diff(made: Page, answer: ClusterDiff, scenes: list[Scene]) -> None:
     document = answer.document
     made.picks_title, made.answers_title, made.scenes = "What differs", "The difference", scenes
     changes = [each.change for each in document.claim_sets] + [each.change for each in document.pods]
+    changes += [held[0].change for held in _by_claim(document.held_devices)]
     lost = changes.count("Lost")
     others = len(changes) - lost
     made.headline = _headline(lost, others)
-    made.target = " ".join(list(diff.ends(document))[1 if document.claim_sets else 0 :][1 if document.pods else 0 :])
+    counts = sum(map(bool, (document.claim_sets, document.pods, document.held_devices)))
+    made.target = " ".join(list(diff.ends(document))[counts:])
     answers = [_answers(side) for side in (answer.before, answer.after)] if scenes and document.claim_sets else []
     for one in document.claim_sets:
         marks = [
             picks.marks(side.get(text.claim_set_name(one), {}), at) for side, at in zip(answers, scenes, strict=True)
         ]
-        alone = structs.replace(document, claim_sets=[one], pods=[], pools=[], selectors=[])
+        alone = structs.replace(document, claim_sets=[one], pods=[], pools=[], held_devices=[], selectors=[])
         _add(made, text.claim_set_name(one), one, alone, marks)
     for pod in document.pods:
         sides = zip((pod.before, pod.after), scenes, strict=False)
         marks = [dict(_of_pod(state, at)) if state is not None else {} for state, at in sides]
-        alone = structs.replace(document, claim_sets=[], pods=[pod], pools=[], selectors=[])
+        alone = structs.replace(document, claim_sets=[], pods=[pod], pools=[], held_devices=[], selectors=[])
         _add(made, f"pod/{pod.namespace}/{pod.name} (scheduled)", pod, alone, marks)
+    for held in _by_claim(document.held_devices):
+        marks = [_of_devices(held, drawn) for drawn in scenes]
+        alone = structs.replace(document, claim_sets=[], pods=[], pools=[], selectors=[], held_devices=held)
+        _add(made, f"resourceclaim/{held[0].holder.namespace}/{held[0].holder.name}", held[0], alone, marks)
+
+
+def _by_claim(devices: Iterable[HeldDevice]) -> list[list[HeldDevice]]:
+    """The devices of each claim that came, and those that went."""
+    found: dict[tuple[str, str, str], list[HeldDevice]] = {}
+    for one in devices:
+        found.setdefault((one.holder.namespace, one.holder.name, one.change), []).append(one)
+    return list(found.values())
 
 
 def _headline(lost: int, others: int) -> str:
@@ -63,7 +77,11 @@ def _headline(lost: int, others: int) -> str:
 
 
 def _add(
-    made: Page, name: str, of: ChangedClaimSet | ChangedPod, alone: DiffDocument, marks: list[dict[int, Mark]]
+    made: Page,
+    name: str,
+    of: ChangedClaimSet | ChangedPod | HeldDevice,
+    alone: DiffDocument,
+    marks: list[dict[int, Mark]],
 ) -> None:
     tone, word, key = _TONES.get(of.change, picks.OTHER), diff.change(of.change), f"pick-{len(made.picks)}"
     said = list(diff.ends(alone))
@@ -76,7 +94,7 @@ def _add(
             tone,
             word,
             "",
-            blocks=told.blocks(told.without(parts, "CLAIM SET", "POD", "CHANGE")),
+            blocks=told.blocks(told.without(parts, "CLAIM SET", "POD", "CLAIM", "CHANGE")),
         )
     )
 
@@ -86,6 +104,16 @@ def _answers(of: State) -> Answers:
     plan = plan_claim_sets(of.inventory, of.view, Question(infer_nodes=True))
     names = [text.claim_set_name(one) for one in plan.document.claim_sets]
     return dict(zip(names, on_nodes(plan, of.inventory, of.view), strict=True))
+
+
+def _of_devices(held: Iterable[HeldDevice], drawn: Scene) -> dict[int, Mark]:
+    """Devices that a claim has, where the picture has them."""
+    made: dict[int, Mark] = {}
+    for one in held:
+        for device in drawn.by_device.get(f"{one.driver}/{one.pool}/{one.device}", ())[:1]:
+            where = drawn.home[id(device)]
+            made.setdefault(where.number, Mark(picks.OTHER, "has a device of the claim")).gets[device.at] = ""
+    return made
 
 
 def _of_pod(state: ComparedPod, drawn: Scene) -> Iterator[tuple[int, Mark]]:

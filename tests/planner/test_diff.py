@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from dra_plan import Cluster
 from dra_plan.planner.differences import switches
 from tests.cli.running import in_process
 from tests.conformance.recorded import cases, gates, version
 from tests.scheduler.build import GPU, claim, gpus, node, pod, request, slices, template
-from tests.whatif.clusters import mid_life, owned, running
+from tests.whatif.clusters import generated, mid_life, owned, running
 
 QUICKSTART = "fixtures/quickstart"
 Plain = dict[str, Any]
@@ -147,7 +148,8 @@ def test_without_a_gate_that_is_named_nothing_changes(before: str, after: str) -
 def changes(before: Cluster, after: Cluster) -> dict[str, str]:
     found = before.diff(after)
     sets = {one.owner.name if one.owner else one.claims[0].name: one.change for one in found.claim_sets}
-    return sets | {f"pod {one.name}": one.change for one in found.pods}
+    held = {f"{one.holder.name} {one.device}": one.change for one in found.held_devices}
+    return sets | {f"pod {one.name}": one.change for one in found.pods} | held
 
 
 WANTS = pod("wants", templates={"gpu": "one"})
@@ -235,6 +237,57 @@ def test_devices_and_pools_that_come_and_go_are_told() -> None:
     assert pools[GPU, "a"]["devicesNew"] == ["gpu-2"]
 
 
+def holding(*devices: str) -> list[Plain]:
+    """A node whose driver publishes these devices; a pod that runs there has been given the second one."""
+    runs = running("runs", "a", "runs-gpu-x7k2p", templates={"gpu": "one"}, metadata=owned("ReplicaSet", "rs"))
+    return [
+        *gpus("z")[:2],
+        node("a"),
+        slices("a", *devices),
+        template("one"),
+        runs,
+        generated("runs", "gpu", "a", "gpu-1"),
+    ]
+
+
+def test_a_claim_whose_device_is_gone_has_lost_it() -> None:
+    before, after = Cluster.of(holding("gpu-0", "gpu-1")), Cluster.of(holding("gpu-0"))
+    [lost] = before.diff(after).held_devices
+    assert (lost.change, lost.driver, lost.pool, lost.device) == ("Lost", GPU, "a", "gpu-1")
+    assert (lost.holder.name, lost.holder.pods) == ("runs-gpu-x7k2p", ["runs"])
+    [back] = after.diff(before).held_devices
+    assert back == structs.replace(lost, change="Gained")
+    assert list(after.diff(after)) == []
+    told = str(before.diff(after))
+    assert f"default/runs-gpu-x7k2p   Lost     default/runs   no longer published: {GPU}/a/gpu-1" in told
+    assert "Allocated claims: 1 Lost." in told
+
+
+def test_devices_of_a_pool_that_is_gone_are_lost_to_their_claims() -> None:
+    before = Cluster.of(holding("gpu-0", "gpu-1"))
+    without = before.without("resourceslice/a-gpu.example.com")
+    assert [one.device for one in before.diff(without).held_devices] == ["gpu-1"]
+    assert not before.diff(before.without("node/a")).held_devices, "the pod went with its claim"
+    assert not before.diff(Cluster.of(holding("gpu-1"))).held_devices, "the device that went was nobody's"
+
+
+@pytest.mark.parametrize(("owner", "lost"), [("runs", 1), ("resourceclaim/runs-gpu-x7k2p", 1), ("other", 0)])
+def test_only_claims_that_are_asked_about_are_lost(owner: str, lost: int) -> None:
+    before, after = (Cluster.of([*holding(*devices), pod("other")]) for devices in (("gpu-0", "gpu-1"), ("gpu-0",)))
+    assert len(before.diff(after, owner).held_devices) == lost
+
+
+def test_a_lost_device_is_a_loss(tmp_path: Path) -> None:
+    for name, devices in (("before", ("gpu-0", "gpu-1")), ("after", ("gpu-0",))):
+        (tmp_path / f"{name}.json").write_text(json.dumps({"kind": "List", "items": holding(*devices)}))
+    names = [str(tmp_path / f"{name}.json") for name in ("before", "after")]
+    ran = in_process("diff", *names, "-o", "name", "--report", f"html={tmp_path / 'page.html'}")
+    assert (ran.status, ran.out) == (1, "resourceclaim/default/runs-gpu-x7k2p Lost\n")
+    assert "1 loss" in (tmp_path / "page.html").read_text()
+    back = in_process("diff", *reversed(names), "-o", "markdown")
+    assert (back.status, "| Gained |" in back.out) == (0, True)
+
+
 def test_an_attribute_that_a_selector_reads_and_a_driver_dropped_is_the_reason() -> None:
     expression = f'device.attributes["{GPU}"].model == "A"'
     chosen = template("one", request(selectors=[{"cel": {"expression": expression}}]))
@@ -258,6 +311,7 @@ STATES = [
     Cluster.of([*mid_life(), running("more", "c", metadata=owned("Job", "j"))]).cordon("b"),
     Cluster.load(QUICKSTART),
     Cluster.load(QUICKSTART).at("1.34"),
+    Cluster.of([slices("b", "gpu-7") if each["kind"] == "ResourceSlice" else each for each in mid_life()]),
 ]
 SWAPPED = {"Lost": "Gained", "FewerNodes": "MoreNodes", "New": "Gone"}
 SWAPPED |= {value: key for key, value in SWAPPED.items()}

@@ -21,10 +21,11 @@ def changed_pools(before: View, after: View) -> Iterator[ChangedPool]:
         if pool not in old.slices or pool not in new.slices:
             yield ChangedPool(driver=pool.driver, pool=pool.pool, change="Gone" if pool in old.slices else "New")
         else:
-            yield from _changed(pool, _devices(before, pool), _devices(after, pool))
+            yield from _changed(pool, published(before, pool), published(after, pool))
 
 
-def _devices(view: View, pool: PoolID) -> dict[str, Device]:
+def published(view: View, pool: PoolID) -> dict[str, Device]:
+    """The devices of the newest generation of a pool, by name."""
     newest = view.gatherer.newest(pool)
     return {device.name: device for slice_ in newest.slices for device in slice_.object.spec.devices}
 
