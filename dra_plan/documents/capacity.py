@@ -53,11 +53,13 @@ class CopyObstacle(DocumentPart, frozen=True, kw_only=True):
 
 
 class DevicesInUse(DocumentPart, frozen=True, kw_only=True):
-    """Devices of one driver and model that a copy could have if they were not in use."""
+    """Devices of one driver, model and profile that a copy could have if they were not in use."""
 
     driver: Text
     model: Annotated[str, Meta(description="What they are, as far as the driver says so.")] = ""
+    profile: Annotated[str, Meta(description="Of parts that share counters: their kind. Each part counts.")] = ""
     devices: Amount
+    on_nodes_with_copies: Annotated[Amount, Meta(description="Of these, on nodes that hold copies.")]
 
 
 class NextCopy(DocumentPart, frozen=True, kw_only=True):
@@ -79,7 +81,7 @@ class NextCopy(DocumentPart, frozen=True, kw_only=True):
     leading: Annotated[list[LeadingReason], Meta(description="What of the devices is in the way on all of them.")]
     in_use: Annotated[
         list[DevicesInUse],
-        Meta(description="Devices that would do but are in use: on those of them that hold copies, if there are any."),
+        Meta(description="Devices that would do but are in use, on all of them."),
     ]
     suggestions: Annotated[
         list[TriedChanges], Meta(description="Changes with which, as was tried, one more copy gets its devices.")

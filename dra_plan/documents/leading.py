@@ -18,6 +18,13 @@ class LeadingReason(DocumentPart, frozen=True, kw_only=True):
         str, Meta(description="The attribute, capacity, counter or taint that it is about, if there is one.")
     ] = ""
     request: str = ""
-    need: Annotated[Amount | None, Meta(description="Devices that the request needs.")] = None
+    need: Annotated[Amount | None, Meta(description="Devices that the request needs there.")] = None
     left: Annotated[Amount | None, Meta(description="The most that are left for it on any of the nodes.")] = None
+    left_from: Annotated[
+        Amount | None, Meta(description="The fewest that are left, where that is not the same on all of the nodes.")
+    ] = None
+    need_from: Annotated[
+        Amount | None, Meta(description="The fewest that it needs, where that is not the same on all of the nodes.")
+    ] = None
+    need_to: Annotated[Amount | None, Meta(description="And the most.")] = None
     nodes: Annotated[int, Meta(ge=1)]

@@ -77,7 +77,9 @@ def _offer(placement: Placement) -> NodeOffer | None:
 def _reason(cause: Cause, told: Sequence[tuple[NodeGroup, list[Funnel]]]) -> LeadingReason:
     """The reason with the groups that have it, each with what its nodes have left for the request that fails."""
     funnels = [funnel for _, funnels in told for funnel in funnels]
-    best = max(funnels, key=lambda funnel: (len(funnel.left), funnel.want.full_name), default=None)
+    best = max(funnels, key=lambda funnel: (len(funnel.left), funnel.need, funnel.want.full_name), default=None)
+    same = [funnel for funnel in funnels if best is not None and funnel.want.full_name == best.want.full_name]
+    left, need = _spread([len(funnel.left) for funnel in same]), _spread([funnel.need for funnel in same])
     return LeadingReason(
         code=cause[0],
         class_=cause[1],
@@ -85,8 +87,16 @@ def _reason(cause: Cause, told: Sequence[tuple[NodeGroup, list[Funnel]]]) -> Lea
         request=best.want.full_name if best is not None else "",
         need=best.need if best is not None else None,
         left=len(best.left) if best is not None else None,
+        left_from=left[0] if left[0] != left[1] else None,
+        need_from=need[0] if need[0] != need[1] else None,
+        need_to=need[1] if need[0] != need[1] else None,
         nodes=sum(len(group.nodes) for group, _ in told),
     )
+
+
+def _spread(numbers: Sequence[int]) -> tuple[int | None, int | None]:
+    """The least and the most; None for nothing."""
+    return min(numbers, default=None), max(numbers, default=None)
 
 
 def _of_group(group: NodeGroup) -> tuple[Cause, Funnel | None]:

@@ -23,6 +23,9 @@ MOST_OBSTACLES = 4
 MOST_SUGGESTIONS = 3
 """Suggestions that are told, the most plausible ones; documents have all of them."""
 
+MOST_PROFILES = 8
+"""Kinds of parts of one model that are told."""
+
 _INSUFFICIENT = "Insufficient "
 _DEVICES = "DynamicResources"
 _NO_DEVICES = "cannot allocate all claims"
@@ -72,7 +75,8 @@ def _thing(of: CopyObstacle, told: NextCopy) -> str:
         return of.message
     leading = told.ran_out or told.leading
     if leading and leading[0].code == "in-use" and told.in_use:
-        drivers = {one.driver: [each for each in told.in_use if each.driver == one.driver] for one in told.in_use}
+        used = [one for one in told.in_use if one.on_nodes_with_copies or not told.ran_out]
+        drivers = {one.driver: [each for each in used if each.driver == one.driver] for one in used}
         return ", ".join(map(_models, drivers.values()))
     return f"devices: {leading_words.phrase(leading[0])}" if leading else "devices"
 
@@ -83,12 +87,20 @@ def _is_about_devices(of: CopyObstacle) -> bool:
 
 def _models(of: list[DevicesInUse]) -> str:
     """A driver, with its models."""
-    models = [one.model for one in of if one.model]
+    models = list(dict.fromkeys(one.model for one in of if one.model))
     return f"{of[0].driver} {listed(models)}" if models else of[0].driver
 
 
-def _kind(of: DevicesInUse) -> str:
-    return f"{of.driver} {of.model}" if of.model else of.driver
+def _used(of: Sequence[DevicesInUse]) -> Iterator[str]:
+    """`8 gpu.example.com A100`; of one driver and model the parts together, `2 1g.5gb and 1 3g.20gb of ...`."""
+    together: dict[tuple[str, bool], list[DevicesInUse]] = {}
+    for one in of:
+        together.setdefault((f"{one.driver} {one.model}".strip(), bool(one.profile)), []).append(one)
+    for (name, are_parts), devices in together.items():
+        if are_parts:
+            yield f"{listed([f'{one.devices} {one.profile}' for one in devices], MOST_PROFILES)} of {name}"
+        else:
+            yield f"{sum(one.devices for one in devices)} {name}"
 
 
 def lines(of: NextCopy) -> Iterator[str]:
@@ -126,8 +138,10 @@ def _where(of: CopyObstacle) -> str:
 def _devices(of: NextCopy) -> Iterator[str]:
     """What was found out about the nodes that refuse devices."""
     if of.leading:
-        some = " looked at" if of.looked_at < sum(_nodes(one) for one in of.obstacles if _is_about_devices(one)) else ""
+        refusing = sum(_nodes(one) for one in of.obstacles if _is_about_devices(one))
+        some = of.looked_at < refusing
+        where = f"{of.looked_at:,} of these {refusing:,} nodes looked at" if some else f"of {counted(refusing, 'node')}"
         told = [f"{leading_words.cell(one)} on {one.nodes}" for one in of.leading[: leading_words.MOST]]
-        yield f"of {counted(of.looked_at, 'node')}{some}: {', '.join(told)}"
+        yield f"{where}: {', '.join(told)}"
     if of.in_use:
-        yield f"would do, but in use: {listed([f'{one.devices} {_kind(one)}' for one in of.in_use])}"
+        yield f"would do, but in use: {listed(list(_used(of.in_use)))}"

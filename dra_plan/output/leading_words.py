@@ -25,7 +25,13 @@ def cell(reason: LeadingReason) -> str:
     """The same of one reason, with what is needed and left."""
     if reason.need is None or reason.left is None or reason.left >= reason.need:
         return phrase(reason)
-    return f"{phrase(reason)} ({reason.left} of {reason.need} for {reason.request})"
+    if reason.left_from is not None:
+        number = f"at most {reason.left} of {reason.need}"
+    elif reason.need_from is not None:
+        number = f"{reason.left} of {reason.need_from} to {reason.need_to}"
+    else:
+        number = f"{reason.left} of {reason.need}"
+    return f"{phrase(reason)} ({number} for {reason.request})"
 
 
 def phrase(reason: LeadingReason) -> str:

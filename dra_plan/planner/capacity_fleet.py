@@ -16,11 +16,9 @@ from dra_plan.api.core import Node
 from dra_plan.claimsets.sets import CANNOT_ALLOCATE
 from dra_plan.documents.fleet import FleetFigures, IdleDevices, StrandedFor
 from dra_plan.planner import partitions
+from dra_plan.planner.partitions import DeviceKind
 from dra_plan.planner.pool_remainder import PoolRemainder
 from dra_plan.scheduler.refusals import Refusals
-
-_Kind = tuple[str, str, str]
-"""Driver, model, and profile of parts."""
 
 _Cause = tuple[str, str]
 """Why a device is of no use: a code, and with `node` the scheduler's words."""
@@ -50,7 +48,7 @@ class Fleet:
     def __init__(self, view: View, nodes: Iterable[Node]) -> None:
         self._view = view
         self._pools: dict[PoolID, _SeenPool] = {}
-        self._totals: Counter[_Kind] = Counter()
+        self._totals: Counter[DeviceKind] = Counter()
         self._left: dict[PoolID, dict[DeviceID, _Cause]] | None = None
         """What is left over by all that have ended, and why; None as long as there is none."""
         self._fits: dict[PoolID, dict[str, int]] = {}
@@ -75,7 +73,7 @@ class Fleet:
         left = PoolRemainder(self._view, seen.pool)
         for device in left.devices:
             if device.id in seen.nodes:
-                self._totals[_kind(device)] += 1
+                self._totals[partitions.kind(device)] += 1
                 if left.state(device)[0] == "Available":
                     seen.idle[device.id] = device
                     seen.parts = seen.parts or bool(device.consumption)
@@ -109,9 +107,9 @@ class Fleet:
 
     def figures(self) -> FleetFigures:
         """What is idle, and what of it is of no use."""
-        idle: Counter[_Kind] = Counter()
-        on_nodes: dict[_Kind, Counter[str]] = {}
-        reasons: dict[_Kind, Counter[_Cause]] = {}
+        idle: Counter[DeviceKind] = Counter()
+        on_nodes: dict[DeviceKind, Counter[str]] = {}
+        reasons: dict[DeviceKind, Counter[_Cause]] = {}
         for pool_id, seen in self._pools.items():
             fits = seen.fit(self._view, list(seen.idle.values())) if seen.parts else {}
             for kind, number, device in _units(seen.idle.values(), fits):
@@ -138,15 +136,14 @@ class Fleet:
 
 
 def _figures(
-    kind: _Kind, devices: int, idle: int, reasons: Mapping[_Cause, int] | None, on_nodes: Mapping[str, int]
+    kind: DeviceKind, devices: int, idle: int, reasons: Mapping[_Cause, int] | None, on_nodes: Mapping[str, int]
 ) -> IdleDevices:
-    driver, model, profile = kind
     most = max(on_nodes.values(), default=0)
     told = sorted((reasons or {}).items(), key=lambda pair: (-pair[1], pair[0]))
     return IdleDevices(
-        driver=driver,
-        model=model,
-        profile=profile,
+        driver=kind.driver,
+        model=kind.model,
+        profile=kind.profile,
         devices=devices,
         idle=idle,
         stranded=None if reasons is None else sum(reasons.values()),
@@ -156,22 +153,17 @@ def _figures(
     )
 
 
-def _kind(device: PoolDevice) -> _Kind:
-    profile = partitions.profile(device) if device.consumption else ""
-    return device.id.driver, partitions.model(device), profile
-
-
-def _units(devices: Iterable[PoolDevice], fits: Mapping[str, int]) -> list[tuple[_Kind, int, PoolDevice]]:
+def _units(devices: Iterable[PoolDevice], fits: Mapping[str, int]) -> list[tuple[DeviceKind, int, PoolDevice]]:
     """Devices by kind, each once; parts by profile, as many as fit side by side, with the first of them."""
-    found: list[tuple[_Kind, int, PoolDevice]] = []
+    found: list[tuple[DeviceKind, int, PoolDevice]] = []
     profiles: set[str] = set()
     for device in devices:
-        kind = _kind(device)
+        kind = partitions.kind(device)
         if not device.consumption:
             found.append((kind, 1, device))
-        elif kind[2] not in profiles:
-            profiles.add(kind[2])
-            found.append((kind, fits.get(kind[2], 0), device))
+        elif kind.profile not in profiles:
+            profiles.add(kind.profile)
+            found.append((kind, fits.get(kind.profile, 0), device))
     return found
 
 

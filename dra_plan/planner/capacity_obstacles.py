@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from dra_plan.allocator import Allocator, Outcome, PoolDevice
+from dra_plan.allocator import Allocator, Outcome
+from dra_plan.allocator.identity import DeviceID
 from dra_plan.api import quantity
 from dra_plan.api.core import Node
 from dra_plan.claimsets.sets import ClaimSet, Owner
@@ -109,7 +110,10 @@ def _amount(resource: str, number: int) -> str:
 
 
 def _to_look_at(simulation: Simulation, found: Refusals, copies: Mapping[str, int]) -> list[Node]:
-    """Some nodes that devices are in the way on: if there are any, those where nothing else is; with copies first."""
+    """Some nodes that devices are in the way on: if there are any, those where nothing else is.
+
+    Those with copies come first, those without devices of their own last.
+    """
     refusing = {name: statuses for name, statuses in found.of_nodes.items() if _is_about_devices(statuses)}
     alone = [name for name, statuses in refusing.items() if len(statuses) == 1]
     chosen = alone or list(refusing)
@@ -119,7 +123,8 @@ def _to_look_at(simulation: Simulation, found: Refusals, copies: Mapping[str, in
     bare = [name for name in chosen if name not in copies and not local(name)]
     holding = [name for name in chosen if name in copies]
     some = _spread(holding, MOST_NODES)
-    some += _spread(equipped or bare, MOST_NODES - len(some))
+    some += _spread(equipped, MOST_NODES - len(some))
+    some += _spread(bare, MOST_NODES - len(some))
     return [nodes[name].node for name in some]
 
 
@@ -178,23 +183,32 @@ def _explained(
         looked_at=len(refusing),
         ran_out=of_nodes(view, claim_set, [node for node, _ in holding], [answer for _, answer in holding]),
         leading=leading_reasons(told.groups),
-        in_use=_in_use(told, {node.metadata.name for node, _ in holding or refusing}),
+        in_use=_in_use(told, copies),
         suggestions=[document.suggestion(one) for one in told.suggestions],
     )
 
 
-def _in_use(told: SetExplanation, nodes: Set[str]) -> list[DevicesInUse]:
-    """The devices on these nodes that the requests' selectors pass and that somebody has, the commonest first."""
+def _in_use(told: SetExplanation, copies: Container[str]) -> list[DevicesInUse]:
+    """The devices that the requests' selectors pass and that somebody has, the commonest first."""
     from dra_plan.explanation.holders import wanted
 
-    found: dict[object, PoolDevice] = {}
-    offers = [offer for group in told.groups for offer in group.offers if offer is not None]
-    for offer in (offer for offer in offers if offer.placement.node.metadata.name in nodes):
+    found: dict[DeviceID, partitions.DeviceKind] = {}
+    holding: set[DeviceID] = set()
+    for offer in (offer for group in told.groups for offer in group.offers if offer is not None):
         for funnel in offer.funnels:
             for removal in (removal for removal in funnel.removals if removal.step == "in-use"):
-                found.update((device.id, device) for device in wanted(offer, funnel.want, removal.devices))
-    numbers = Counter((device.id.driver, partitions.model(device)) for device in found.values())
+                devices = {device.id: partitions.kind(device) for device in wanted(offer, funnel.want, removal.devices)}
+                found |= devices
+                if offer.placement.node.metadata.name in copies:
+                    holding |= devices.keys()
+    numbers, with_copies = Counter(found.values()), Counter(found[device] for device in holding)
     return [
-        DevicesInUse(driver=driver, model=model, devices=devices)
-        for (driver, model), devices in sorted(numbers.items(), key=lambda pair: (-pair[1], pair[0]))
+        DevicesInUse(
+            driver=kind.driver,
+            model=kind.model,
+            profile=kind.profile,
+            devices=devices,
+            on_nodes_with_copies=with_copies[kind],
+        )
+        for kind, devices in sorted(numbers.items(), key=lambda pair: (-pair[1], pair[0]))
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Hashable, Sequence
+from typing import NamedTuple
 
 from dra_plan.allocator.counters import Counters, summed
 from dra_plan.allocator.pools import Pool, PoolDevice
@@ -23,6 +24,20 @@ def model(device: PoolDevice) -> str:
 def profile(device: PoolDevice) -> str:
     """What kind of part the device is: as the driver says, or by its name without numbers."""
     return _first(device, _PROFILE) or re.sub(r"[-_.]?\d+", "", device.id.device) or device.id.device
+
+
+class DeviceKind(NamedTuple):
+    """Devices that are told together."""
+
+    driver: str
+    model: str
+    profile: str
+    """Of parts."""
+
+
+def kind(device: PoolDevice) -> DeviceKind:
+    """The driver, what the device is, and of a part what kind of part."""
+    return DeviceKind(device.id.driver, model(device), profile(device) if device.consumption else "")
 
 
 def _first(device: PoolDevice, names: Sequence[str]) -> str:

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster
-from tests.scheduler.build import gpus, node, placed, pod, request, slices, template
+from tests.cli.running import in_process
+from tests.scheduler.build import allocation, claim, gpus, node, placed, pod, request, slices, template
 
 WANTS = pod("wants", templates={"gpu": "one"})
 
@@ -45,11 +46,39 @@ def test_of_devices_it_is_told_which_are_in_use() -> None:
     objects = [*gpus("a"), node("b"), slices("b", "x", "y", "z", **models), template("two", request(count=2))]
     found = next_copy(objects, pod("wants", templates={"gpu": "two"}))
     assert found["inUse"] == [
-        {"driver": "gpu.example.com", "devices": 2},
-        {"driver": "gpu.example.com", "model": "A100", "devices": 2},
+        {"driver": "gpu.example.com", "devices": 2, "onNodesWithCopies": 2},
+        {"driver": "gpu.example.com", "model": "A100", "devices": 2, "onNodesWithCopies": 2},
     ]
     assert [(one["code"], one["need"], one["nodes"]) for one in found["leading"]] == [("in-use", 2, 2)]
     assert found["lookedAt"] == 2
+
+
+def test_devices_in_use_count_on_nodes_without_copies_too() -> None:
+    """Eight devices are in use in the end: four on each node, only one of which has room for a copy."""
+    held = [claim("-".join(("held", *at)), status={"allocation": allocation(*at)}) for at in (*BUSY, ("b", "gpu-0"))]
+    objects = [*gpus("a", "b", each=4), template("three", request(count=3)), *held]
+    found = next_copy(objects, pod("wants", templates={"gpu": "three"}))
+    assert obstacles(found) == [("cannot allocate all claims", 1, 1, 2)]
+    assert found["inUse"] == [{"driver": "gpu.example.com", "devices": 8, "onNodesWithCopies": 4}]
+
+
+BUSY = [("a", f"gpu-{number}") for number in range(4)]
+
+
+def test_the_nodes_looked_at_are_those_that_devices_are_in_the_way_on() -> None:
+    """A node without devices is looked at, too, so that the numbers agree; one that lacks cpu as well is not."""
+    objects = [*gpus("a", "b"), node("bare"), template("one")]
+    told = str(Cluster.of(objects).capacity(WANTS))
+    assert "In the way of one more: devices on 2 nodes with copies and 1 without\n    of 3 nodes: too few free" in told
+    assert "(0 of 1 for r) on 2, no devices on 1\n" in told
+    told = str(Cluster.of([*objects, node("c", cpu="500m")]).capacity(WANTS))
+    assert "devices on 2 nodes with copies and 2 without\n    3 of these 4 nodes looked at: too few free" in told
+
+
+def test_parts_in_use_are_told_as_parts() -> None:
+    """One A100 in four parts is no four of them."""
+    ran = in_process("capacity", "fixtures/mig", "mixed")
+    assert "would do, but in use: 2 1g.5gb, 1 2g.10gb and 1 3g.20gb of gpu.nvidia.com NVIDIA A100-SXM4-40GB" in ran.out
 
 
 def test_what_ran_out_is_about_the_nodes_with_copies() -> None:

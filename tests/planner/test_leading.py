@@ -121,3 +121,33 @@ def test_the_most_that_is_left_is_that_of_all_alike_nodes(order: tuple[str, str]
     told = explain([node("a"), node("b"), a_class(), *slices, *held, claim("train", request("gpu", count=4))])
     [leading] = told.to_dict()["claimSets"][0]["leading"]
     assert (leading["need"], leading["left"], leading["nodes"]) == (4, 2, 2)
+    assert (leading["leftFrom"], leading.get("needFrom")) == (1, None)
+
+
+def test_what_is_not_the_same_on_all_nodes_is_told_as_a_bound() -> None:
+    """Three of four are left on a, none of two on b: `3 of 4` would be true of a only."""
+    held = [allocated("old-a", "a/gpu-0"), *(allocated(f"old-b{at}", f"b/gpu-{at}") for at in range(2))]
+    slices = [a_slice(name, [device(f"gpu-{at}") for at in range(number)]) for name, number in (("a", 4), ("b", 2))]
+    objects = [node("a"), node("b"), a_class(), *slices, *held]
+    assert "too few free (at most 3 of 4 for all)" in str(
+        allocate([*objects, claim("train", request("all", allocationMode="All"))])
+    )
+    assert "too few free (at most 3 of 4 for gpu)" in str(allocate([*objects, claim("train", request("gpu", count=4))]))
+    [leading] = allocate([*objects, claim("train", request("all", allocationMode="All"))]).to_dict()["claimSets"][0][
+        "leading"
+    ]
+    assert {key: leading[key] for key in ("leftFrom", "left", "needFrom", "need", "needTo")} == {
+        "leftFrom": 0,
+        "left": 3,
+        "needFrom": 2,
+        "need": 4,
+        "needTo": 4,
+    }
+    held = [
+        allocated(f"old-{name}{at}", f"{name}/gpu-{at}")
+        for name, number in (("a", 4), ("b", 2))
+        for at in range(number)
+    ]
+    objects = [node("a"), node("b"), a_class(), *slices, *held]
+    told = str(allocate([*objects, claim("train", request("all", allocationMode="All"))]))
+    assert "too few free (0 of 2 to 4 for all)" in told
