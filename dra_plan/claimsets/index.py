@@ -12,6 +12,7 @@ from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.resource import ResourceClaim, ResourceClaimTemplate
 from dra_plan.api.workloads import AnyWorkload, CustomWorkload, pod_template
 
+from .absentpods import AbsentPods
 from .generated import GeneratedClaims
 from .ownership import DEPLOYMENT, Controllers, Dependents, deployment_of
 from .sets import Owner
@@ -135,6 +136,11 @@ class Index:
         for owner, claim_name in self._uses():
             users[owner.namespace, claim_name][owner] = None
         return {key: list(owners) for key, owners in users.items()}
+
+    @cached_property
+    def absent_pods(self) -> AbsentPods:
+        """The pods that claims are reserved for and that the input lacks."""
+        return AbsentPods(self.inventory)
 
     def _uses(self) -> Iterator[tuple[Owner, str]]:
         for pod in self.inventory.pods:

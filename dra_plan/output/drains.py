@@ -22,7 +22,7 @@ def table(document: DrainsDocument, _screen: Screen | None) -> list[Part]:
     for node in harmful:
         made.add(*_row(node))
     if not harmful:
-        return [f"No pod loses its place, whichever of {counted(others, 'node')} is drained.", text.target(document)]
+        return [f"{none_lost(document)}.", text.target(document)]
     rest = [f"{counted(others, 'other node')} can be drained without a pod losing its place."] if others else []
     return [made, *rest, text.target(document)]
 
@@ -39,6 +39,13 @@ def wide(document: DrainsDocument, _screen: Screen | None) -> list[Part]:
         for one in node.gone:
             pods.add(node.name, f"{one.namespace}/{one.name}", "gone: nobody makes it anew")
     return [made, *([pods] if pods.rows else []), text.target(document)]
+
+
+def none_lost(document: DrainsDocument) -> str:
+    """That no drain costs a pod its place, without the full stop: of pods that the input has, if it lacks some."""
+    lacks = any(warning.code == "pods-missing" for warning in document.warnings)
+    whose = "No pod of the input" if lacks else "No pod"
+    return f"{whose} loses its place, whichever of {counted(len(document.nodes), 'node')} is drained"
 
 
 def _row(node: DrainedNode) -> list[str]:

@@ -16,7 +16,7 @@ from dra_plan.api.notice import Notice
 from dra_plan.claimsets.index import Index
 from dra_plan.documents.base import ObjectName, answer_target, warnings
 from dra_plan.documents.drains import DrainedNode, DrainsDocument, LostPod
-from dra_plan.planner import parallel
+from dra_plan.planner import completeness, parallel
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.nodes import choose_nodes, with_nodes
 from dra_plan.planner.question import Question
@@ -65,7 +65,12 @@ def drain_each(inventory: Inventory, target: Target, question: Question, jobs: i
     given = _Given(inventory, target, replace(question, progress=None, probe=None))
     each = _Drains(given)
     rows = parallel.in_shares(_share, given, names, jobs) if jobs > 1 and len(names) > 1 else _share(each, names)
-    told = [*notices_about(inventory, target, each.before, inferred), *each.before.notices]
+    drained = [node for node in inventory.nodes if node.metadata.name in set(names)]
+    told = [
+        *notices_about(inventory, target, each.before, inferred),
+        *completeness.of_leaving(each.index, "a drain", drained),
+        *each.before.notices,
+    ]
     return DrainList(target, tuple(sorted(rows, key=_harm)), tuple(told))
 
 
@@ -94,7 +99,7 @@ class _Drains:
         self._view = View.of(self._inventory, self._target)
         self._chosen = choice(*given)
         self._common = Common()
-        self._index = Index(self._inventory)
+        self.index = Index(self._inventory)
         self.before = self._scheduled(self._inventory, self._view)
         self._records = self._by_name(self.before)
         self._moves = any(not record.skipped and (record.attempts or not record.node) for record in self.before.pods)
@@ -105,7 +110,7 @@ class _Drains:
 
     def drained(self, name: str) -> DrainedNode:
         """What would become of pods without the node."""
-        edited = Drain(name, self._index).apply(self._inventory)
+        edited = Drain(name, self.index).apply(self._inventory)
         if not self._moves and not edited.entry.pending and not edited.entry.gone:
             return DrainedNode(name=name, lost=[], gone=[], moved=0, gained=0)
         after = self._scheduled(edited.inventory, self._view.after(edited.inventory))

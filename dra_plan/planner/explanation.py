@@ -10,6 +10,8 @@ from msgspec import UNSET
 from dra_plan.allocator import View
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
+from dra_plan.api.notice import Notice
+from dra_plan.claimsets.index import Index
 from dra_plan.claimsets.sets import ClaimSet
 from dra_plan.documents.allocation import NodeExclusion
 from dra_plan.documents.base import answer_target, warnings
@@ -17,6 +19,7 @@ from dra_plan.documents.explanation import DeviceStory, ExcludedNodes, Explained
 from dra_plan.documents.moves import RoomForPod
 from dra_plan.documents.podgroups import ExplainedPodGroup
 from dra_plan.errors import UsageError
+from dra_plan.planner import completeness
 from dra_plan.planner.allocation import AllocationPlan, plan_claim_sets
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.claim_set_plan import ClaimSetPlan, set_summary
@@ -35,6 +38,8 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
     pod_groups: tuple[ExplainedPodGroup, ...] = ()
     moves: tuple[RoomForPod, ...] | None = None
     """How room can be made for the pods that wait, if that was asked."""
+    notices: tuple[Notice, ...] = ()
+    """What a reader should know about the moves."""
 
     def __iter__(self) -> Iterator[ClaimSetPlan]:
         return iter(self.plan)
@@ -60,7 +65,7 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
             pod_groups=list(self.pod_groups) or UNSET,
             moves=UNSET if self.moves is None else list(self.moves),
             devices=list(self.devices),
-            warnings=warnings(self.plan.notices),
+            warnings=warnings([*self.plan.notices, *self.notices]),
         )
 
 
@@ -86,9 +91,13 @@ def explain_claim_sets(
     explained = explain_groups(inventory, view.target, groups, question)
     inventory, _ = with_nodes(inventory, infer=question.infer_nodes)
     room = None if moves is None else tuple(_rooms(inventory, view, question, moves))
+    needed = any(one.outcome != "Fits" for one in room or ())
+    lacking = completeness.of_leaving(Index(inventory), "a move") if needed else []
     nodes = choose_nodes(inventory.nodes, question.nodes)
     sets = [planned.claim_set for planned in plan]
-    return Explanation(plan, tuple(_device(view, nodes, sets, text) for text in devices), tuple(explained), room)
+    return Explanation(
+        plan, tuple(_device(view, nodes, sets, text) for text in devices), tuple(explained), room, tuple(lacking)
+    )
 
 
 def _rooms(inventory: Inventory, view: View, question: Question, limit: int) -> list[RoomForPod]:

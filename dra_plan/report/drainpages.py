@@ -24,7 +24,7 @@ def fill_drains(made: Page, document: DrainsDocument) -> None:
     made.picks_title, made.answers_title, made.opens_on = "Nodes, the worst first", "If it is drained", 0
     made.gets_word, made.harm_word = "has to move", "is lost"
     harmful = [node for node in document.nodes if node.lost or node.gone]
-    made.headline = _headline(harmful, len(document.nodes))
+    made.headline = _headline(harmful, document)
     drawn = made.scenes[0] if made.scenes else None
     _add_all(made, document, drawn)
     running = _pods_of(drawn) if drawn is not None else {}
@@ -46,13 +46,13 @@ def _names(pods: Sequence[LostPod | ObjectName]) -> list[str]:
     return [f"{pod.namespace}/{pod.name}" for pod in pods]
 
 
-def _headline(harmful: list[DrainedNode], nodes: int) -> str:
+def _headline(harmful: list[DrainedNode], document: DrainsDocument) -> str:
     losing = [node for node in harmful if node.lost]
     if losing:
         worst = losing[0]
         most = f"the worst is {worst.name}, with {words.counted(len(worst.lost), 'pod')}"
-        return f"{len(losing)} of {words.counted(nodes, 'node')} can't be drained without loss; {most}"
-    return f"No pod loses its place, whichever of {words.counted(nodes, 'node')} is drained"
+        return f"{len(losing)} of {words.counted(len(document.nodes), 'node')} can't be drained without loss; {most}"
+    return drains.none_lost(document)
 
 
 def _said(node: DrainedNode) -> tuple[str, str]:

@@ -11,9 +11,10 @@ from dra_plan.claimsets.index import Index
 from dra_plan.claimsets.podstate import ended
 from dra_plan.documents.base import AppliedEdit
 
+from .absentpods import absent_pods_notice
 from .cordon import Cordon
 from .departure import belongs_to_node, comes_back, pod_name, replaced
-from .edit import Edited
+from .edit import Edited, node_named
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class Drain:
 
     Pods with a controller come back pending, with new claims from their templates. Bare pods are gone. Pods of
     DaemonSets and static pods stay: they go when the node does. Disruption budgets do not hold a drain up here.
+    Claims that are reserved for pods which are not there keep their devices.
     """
 
     node: str
@@ -42,7 +44,11 @@ class Drain:
             gone=[*map(pod_name, bare), *departed.claims_gone],
             deallocated=departed.deallocated,
         )
-        return Edited(departed.inventory, entry, [_bare(pod, self.node) for pod in bare if _is_bare(pod)])
+        notices = [_bare(pod, self.node) for pod in bare if _is_bare(pod)]
+        absent = index.absent_pods.on(node_named(inventory, self.node))
+        if absent:
+            notices.append(absent_pods_notice(absent, "the drain", self.node))
+        return Edited(departed.inventory, entry, notices)
 
 
 def _is_bare(pod: Pod) -> bool:

@@ -8,7 +8,9 @@ from pathlib import Path
 from tests.cli.running import ROOT
 
 PAGE = (ROOT / "docs" / "input.md").read_text(encoding="utf-8")
-SOURCES = [ROOT / "dra_plan" / "planner" / "completeness.py", ROOT / "dra_plan" / "manifests" / "report.py"]
+SOURCES = [
+    ROOT / "dra_plan" / each for each in ("planner/completeness.py", "whatif/absentpods.py", "manifests/report.py")
+]
 
 
 def _codes(paths: list[Path]) -> set[str]:
@@ -21,5 +23,5 @@ def test_all_warnings_about_what_is_missing_are_listed_with_their_commands() -> 
     assert listed.keys() == _codes(SOURCES)
     source = "".join(path.read_text(encoding="utf-8") for path in SOURCES)
     commands = re.findall(r"`(kubectl [^`]+ -o yaml)`", "".join(listed.values()))
-    assert len(commands) == 5
+    assert len(commands) == 6
     assert [command for command in commands if command not in source] == []

@@ -8,6 +8,7 @@ from dra_plan import Cluster
 from tests.live import clusters
 from tests.scheduler.build import claim, gpus, node, placed, pod, template
 from tests.scheduler.storage import csi_node, mounts, on_csi, storage_class, volume_claim
+from tests.whatif.clusters import used
 
 CODES = {
     "claims-missing",
@@ -16,6 +17,7 @@ CODES = {
     "priority-classes-missing",
     "disruption-budgets-missing",
     "volumes-missing",
+    "pods-missing",
     "workload-not-planned",
 }
 
@@ -140,3 +142,48 @@ def test_volumes_of_pods_that_are_to_be_scheduled():
     objects += [on_csi("v"), storage_class()]
     assert "`kubectl get csinodes -A -o yaml`" in lacks(answers(objects)[2])["volumes-missing"]
     assert lacks(answers([*objects, csi_node("a")])[2]) == {}
+
+
+def reserved(name, where, device, user="away"):
+    """A claim that is allocated for a pod which is not in the input."""
+    return claim(name, status=used(where, device, user))
+
+
+def moved(cluster):
+    return {each["code"]: each["message"] for each in cluster.explain("wants", moves=1).to_dict()["warnings"]}
+
+
+def test_pods_that_the_input_lacks_are_said_where_pods_leave():
+    wants = pod("wants", claims={"gpu": "own"})
+    objects = [*gpus("a", "b", each=1), claim("own"), reserved("held", "a", "gpu-0"), wants]
+    cluster = Cluster.of(objects)
+    for document in answers(objects):
+        assert "pods-missing" not in lacks(document), "nobody has to leave"
+    drained = lacks(cluster.drain("a").schedule().to_dict())["pods-missing"]
+    assert drained.startswith(
+        "claims are reserved for a pod not in the input (default/away): what the drain does to it"
+    )
+    assert "kubectl get pods -A -o yaml" in drained
+    assert "pods-missing" not in lacks(cluster.drain("b").schedule().to_dict()), "the pod is on another node"
+    assert "pods-missing" in lacks(cluster.diff(cluster.drain("a")).to_dict())
+    assert "pods-missing" in lacks(cluster.drain_each().to_dict())
+    assert "pods-missing" not in lacks(cluster.drain_each(nodes="b").to_dict())
+    assert "pods-missing" not in moved(cluster), "it fits without a move"
+    assert "pods-missing" in moved(cluster.cordon("b"))
+    assert "pods-missing" not in lacks(Cluster.of([*objects, placed("away", "a")]).drain("a").schedule().to_dict())
+
+
+def test_devices_of_pods_that_the_input_lacks_stay_in_use():
+    cluster = Cluster.of([*gpus("a", each=1), reserved("held", "a", "gpu-0")]).drain("a")
+    assert [claim.allocation is not None for claim in cluster.inventory.claims] == [True]
+
+
+def test_a_pod_whose_devices_several_nodes_reach_may_be_on_any_of_them():
+    shared = reserved("held", "a", "gpu-0")
+    del shared["status"]["allocation"]["nodeSelector"]
+    objects = [*gpus("a", "b", each=1), shared]
+    assert "pods-missing" in lacks(Cluster.of(objects).drain("b").schedule().to_dict())
+    zone = {"key": "kubernetes.io/hostname", "operator": "In", "values": ["b"]}
+    shared["status"]["allocation"]["nodeSelector"] = {"nodeSelectorTerms": [{"matchExpressions": [zone]}]}
+    assert "pods-missing" in lacks(Cluster.of(objects).drain("b").schedule().to_dict())
+    assert "pods-missing" not in lacks(Cluster.of(objects).drain("a").schedule().to_dict())

@@ -15,8 +15,8 @@ from dra_plan.planner.question import Question
 from dra_plan.planner.scheduling import schedule_chosen
 from dra_plan.scheduler.common import Common
 from tests.cli.running import in_process
-from tests.scheduler.build import gpus, node, pod, request, slices, template
-from tests.whatif.clusters import generated, mid_life, owned, running
+from tests.scheduler.build import claim, gpus, node, pod, request, slices, template
+from tests.whatif.clusters import generated, mid_life, owned, running, used
 
 QUICKSTART = "fixtures/quickstart"
 Plain = dict[str, Any]
@@ -144,6 +144,13 @@ def test_dask_says_the_same() -> None:
     ):
         spread = cluster.drain_each(jobs=2)
     assert spread.to_dict() == cluster.drain_each().to_dict()
+
+
+def test_it_is_not_said_that_no_pod_loses_its_place_where_pods_are_not_known() -> None:
+    held = claim("held", status=used("a", "gpu-0", "away"))
+    objects = [*gpus("a", "b", each=1), held]
+    assert "No pod of the input loses its place, whichever of 2 nodes" in str(Cluster.of(objects).drain_each())
+    assert "No pod loses its place, whichever of 2 nodes" in str(Cluster.of(objects[:-1]).drain_each())
 
 
 # The command
