@@ -74,9 +74,8 @@ def shortage(of: Shortage) -> str:
     """What is needed beside what is left: `Counter card/memory: 60Gi needed (a 20Gi + b 40Gi), 40Gi left`."""
     where = f" on {words.listed([str(device) for device in of.devices])}" if of.devices else ""
     which = f"Counter {of.counter_set}/{of.name}" if of.pool is not None else f"Capacity {of.name}"
-    return (
-        f"{which}{_needed(of)}, {of.left} left{where}" if of.needs else f"{which} is overdrawn: {of.left} left{where}"
-    )
+    said = f"{which}: {_needed(of)}, " if of.needs else f"{which} is overdrawn: "
+    return f"{said}{of.left} left{where}"
 
 
 def _needed(of: Shortage) -> str:
