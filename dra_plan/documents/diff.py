@@ -89,14 +89,23 @@ class ComparedSet(DocumentPart, frozen=True, kw_only=True):
 
     outcome: Outcome
     fitting_nodes: list[str]
-    messages: Annotated[list[str], Meta(description="What is said of nodes where it does not fit, each once.")]
+    messages: Annotated[
+        list[str],
+        Meta(description="What is said of nodes where it does not fit, each once; what decided the outcome first."),
+    ]
 
 
 class ChangedNode(DocumentPart, frozen=True, kw_only=True):
     """A node whose answer for a claim set is another one, or that only one state has (the other side is null)."""
 
     name: Text
-    before: Annotated[str | None, Meta(description="The devices, or the message.")]
+    before: Annotated[
+        str | None,
+        Meta(
+            description="The devices, or the message, that of what excludes the node first; where both sides have the "
+            "same devices, what is other about them stands in brackets."
+        ),
+    ]
     after: str | None
 
 
@@ -135,7 +144,14 @@ class ChangedPod(DocumentPart, frozen=True, kw_only=True):
         list[ObjectName],
         Meta(
             description="Pods that have devices now which this one had before, and only because of which it has not: "
-            "if no other pod waits, nothing changes for it."
+            "if they did not wait, or no other pod did, nothing would change for it."
+        ),
+    ] = []
+    freed_by: Annotated[
+        list[ObjectName],
+        Meta(
+            description="Pods that had devices before which this one has now, and only because of which it had not: "
+            "if they had not waited, or no other pod had, nothing would change for it."
         ),
     ] = []
 

@@ -6,7 +6,16 @@ from collections import Counter
 from collections.abc import Iterator
 
 from dra_plan import shown
-from dra_plan.documents.diff import ChangedPod, ChangedPool, ComparedPod, ComparedSet, DiffDocument, DiffReason
+from dra_plan.allocator import Outcome
+from dra_plan.documents.diff import (
+    ChangedClaimSet,
+    ChangedPod,
+    ChangedPool,
+    ComparedPod,
+    ComparedSet,
+    DiffDocument,
+    DiffReason,
+)
 
 from . import text, whatif
 from .columns import Paragraph, Screen, Table
@@ -27,6 +36,8 @@ _WORDS = {
 }
 """Changes in words; the others are words as they are."""
 
+MOST_MESSAGES = 3
+"""Messages about nodes that a claim set's cell has."""
 MOST_VALUES = 4
 """Changed values of a pool that are told."""
 
@@ -64,17 +75,37 @@ def _tables(document: DiffDocument, most: int | None = MOST_HELD) -> Iterator[Ta
 def _claim_sets(document: DiffDocument) -> Table:
     made = Table(("CLAIM SET", "CHANGE", "BEFORE", "AFTER"), flexible=(0, 2, 3))
     for one in document.claim_sets:
-        states = (_set_state(state) for state in (one.before, one.after))
-        made.add(text.claim_set_name(one), change(one.change), *states)
+        made.add(text.claim_set_name(one), change(one.change), *_set_states(one))
     return made
+
+
+def _set_states(one: ChangedClaimSet) -> list[str]:
+    """Both states; where the set fits on the same nodes, what differs on the first of those that differ."""
+    states = (one.before, one.after)
+    cells = [_set_state(state) for state in states]
+    if cells[0] != cells[1]:
+        return cells
+    differing = [node for node in one.nodes if node.before != node.after]
+    if not differing:
+        return [f"{cell} ({state.outcome.value})" for cell, state in zip(cells, states, strict=True) if state]
+    fitting = one.after.fitting_nodes if one.after is not None else []
+    first = next((node for node in differing if node.name in fitting), differing[0])
+    more = f" (and {counted(len(differing) - 1, 'other node')})" if len(differing) > 1 else ""
+    return [f"on {first.name}: {side or 'not there'}{more}" for side in (first.before, first.after)]
 
 
 def _set_state(state: ComparedSet | None) -> str:
     if state is None:
         return "not there"
+    if state.outcome is Outcome.ERROR and state.messages:
+        fits = f"; its devices would fit on {text.node_list(state.fitting_nodes)}" if state.fitting_nodes else ""
+        return f"an error ends the attempt: {state.messages[0]}{fits}"
     if state.fitting_nodes:
         return f"fits on {counted(len(state.fitting_nodes), 'node')}: {text.node_list(state.fitting_nodes)}"
-    return f"fits nowhere: {listed(state.messages)}" if state.messages else "fits nowhere"
+    word = "undecided" if state.outcome is Outcome.UNDECIDED else "fits nowhere"
+    rest = len(state.messages) - MOST_MESSAGES
+    more = [f"{rest} other messages"] if rest > 0 else []
+    return f"{word}: {'; '.join([*state.messages[:MOST_MESSAGES], *more])}" if state.messages else word
 
 
 def _pods(document: DiffDocument) -> Table:
@@ -91,10 +122,10 @@ def _pods(document: DiffDocument) -> Table:
 
 def _alone(pod: ChangedPod) -> str:
     """Whether others are the reason, in words."""
-    if pod.taken_by:
-        takers = listed([f"{one.namespace}/{one.name}" for one in pod.taken_by])
-        return f" (only because {takers} took its devices)"
-    return " (has room if no other pod waits)" if pod.fits_alone else ""
+    taken, freed = (listed([f"{one.namespace}/{one.name}" for one in by]) for by in (pod.taken_by, pod.freed_by))
+    said = f" (only because {taken} took its devices)" if taken else ""
+    said += f" (only because {freed} no longer {'takes' if len(pod.freed_by) == 1 else 'take'} them)" if freed else ""
+    return said or (" (has room if no other pod waits)" if pod.fits_alone else "")
 
 
 def _pod_state(state: ComparedPod | None) -> str:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
-
-from msgspec import structs
 
 from dra_plan.allocator import View
 from dra_plan.api.core import Pod
@@ -31,18 +29,16 @@ from dra_plan.planner.allocation import AllocationPlan, plan_claim_sets
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.differences.claim_sets import changed_claim_sets
 from dra_plan.planner.differences.held import held_devices
-from dra_plan.planner.differences.pods import changed_pods, pod_states
+from dra_plan.planner.differences.others import AskedState, because_of_others
+from dra_plan.planner.differences.pods import PodKey, changed_pods, pod_states
 from dra_plan.planner.differences.pools import changed_pools
 from dra_plan.planner.differences.selectors import changed_selectors
 from dra_plan.planner.differences.switches import Ask, with_switches
 from dra_plan.planner.differences.why import reasons
 from dra_plan.planner.owners import chosen_pods
 from dra_plan.planner.question import Question
-from dra_plan.planner.scheduling import SchedulePlan, choice, schedule_chosen, schedule_pods
+from dra_plan.planner.scheduling import Chosen, SchedulePlan, choice, schedule_chosen, schedule_pods
 from dra_plan.releases import Target
-
-MOST_ASKED_ALONE = 50
-"""So many pods that lost a place or devices are asked about once more, each alone."""
 
 
 class State(NamedTuple):
@@ -110,7 +106,12 @@ def compare(before: State, after: State, question: Question) -> ClusterDiff:
 
     plans = [] if question.together else [schedule_pods(s.inventory, s.view.target, question) for s in (before, after)]
     asked = _asked((before, after), plans, question)
-    pods = changed_pods(plans[0].document, plans[1].document, asked) if plans else ()
+    pods: Iterable[ChangedPod] = ()
+    if plans:
+        pods = changed_pods(plans[0].document, plans[1].document, asked)
+        pods = because_of_others(
+            pods, *(_asking_pods(*side, question) for side in zip((before, after), plans, strict=True))
+        )
     pools = tuple(changed_pools(before.view, after.view))
     told = [[*plan.notices] for plan in (old, new)]
     for notices_of_side, plan in zip(told, plans, strict=False):
@@ -119,7 +120,7 @@ def compare(before: State, after: State, question: Question) -> ClusterDiff:
         before,
         after,
         tuple(with_switches(list(changed_claim_sets(old, new, why)), old, after.view.target, _asking(after, question))),
-        tuple(_asked_alone(pods, after, question)),
+        tuple(pods),
         pools,
         tuple(held_devices(pools, before.view, after.view, _asked_holders((before, after), question, asked))),
         selectors,
@@ -171,33 +172,22 @@ def _told(before: Iterable[Notice], after: Iterable[Notice], *, same: bool) -> t
     return tuple(dict.fromkeys((*before, *kept)))
 
 
-def _asked_alone(changed: Iterable[ChangedPod], after: State, question: Question) -> Iterator[ChangedPod]:
-    """The changed pods. Of lost ones it is known whether they would be bound if no other pod waited.
+def _asking_pods(state: State, plan: SchedulePlan, question: Question) -> AskedState:
+    """Asks the state about pods again, some of which do not wait then."""
 
-    Of those whose devices others have now it is known whether that is all: alone they would be where they were.
-    """
-    left = MOST_ASKED_ALONE
-    for pod in changed:
-        takers, lost = pod.taken_by, pod.change == "Lost"
-        if (lost or takers) and left > 0:
-            left -= 1
-            alone = _alone((pod.namespace, pod.name), after, question)
-            same = alone is not None and pod.before is not None and _place(alone) == _place(pod.before)
-            fits = lost and alone is not None and alone.node_name is not None
-            yield structs.replace(pod, fits_alone=fits, taken_by=takers if same else [])
-        else:
-            yield structs.replace(pod, taken_by=[]) if takers else pod
+    def asked(key: PodKey, chosen: Chosen) -> ComparedPod | None:
+        outcome = schedule_chosen(state.inventory, state.view.target, question, chosen)
+        return pod_states(SchedulePlan(outcome).document).get(key)
 
+    def alone(key: PodKey) -> ComparedPod | None:
+        return asked(key, lambda pod: _key(pod) == key)
 
-def _place(pod: ComparedPod) -> tuple[str | None, list[str]]:
-    return pod.node_name, pod.devices
+    def without(key: PodKey, others: Collection[PodKey]) -> ComparedPod | None:
+        chosen = choice(state.inventory, state.view.target, question)
+        return asked(key, lambda pod: chosen(pod) and _key(pod) not in others)
+
+    return AskedState(sum(record.attempts > 0 for record in plan.outcome.pods), alone, without)
 
 
-def _alone(name: tuple[str, str], state: State, question: Question) -> ComparedPod | None:
-    """The pod, if no other one waits."""
-
-    def chosen(pod: Pod) -> bool:
-        return (pod.metadata.namespace, pod.metadata.name) == name
-
-    outcome = schedule_chosen(state.inventory, state.view.target, question, chosen)
-    return pod_states(SchedulePlan(outcome).document).get(name)
+def _key(pod: Pod) -> PodKey:
+    return pod.metadata.namespace, pod.metadata.name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -192,7 +193,17 @@ def test_the_pod_that_took_a_device_is_named() -> None:
     assert (changed.change, [one.name for one in changed.taken_by]) == ("OtherDevices", ["a-first"])
     assert "(only because default/a-first took its devices)" in str(found)
     [back] = [one for one in after.diff(before).pods if one.name == "wants"]
-    assert back.taken_by == []
+    assert (back.taken_by, [one.name for one in back.freed_by]) == ([], ["a-first"])
+    assert "(only because default/a-first no longer takes them)" in str(after.diff(before))
+
+
+def test_a_pod_that_gained_because_another_no_longer_takes_devices_says_so() -> None:
+    first = pod("a-first", templates={"gpu": "one"}, metadata={"creationTimestamp": "2020-01-01T00:00:00Z"})
+    objects = [*gpus("a", each=1), template("one"), WANTS, first]
+    [gained] = [one for one in Cluster.of(objects).diff(Cluster.of(objects[:-1])).pods if one.name == "wants"]
+    assert (gained.change, [one.name for one in gained.freed_by]) == ("Gained", ["a-first"])
+    room = Cluster.of(objects).diff(Cluster.of(objects).add_nodes(1, like="a"))
+    assert [(one.change, one.freed_by) for one in room.pods] == [("Gained", [])]
 
 
 def test_a_device_that_another_has_now_is_no_reason_where_the_pod_could_not_have_it_anyway() -> None:
@@ -202,6 +213,75 @@ def test_a_device_that_another_has_now_is_no_reason_where_the_pod_could_not_have
     moved = Cluster.of([*objects, first]).cordon("a")
     [changed] = [one for one in Cluster.of(objects).diff(moved).pods if one.name == "wants"]
     assert (changed.change, changed.taken_by) == ("OtherNode", [])
+
+
+def test_a_cordoned_node_that_would_give_other_devices_is_no_difference() -> None:
+    """What was in use on a node that is drained is free then, and of no use."""
+    runs = [running("runs", "a", "runs-gpu-x7k2p", templates={"gpu": "one"}, metadata=owned("ReplicaSet", "rs"))]
+    cluster = Cluster.of([*BASE, *runs, generated("runs", "gpu", "a", "gpu-0")]).cordon("a")
+    found = cluster.diff(cluster.drain("a"))
+    assert [one.change for one in found.claim_sets] == ["New"], "the pod that left, and waits"
+
+
+def cells(before: Cluster, after: Cluster) -> list[str]:
+    row = next(line for line in str(before.diff(after)).splitlines() if line.startswith("pod/default/wants"))
+    return re.split(r"   +", row)[1:]
+
+
+def test_the_cells_of_a_claim_set_that_fits_on_the_same_nodes_say_what_differs() -> None:
+    held = claim("own", status={"allocation": {"devices": {"results": [_result("a", "gpu-0")]}}})
+    told = cells(Cluster.of(BASE), Cluster.of([*BASE, held]))
+    assert told == ["Other devices", f"on a: {GPU}/a/gpu-0", f"on a: {GPU}/a/gpu-1"]
+    held["status"]["allocation"]["devices"]["results"].append(_result("b", "gpu-0"))
+    told = cells(Cluster.of(BASE), Cluster.of([*BASE, held]))
+    assert told[1] == f"on a: {GPU}/a/gpu-0 (and 1 other node)"
+
+
+def test_the_cells_of_another_allocation_of_the_same_devices_say_what_of_it() -> None:
+    """The configuration that comes with the device is another one."""
+    before, after = [configured(BASE, value) for value in ("slow", "fast")]
+    other, was, now = cells(before, after)
+    assert other == "Other allocation"
+    assert (
+        was.endswith("opaque parameters mode: slow) (and 1 other node)"),
+        now.endswith("opaque parameters mode: fast) (and 1 other node)"),
+    ) == (
+        True,
+        True,
+    )
+
+
+def configured(objects: list[Plain], mode: str) -> Cluster:
+    made = copy.deepcopy(objects)
+    for each in made:
+        if each["kind"] == "DeviceClass":
+            each["spec"]["config"] = [{"opaque": {"driver": GPU, "parameters": {"mode": mode}}}]
+    return Cluster.of(made)
+
+
+def test_an_error_that_ends_the_attempt_is_said_beside_the_nodes_that_would_do() -> None:
+    wanted = [{"cel": {"expression": f'device.attributes["{GPU}"].model == "A"'}}]
+    chosen = template("one", request(selectors=wanted))
+    objects = [chosen if each["kind"] == "ResourceClaimTemplate" else each for each in upgraded(model={"string": "A"})]
+    broken = copy.deepcopy(objects)
+    [piece] = [each for each in broken if each["kind"] == "ResourceSlice" and each["spec"]["nodeName"] == "b"]
+    for device in piece["spec"]["devices"]:
+        device["attributes"] = {}
+    change, was, now = cells(Cluster.of(objects), Cluster.of(broken))
+    assert (change, was) == ("Lost", "fits on 2 nodes: a, b")
+    assert now.startswith("an error ends the attempt: claim default/wants-gpu: selector #0: CEL runtime error")
+    assert now.endswith("; its devices would fit on a")
+
+
+def test_a_pod_that_would_go_elsewhere_alone_is_asked_about_without_those_that_had_its_devices() -> None:
+    """Alone `wants` goes to the first node; `b-second` has that one in any case."""
+    times = [{"creationTimestamp": f"2020-01-0{day}T00:00:00Z"} for day in (1, 2)]
+    at_a, at_b = ({"kubernetes.io/hostname": name} for name in "ab")
+    first = pod("b-second", templates={"gpu": "one"}, metadata=times[0], nodeSelector=at_a)
+    second = pod("a-first", templates={"gpu": "one"}, metadata=times[1], nodeSelector=at_b)
+    objects = [*gpus("a", "b", each=1), template("one"), WANTS, first]
+    [gained] = [one for one in Cluster.of([*objects, second]).diff(Cluster.of(objects)).pods if one.name == "wants"]
+    assert (gained.change, [one.name for one in gained.freed_by]) == ("Gained", ["a-first"])
 
 
 # Pools and selectors

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-import msgspec
 from msgspec import structs
 
 from dra_plan.allocator import Outcome
@@ -12,6 +11,8 @@ from dra_plan.claimsets.sets import ClaimSet
 from dra_plan.documents.allocation import PlannedClaimSet, PlannedNode
 from dra_plan.documents.diff import ChangedClaimSet, ChangedNode, ComparedSet, DiffReason, SetChange
 from dra_plan.planner.allocation import AllocationPlan
+
+from .nodes import allocation, devices, refusal, said
 
 Key = tuple[object, ...]
 
@@ -55,32 +56,18 @@ def _change(before: PlannedClaimSet | None, after: PlannedClaimSet | None) -> Se
 
 
 def _of_nodes(before: PlannedClaimSet, after: PlannedClaimSet) -> SetChange | None:
-    """What is other about a set that fits on the same nodes."""
-    others = {node.name: node for node in after.nodes}
-    pairs = [(node, others[node.name]) for node in before.nodes if node.name in others]
-    if any(_devices(old) != _devices(new) for old, new in pairs):
+    """What is other about a set that fits on the same nodes.
+
+    What the devices of a node would give that the pod can't go to in any case is no difference.
+    """
+    others = {node.name: node for node in after.nodes if not node.excluded_by}
+    pairs = [(node, others[node.name]) for node in before.nodes if node.name in others and not node.excluded_by]
+    if any(devices(old) != devices(new) for old, new in pairs):
         return "OtherDevices"
-    if any(_allocation(old) != _allocation(new) for old, new in pairs):
+    if any(allocation(old) != allocation(new) for old, new in pairs):
         return "OtherAllocation"
     said = [(old.outcome, old.message) != (new.outcome, new.message) for old, new in pairs]
     return "OtherMessage" if any(said) or before.outcome is not after.outcome else None
-
-
-def _devices(node: PlannedNode) -> list[tuple[str, str, str, str]]:
-    return [
-        (result.request, result.driver, result.pool, result.device)
-        for claim in node.claims
-        for result in claim.allocation.devices.results
-    ]
-
-
-def _allocation(node: PlannedNode) -> object:
-    """All that the claims are given; share IDs are made anew each time."""
-    plain = msgspec.to_builtins(node.claims)
-    for claim in plain:
-        for result in claim["allocation"]["devices"].get("results", ()):
-            result.pop("shareID", None)
-    return plain
 
 
 def _told(change: SetChange, before: PlannedClaimSet | None, after: PlannedClaimSet | None) -> ChangedClaimSet:
@@ -101,7 +88,8 @@ def _told(change: SetChange, before: PlannedClaimSet | None, after: PlannedClaim
 def _state(one: PlannedClaimSet | None) -> ComparedSet | None:
     if one is None:
         return None
-    messages = list(dict.fromkeys(node.message for node in one.nodes if node.message))
+    decisive = sorted(one.nodes, key=lambda node: node.outcome is not one.outcome)
+    messages = list(dict.fromkeys(message for message in map(refusal, decisive) if message))
     return ComparedSet(outcome=one.outcome, fitting_nodes=one.fitting_nodes, messages=messages)
 
 
@@ -110,7 +98,7 @@ def _nodes(before: PlannedClaimSet | None, after: PlannedClaimSet | None) -> Ite
     for name in dict.fromkeys((*old, *new)):
         was, now = old.get(name), new.get(name)
         if was is None or now is None or _answer(was) != _answer(now):
-            yield ChangedNode(name=name, before=_said(was), after=_said(now))
+            yield ChangedNode(name=name, before=said(was, now), after=said(now, was))
 
 
 def _nodes_of(one: PlannedClaimSet | None) -> Mapping[str, PlannedNode]:
@@ -118,12 +106,4 @@ def _nodes_of(one: PlannedClaimSet | None) -> Mapping[str, PlannedNode]:
 
 
 def _answer(node: PlannedNode) -> object:
-    return node.outcome, node.message, _allocation(node)
-
-
-def _said(node: PlannedNode | None) -> str | None:
-    if node is None:
-        return None
-    if node.outcome is not Outcome.FITS:
-        return node.message
-    return ", ".join("/".join(names[1:]) for names in _devices(node))
+    return refusal(node) if node.excluded_by else (node.outcome, node.message, allocation(node))

@@ -18,19 +18,19 @@ def changed_pods(
 ) -> Iterator[ChangedPod]:
     """The pods that differ and are asked about, in the order of the state before, then those that are new."""
     old, new = pod_states(before), pod_states(after)
-    holders = _holders(new)
+    holders, held = _holders(new), _holders(old)
     for key in (each for each in dict.fromkeys((*old, *new)) if asked(*each)):
         change = _change(old.get(key), new.get(key))
         if change is not None:
             namespace, name = key
-            takers = _takers(key, old, holders)
             yield ChangedPod(
                 namespace=namespace,
                 name=name,
                 change=change,
                 before=old.get(key),
                 after=new.get(key),
-                taken_by=[ObjectName(kind="Pod", namespace=space, name=taker) for space, taker in takers],
+                taken_by=_takers(key, old, holders),
+                freed_by=_takers(key, new, held),
             )
 
 
@@ -42,12 +42,12 @@ def _holders(states: Mapping[PodKey, ComparedPod]) -> Mapping[str, list[PodKey]]
     return found
 
 
-def _takers(pod: PodKey, before: Mapping[PodKey, ComparedPod], holders: Mapping[str, list[PodKey]]) -> list[PodKey]:
-    """The pods that have devices now which this one had before, and they had not."""
-    had = before[pod].devices if pod in before else []
-    takers = ((taker, device) for device in had for taker in holders.get(device, ()))
-    new = (taker for taker, device in takers if taker not in before or device not in before[taker].devices)
-    return list(dict.fromkeys(taker for taker in new if taker != pod))
+def _takers(pod: PodKey, here: Mapping[PodKey, ComparedPod], holders: Mapping[str, list[PodKey]]) -> list[ObjectName]:
+    """The pods that have devices in the other state which this one has here, and they have not."""
+    has = here[pod].devices if pod in here else []
+    takers = ((taker, device) for device in has for taker in holders.get(device, ()))
+    others = (taker for taker, device in takers if taker not in here or device not in here[taker].devices)
+    return [ObjectName(kind="Pod", namespace=space, name=name) for space, name in dict.fromkeys(others)]
 
 
 def pod_states(document: ScheduleDocument) -> Mapping[PodKey, ComparedPod]:
