@@ -84,8 +84,15 @@ class NextCopy(DocumentPart, frozen=True, kw_only=True):
         Meta(description="Devices that would do but are in use, on all of them."),
     ]
     suggestions: Annotated[
-        list[TriedChanges], Meta(description="Changes with which, as was tried, one more copy gets its devices.")
+        list[TriedChanges],
+        Meta(description="Changes with which, as was tried, one more copy gets its devices; no copy less for it."),
     ]
+    sought: Annotated[
+        bool, Meta(description="Whether such changes were sought: not where something else than devices is in the way.")
+    ] = False
+    own_claims: Annotated[
+        Amount, Meta(description="Claims of pods that the owner has: no suggestion gives one of them up.")
+    ] = 0
 
 
 class PlacedCopy(DocumentPart, frozen=True, kw_only=True):
@@ -136,10 +143,22 @@ class MixCapacity(DocumentPart, frozen=True, kw_only=True):
     possible: PossibleCopies | None
 
 
+class OwnerReplicas(DocumentPart, frozen=True, kw_only=True):
+    """How many pods a workload is to have."""
+
+    wanted: Amount
+    missing: Annotated[
+        Amount, Meta(description="Of these, without a node: they stay aside, and are among the copies that fit.")
+    ]
+
+
 class OwnerCapacity(DocumentPart, frozen=True, kw_only=True):
     """How many copies of one pod, or of one workload's pods, there is room for."""
 
     owner: ObjectName
+    replicas: Annotated[
+        OwnerReplicas | None, Meta(description="Null for a pod, and for what has no number of replicas.")
+    ]
     scheduled: ScheduledCopies
     possible: Annotated[
         PossibleCopies | None,

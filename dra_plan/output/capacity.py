@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import UNSET
 
 from dra_plan import shown
-from dra_plan.documents.capacity import CapacityDocument, NodeCopies, OwnerCapacity, PossibleCopies
+from dra_plan.documents.capacity import CapacityDocument, NodeCopies, OwnerCapacity, PossibleCopies, ScheduledCopies
 
 from . import capacity_fleet, capacity_words, text
 from .columns import Paragraph, Part, Screen, Table
@@ -23,26 +23,31 @@ _ENDS = {
 
 
 def table(document: CapacityDocument, _screen: Screen | None) -> list[Part]:
-    """One row per owner: how many copies, what runs out, what the scheduler says of the next. Then more of each."""
-    return [
-        _owners(document),
-        *_mix(document),
-        *_stories(document),
-        *capacity_fleet.parts(document.fleet),
-        text.target(document),
-    ]
+    """One row per owner: how many copies, and what runs out. Then what the scheduler says, and more of each owner."""
+    fleet = capacity_fleet.parts(document.fleet)
+    return [_owners(document), *_captions(document), *details(document), *fleet, text.target(document)]
 
 
 def wide(document: CapacityDocument, _screen: Screen | None) -> list[Part]:
     """The same, with every node that holds copies."""
-    made = Table(("OWNER", "NODE", "SCHEDULED", "POSSIBLE"), grouped=1)
+    fleet = capacity_fleet.parts(document.fleet)
+    told = [*_captions(document), *nodes(document), *details(document)]
+    return [_owners(document), *told, *fleet, text.target(document)]
+
+
+def details(document: CapacityDocument) -> list[Part]:
+    """What all owners together come to; how the copies of each fill the nodes, and what is in the way of one more."""
+    return [*_mix(document), *_stories(document)]
+
+
+def nodes(document: CapacityDocument) -> list[Part]:
+    """A table of the nodes that hold copies, if there are any."""
+    made = Table(("OWNER", "NODE", "MORE", "POSSIBLE"), grouped=1)
     for item in document.items:
         _nodes(made, text.named(item.owner), item.scheduled.nodes, item.possible)
     if document.mix is not UNSET:
         _nodes(made, "all together", [], document.mix.possible)
-    nodes = [made] if made.rows else []
-    fleet = capacity_fleet.parts(document.fleet)
-    return [_owners(document), *_mix(document), *nodes, *_stories(document), *fleet, text.target(document)]
+    return [made] if made.rows else []
 
 
 def _nodes(made: Table, name: str, scheduled: Sequence[NodeCopies], possible: PossibleCopies | None) -> None:
@@ -65,14 +70,37 @@ def _mix(document: CapacityDocument) -> list[Part]:
 
 
 def _owners(document: CapacityDocument) -> Table:
-    made = Table(("OWNER", "SCHEDULED", "POSSIBLE", "NODES", "RUNS OUT FIRST", "THE NEXT ONE"), flexible=(0, 4, 5))
+    made = Table(("OWNER", "MORE", "POSSIBLE", "NODES", "RUNS OUT FIRST"), flexible=(0, 4))
     for item in document.items:
-        found = item.scheduled
-        said = _ENDS.get(found.ended) or found.message or found.ended
         first = capacity_words.runs_out(item.next_copy) if item.next_copy is not None else ""
         best = capacity_words.possible(item.possible)
-        made.add(text.named(item.owner), _number(item), best, str(len(found.nodes)), first, said)
+        made.add(text.named(item.owner), _number(item), best, f"{len(item.scheduled.nodes):,}", first)
     return made
+
+
+def _captions(document: CapacityDocument) -> list[Part]:
+    """What the numbers mean, and what the scheduler says of one copy more: once for all owners of whom it says it."""
+    if not document.items:
+        return []
+    mixed = document.mix is not UNSET
+    more = "MORE: copies that kube-scheduler binds beside what runs, one after the other"
+    more += ", of all owners in turn." if mixed else "."
+    best = " POSSIBLE: as many as the best choice of nodes and devices holds."
+    sought = any(item.possible is not None for item in document.items)
+    return [more + (best if sought else ""), *_said(document.items)]
+
+
+def _said(items: Sequence[OwnerCapacity]) -> list[Part]:
+    owners: dict[str, list[str]] = {}
+    for item in items:
+        if item.scheduled.message and item.scheduled.ended not in _ENDS:
+            owners.setdefault(item.scheduled.message, []).append(text.named(item.owner))
+    if len(owners) == 1:
+        [(message, named)] = owners.items()
+        whose = "" if len(items) == 1 else " of each" if len(named) == len(items) else f" of {listed(named)}"
+        return [f"The scheduler says of one more{whose}: {message}"]
+    lines = [f"  {listed(named)}: {message}" for message, named in owners.items()]
+    return [Paragraph(["The scheduler says of one more:", *lines])] if lines else []
 
 
 def _stories(document: CapacityDocument) -> list[Part]:
@@ -81,6 +109,8 @@ def _stories(document: CapacityDocument) -> list[Part]:
         Paragraph(
             [
                 _spread(item),
+                *_end(item.scheduled),
+                *capacity_words.replicas(item.replicas, item.scheduled.copies),
                 *capacity_words.better(item.scheduled, item.possible),
                 *(capacity_words.lines(item.next_copy) if item.next_copy is not None else ()),
             ]
@@ -91,7 +121,7 @@ def _stories(document: CapacityDocument) -> list[Part]:
 
 def _number(item: OwnerCapacity) -> str:
     at_least = "at least " if item.scheduled.ended in ("Limit", "Undecided") else ""
-    return f"{at_least}{item.scheduled.copies}"
+    return f"{at_least}{item.scheduled.copies:,}"
 
 
 def _spread(item: OwnerCapacity) -> str:
@@ -101,6 +131,12 @@ def _spread(item: OwnerCapacity) -> str:
     if evicted:
         parts.append(f"{len(evicted)} running {'pod has' if len(evicted) == 1 else 'pods have'} to go for them")
     return f"{text.named(item.owner)}: {', '.join(parts) or 'none on any node'}."
+
+
+def _end(of: ScheduledCopies) -> Iterator[str]:
+    """Why the count ended, where the scheduler says nothing of one copy more."""
+    if of.ended in _ENDS or not of.message:
+        yield f"  The count ended there: {_ENDS.get(of.ended, of.ended)}."
 
 
 def names(document: CapacityDocument) -> str:

@@ -10,6 +10,7 @@ from dra_plan.documents.capacity import (
     DevicesInUse,
     NextCopy,
     NodeCopies,
+    OwnerReplicas,
     PossibleCopies,
     ScheduledCopies,
 )
@@ -26,6 +27,8 @@ MOST_SUGGESTIONS = 3
 MOST_PROFILES = 8
 """Kinds of parts of one model that are told."""
 
+_LEFT_ALONE = "; what its own pods have was left to them"
+
 _INSUFFICIENT = "Insufficient "
 _DEVICES = "DynamicResources"
 _NO_DEVICES = "cannot allocate all claims"
@@ -38,6 +41,22 @@ def possible(of: PossibleCopies | None) -> str:
     if of.at_most is None:
         return f"at least {of.copies}"
     return str(of.copies) if of.at_most == of.copies else f"{of.copies} to {of.at_most}"
+
+
+def replicas(of: OwnerReplicas | None, copies: int) -> Iterator[str]:
+    """How many replicas have a node already, and that those without one are among the copies."""
+    if of is None or not of.wanted:
+        return
+    there = of.wanted - of.missing
+    number = f"{there:,} of its" if there else "None of its"
+    had = f"  {number} {counted(of.wanted, 'replica')} {'have' if there > 1 else 'has'} a node"
+    missing = "the missing one" if of.missing == 1 else f"the {of.missing:,} missing ones"
+    if not of.missing:
+        yield f"{had}: copies would come beside."
+    elif of.missing <= copies:
+        yield f"{had}: {missing} {'is' if of.missing == 1 else 'are'} part of the {copies:,} more."
+    else:
+        yield f"{had}: of {missing} {copies:,} would get one." if copies else f"{had}: {missing} would get none."
 
 
 def better(scheduled: ScheduledCopies, of: PossibleCopies | None) -> Iterator[str]:
@@ -113,6 +132,8 @@ def lines(of: NextCopy) -> Iterator[str]:
         yield f"  and {counted(len(of.obstacles) - MOST_OBSTACLES, 'more reason')}"
     for tried in of.suggestions[:MOST_SUGGESTIONS]:
         yield f"  One more fits: {explain_changes.suggestion(tried)}."
+    if of.sought and not of.suggestions:
+        yield f"  No change was found with which one more fits{_LEFT_ALONE if of.own_claims else ''}."
 
 
 def _obstacle(of: CopyObstacle) -> str:

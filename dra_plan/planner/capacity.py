@@ -25,6 +25,7 @@ from dra_plan.planner import completeness, notices
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.capacity_count import Counting
 from dra_plan.planner.capacity_fleet import Fleet
+from dra_plan.planner.capacity_owners import OwnPods
 from dra_plan.planner.capacity_possible import Share, possible
 from dra_plan.planner.newfields import of_new_fields
 from dra_plan.planner.nodes import with_nodes
@@ -124,10 +125,10 @@ class CapacityPlan(PrintedAnswer[CapacityDocument]):
         )
 
 
-def _shares(inventory: Inventory, copied: Sequence[Copied]) -> list[Share]:
+def _shares(index: Index, copied: Sequence[Copied]) -> list[Share]:
     """The owners with the pods that are copied, under names of their own, and how many of them make a set."""
-    index, names, found = Index(inventory), set[tuple[str, str]](), []
-    workloads = {(w.kind, w.metadata.namespace, w.metadata.name): w for w in inventory.workloads}
+    names, found = set[tuple[str, str]](), []
+    workloads = {(w.kind, w.metadata.namespace, w.metadata.name): w for w in index.inventory.workloads}
     for each in copied:
         pod, key = each.pod, (each.owner.kind, each.owner.namespace, each.owner.name)
         if (pod.metadata.namespace, pod.metadata.name) in names:
@@ -162,6 +163,8 @@ def count_copies(
     inventory, inferred = with_nodes(inventory, infer=question.infer_nodes)
     view = View.of(inventory, target)
     fleet = Fleet(view, inventory.nodes)
+    index = Index(inventory)
+    own = OwnPods(index)
     counting = Counting(inventory, target, fleet, question.max_steps, limit)
 
     def seek(shares: Sequence[Share], scheduled: tuple[Simulation, Sequence[Copies]]) -> PossibleCopies | None:
@@ -173,9 +176,9 @@ def count_copies(
 
     together: MixCapacity | UnsetType = UNSET
     if mix and copied:
-        items, together = _mixed(counting, seek, _shares(inventory, copied))
+        items, together = _mixed(counting, seek, _shares(index, copied), own)
     else:
-        items = [_alone(counting, seek, each.owner, each.pod) for each in copied]
+        items = [_alone(counting, seek, each.owner, each.pod, own) for each in copied]
     told = (
         *notices.of_target(target, inventory.nodes),
         *(told for each in copied for told in of_scheduler(target, inventory, [PodRecord(each.pod, attempts=1)])),
@@ -188,10 +191,15 @@ def count_copies(
     return CapacityPlan(target, limit, tuple(items), fleet.figures(), told, together)
 
 
-def _mixed(counting: Counting, seeker: _Seeker, shares: Sequence[Share]) -> tuple[list[OwnerCapacity], MixCapacity]:
-    simulation, counts = counting.mixed([(pod, share) for _, pod, share in shares])
+def _mixed(
+    counting: Counting, seeker: _Seeker, shares: Sequence[Share], own: OwnPods
+) -> tuple[list[OwnerCapacity], MixCapacity]:
+    claims = own.claims([owner for owner, _, _ in shares])
+    simulation, counts = counting.mixed([(pod, share) for _, pod, share in shares], claims)
     items = [
-        OwnerCapacity(owner=owner, scheduled=scheduled, possible=None, next_copy=following)
+        OwnerCapacity(
+            owner=owner, replicas=own.replicas(owner), scheduled=scheduled, possible=None, next_copy=following
+        )
         for (owner, _, _), (_, scheduled, following) in zip(shares, counts, strict=True)
     ]
     evicts = any(item.scheduled.evicted for item in items)
@@ -202,7 +210,9 @@ def _mixed(counting: Counting, seeker: _Seeker, shares: Sequence[Share]) -> tupl
     )
 
 
-def _alone(counting: Counting, seeker: _Seeker, owner: ObjectName, pod: Pod) -> OwnerCapacity:
-    simulation, (copies, scheduled, following) = counting.alone(pod)
+def _alone(counting: Counting, seeker: _Seeker, owner: ObjectName, pod: Pod, own: OwnPods) -> OwnerCapacity:
+    simulation, (copies, scheduled, following) = counting.alone(pod, own.claims([owner]))
     best = None if scheduled.evicted else seeker([(owner, pod, 1)], (simulation, [copies]))
-    return OwnerCapacity(owner=owner, scheduled=scheduled, possible=best, next_copy=following)
+    return OwnerCapacity(
+        owner=owner, replicas=own.replicas(owner), scheduled=scheduled, possible=best, next_copy=following
+    )

@@ -6,7 +6,7 @@ What is possible whatever the scheduler does is `capacity_possible`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
@@ -30,17 +30,17 @@ class Counting:
         self._inventory, self._target, self._fleet = inventory, target, fleet
         self._max_steps, self._limit = max_steps, limit
 
-    def alone(self, pod: Pod) -> tuple[Simulation, Count]:
-        """Copies of one pod."""
+    def alone(self, pod: Pod, own: Set[str]) -> tuple[Simulation, Count]:
+        """Copies of one pod, whose owner has these claims, by key, of its `own`."""
         simulation = self._started()
         copies = create(simulation, pod, self._limit)
-        return simulation, self._count(simulation, copies, [copies])
+        return simulation, self._count(simulation, copies, [copies], own)
 
-    def mixed(self, pods: Sequence[tuple[Pod, int]]) -> tuple[Simulation, list[Count]]:
-        """Copies of several pods, so many of each to a set."""
+    def mixed(self, pods: Sequence[tuple[Pod, int]], own: Set[str]) -> tuple[Simulation, list[Count]]:
+        """Copies of several pods, so many of each to a set; their owners have these claims of their `own`."""
         simulation = self._started()
         everyone = create_in_proportion(simulation, pods, self._limit)
-        return simulation, [self._count(simulation, copies, everyone) for copies in everyone]
+        return simulation, [self._count(simulation, copies, everyone, own) for copies in everyone]
 
     def _started(self) -> Simulation:
         simulation = Simulation(
@@ -49,7 +49,7 @@ class Counting:
         simulation.start()
         return simulation
 
-    def _count(self, simulation: Simulation, copies: Copies, everyone: Sequence[Copies]) -> Count:
+    def _count(self, simulation: Simulation, copies: Copies, everyone: Sequence[Copies], own: Set[str]) -> Count:
         is_over = any(each.refused is not None for each in everyone)
         scheduled = _told(copies, simulation, is_over=is_over)
         if scheduled.ended in ("Limit", "Undecided"):
@@ -59,7 +59,8 @@ class Counting:
         found = refusals(simulation, copies.refused.pod)
         self._fleet.ended(simulation.cluster.claims.state, found)
         numbers = Counter(record.node for each in everyone for record in each.bound)
-        return copies, scheduled, next_copy(simulation, copies.refused, found, numbers, self._max_steps)
+        following = next_copy(simulation, copies.refused, found, numbers, self._max_steps, own)
+        return copies, scheduled, following
 
 
 def _told(copies: Copies, simulation: Simulation, *, is_over: bool) -> ScheduledCopies:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -33,14 +33,22 @@ _TOO_MANY_PODS = "Too many pods"
 
 
 def next_copy(
-    simulation: Simulation, refused: PodRecord, found: Refusals, copies: Mapping[str, int], max_steps: int | None
+    simulation: Simulation,
+    refused: PodRecord,
+    found: Refusals,
+    copies: Mapping[str, int],
+    max_steps: int | None,
+    own: Set[str] = frozenset(),
 ) -> NextCopy:
-    """Why the pod was refused, of which so many `copies` are on nodes by name; nothing of the simulation is changed."""
+    """Why the pod was refused, of which so many `copies` are on nodes by name; nothing of the simulation is changed.
+
+    To give up what copies have is not suggested, nor claims, by key, that are the `own` ones of who is copied.
+    """
     obstacles = _obstacles(simulation, refused, found, copies)
     closely = _to_look_at(simulation, found, copies)
     if not closely or not (found.claims or found.allocated):
         return NextCopy(obstacles=obstacles, looked_at=0, ran_out=[], leading=[], in_use=[], suggestions=[])
-    return _explained(simulation, refused, found, copies, obstacles, closely, max_steps)
+    return _explained(simulation, refused, found, copies, obstacles, closely, max_steps, own)
 
 
 # -- all that filters say ----------------------------------------------------------------------------------------------
@@ -148,13 +156,14 @@ def _explained(
     obstacles: list[CopyObstacle],
     nodes: Sequence[Node],
     max_steps: int | None,
+    own: Set[str],
 ) -> NextCopy:
     from dra_plan.explanation import document, explainer
     from dra_plan.explanation.leading import leading_reasons, of_nodes
 
     cluster = simulation.cluster
     claims = tuple(cluster.claims.seen())
-    before = {claim.key for claim in simulation.inventory.claims}
+    others = {claim.key for claim in simulation.inventory.claims} - own
     view = cluster.view.with_claims(claims)
     metadata = refused.pod.metadata
     claim_set = ClaimSet(
@@ -167,6 +176,7 @@ def _explained(
         for node, answer in zip(nodes, answers, strict=True)
         if answer.outcome is not Outcome.FITS or claim_set.out_of_reach(node)
     ]
+    suggests = len(found.of_nodes[nodes[0].metadata.name]) == 1
     told = explainer.explain(
         view,
         simulation.inventory,
@@ -174,8 +184,8 @@ def _explained(
         [node for node, _ in refusing],
         [answer for _, answer in refusing],
         max_steps=max_steps,
-        suggests=len(found.of_nodes[nodes[0].metadata.name]) == 1,
-        kept=[claim for claim in claims if claim.key not in before],
+        suggests=suggests,
+        kept=[claim for claim in claims if claim.key not in others],
     )
     holding = [(node, answer) for node, answer in refusing if node.metadata.name in copies]
     return NextCopy(
@@ -185,6 +195,8 @@ def _explained(
         leading=leading_reasons(told.groups),
         in_use=_in_use(told, copies),
         suggestions=[document.suggestion(one) for one in told.suggestions],
+        sought=suggests,
+        own_claims=len(own),
     )
 
 

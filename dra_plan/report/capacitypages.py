@@ -11,7 +11,6 @@ from dra_plan.documents.fleet import IdleDevices
 from dra_plan.output import capacity, text
 from dra_plan.output import explain_words as words
 from dra_plan.output.capacity_fleet import why_stranded
-from dra_plan.output.columns import Part, Table
 
 from . import picks, told
 from .bars import BarRow, Bars, Segment
@@ -34,9 +33,7 @@ def fill_capacity(made: Page, document: CapacityDocument) -> None:
         if not made.scenes:
             pick.marks = []
         made.picks.append(pick)
-        short = [part for part in capacity.table(alone, None)[1:-1] if not _is_fleet(part)]
-        wide = [part for part in capacity.wide(alone, None)[1:-1] if part not in short and not _is_fleet(part)]
-        blocks = told.blocks([*short, *told.without(wide, "OWNER")])
+        blocks = told.blocks([*capacity.details(alone), *told.without(capacity.nodes(alone), "OWNER")])
         sentence = f"The scheduler binds {pick.word}."
         article = told.Article(pick.key, pick.name, pick.tone, pick.word, sentence, [told.ToldLine(pick.line)])
         if best and made.scenes:
@@ -46,11 +43,6 @@ def fill_capacity(made: Page, document: CapacityDocument) -> None:
 
 
 _MARKED = "Marked on the picture: the devices of each copy of the best placement that is known."
-
-
-def _is_fleet(part: Part) -> bool:
-    """Whether a part is the table of devices, which the bars draw."""
-    return isinstance(part, Table) and "STRANDED" in part.headers
 
 
 def _placed(item: OwnerCapacity, document: CapacityDocument) -> list[PlacedCopy]:

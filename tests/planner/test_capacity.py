@@ -159,6 +159,26 @@ def test_a_gate_that_fails_says_so() -> None:
     )
 
 
+def test_what_the_scheduler_says_stands_below_the_table() -> None:
+    """Once for owners of whom it says the same, by name where it says something else; the table keeps to 80 columns."""
+    lost = pod("lost", nodeSelector={"zone": "x"}, templates={"gpu": "one"})
+    objects = [*gpus("a"), template("one"), WANTS, pod("again", templates={"gpu": "one"})]
+    alike, others = (str(Cluster.of(made).capacity()).split("\n\n") for made in (objects, [*objects, lost]))
+    assert alike[2].startswith("The scheduler says of one more of each: 0/1 nodes are available: 1 cannot allocate")
+    assert [line.partition(": 0/1")[0] for line in others[2].splitlines()] == [
+        "The scheduler says of one more:",
+        "  pod/default/wants and pod/default/again",
+        "  pod/default/lost",
+    ]
+    assert max(map(len, alike[0].splitlines())) <= 80
+
+
+def test_a_count_that_nobody_refused_says_why_it_ended() -> None:
+    told = str(Cluster.of([*gpus("a", each=8), template("one")]).capacity(WANTS, limit=3))
+    assert "pod/default/wants: 3 on 1 node.\n  The count ended there: as many as were asked for (--limit).\n" in told
+    assert "The scheduler says" not in told
+
+
 @pytest.mark.golden
 def test_what_it_prints(golden: Any) -> None:
     for form in ("table", "wide", "name", "json"):

@@ -146,13 +146,18 @@ def _places(group: NodeGroup) -> list[int]:
     return list(dict.fromkeys((lacking.index(min(lacking)), 0)))
 
 
-def _lack(offer: NodeOffer | None) -> tuple[int, int]:
-    """How many devices are lacking for requests that can't be met alone; then, how many others have in use."""
+def _lack(offer: NodeOffer | None) -> tuple[int, bool, int]:
+    """How many devices are lacking for requests that can't be met alone; then, how many are in use.
+
+    Between the two: whether those in use are all in claims that are not to be given up.
+    """
     if offer is None:
-        return 0, 0
+        return 0, False, 0
     failing = offer.failing()
     lacking = sum(min(max(0, funnel.need - len(funnel.left)) for funnel in funnels) for funnels in failing)
-    return lacking, sum(len(r.devices) for fs in failing for f in fs for r in f.removals if r.step == "in-use")
+    used = [d for fs in failing for f in fs for r in f.removals if r.step == "in-use" for d in r.devices]
+    holder, own = offer.placement.view.state.dedicated, offer.placement.own
+    return lacking, bool(used) and all(holder.get(device.id) in own for device in used), len(used)
 
 
 def _others(groups: Sequence[NodeGroup], errors: Sequence[NodeGroup]) -> Iterator[Node]:

@@ -1,0 +1,56 @@
+"""`capacity`: what an owner that is copied has already: pods, their claims, and replicas that have a node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from dra_plan.api.core import Pod
+from dra_plan.api.workloads import AnyWorkload, CronJob
+from dra_plan.claimsets.index import Index
+from dra_plan.claimsets.replicas import missing, wanted
+from dra_plan.documents.base import ObjectName
+from dra_plan.documents.capacity import OwnerReplicas
+
+
+class OwnPods:
+    """The pods that owners have in the input."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        inventory = index.inventory
+        self._workloads = {(w.kind, w.metadata.namespace, w.metadata.name): w for w in inventory.workloads}
+        self._pods = {(pod.metadata.namespace, pod.metadata.name): pod for pod in inventory.pods}
+
+    def of(self, owner: ObjectName) -> list[Pod]:
+        """Its pods; those of a pod are all of the workload that it belongs to."""
+        workload = self._workloads.get((owner.kind, owner.namespace, owner.name))
+        pod = self._pods.get((owner.namespace, owner.name)) if owner.kind == "Pod" else None
+        if pod is not None:
+            workload = self._top(pod)
+        return self._index.pods_of(workload) if workload is not None else [pod] if pod is not None else []
+
+    def _top(self, pod: Pod) -> AnyWorkload | None:
+        """The workload that the pod belongs to and that nothing of the input controls."""
+        found: AnyWorkload | None = None
+        above = self._index.controllers.of(pod.metadata)
+        while above is not None and not isinstance(above, Pod):
+            found, above = above, self._index.controllers.of(above.metadata)
+        return found
+
+    def claims(self, owners: Iterable[ObjectName]) -> frozenset[str]:
+        """The keys of the claims that pods of the owners have: one of them given back is a copy less."""
+        pods = {(pod.metadata.namespace, pod.metadata.name) for owner in owners for pod in self.of(owner)}
+        return frozenset(
+            "/".join(key)
+            for key, users in self._index.used_claims.items()
+            if any(user.kind == "Pod" and (user.namespace, user.name) in pods for user in users)
+        )
+
+    def replicas(self, owner: ObjectName) -> OwnerReplicas | None:
+        """How many pods a workload is to have, and how many of them have no node; None for what has no such number."""
+        workload = self._workloads.get((owner.kind, owner.namespace, owner.name))
+        if workload is None or isinstance(workload, CronJob) or workload.kind == "DaemonSet":
+            return None
+        pods = self._index.pods_of(workload)
+        number = wanted(workload, pods).number
+        return OwnerReplicas(wanted=number, missing=min(number, missing(workload, pods)))

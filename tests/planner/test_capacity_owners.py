@@ -1,0 +1,98 @@
+"""What an owner that is copied has already: its pods keep their devices, and replicas without a node are told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dra_plan import Cluster
+from tests.scheduler.build import allocation, claim, gpus, placed, pod, template
+
+Object = dict[str, Any]
+
+
+def web(replicas: int, *, kind: str = "StatefulSet") -> Object:
+    spec = {"replicas": replicas, "template": {"spec": pod("x", templates={"gpu": "one"})["spec"]}}
+    return {"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": "web", "uid": "u-web"}, "spec": spec}
+
+
+def running(name: str, where: str, device: str, owner: Object | None = None) -> list[Object]:
+    """A pod with a device."""
+    made = placed(name, where, templates={"gpu": "one"})
+    made["status"]["resourceClaimStatuses"] = [{"name": "gpu", "resourceClaimName": f"{name}-gpu"}]
+    if owner is not None:
+        reference = {"apiVersion": owner["apiVersion"], "kind": owner["kind"], **owner["metadata"], "controller": True}
+        made["metadata"]["ownerReferences"] = [reference]
+    held = claim(f"{name}-gpu")
+    user = {"resource": "pods", "name": name, "uid": made["metadata"].get("uid", "")}
+    held["status"] = {"allocation": allocation(where, device), "reservedFor": [user]}
+    return [made, held]
+
+
+def item(objects: list[Object], *owners: str, **options: Any) -> dict[str, Any]:
+    return Cluster.of(objects).capacity(*owners, **options).to_dict()["items"][0]
+
+
+def released(found: dict[str, Any]) -> list[str]:
+    suggestions = found["nextCopy"]["suggestions"]
+    return [
+        change["release"]["name"]
+        for one in suggestions
+        for change in one["changes"]
+        if change["code"] == "release-claim"
+    ]
+
+
+OWNER = web(3)
+CLUSTER = [*gpus("a", "b"), template("one"), OWNER]
+WEB = [*running("web-0", "a", "gpu-0", OWNER), *running("web-1", "b", "gpu-0", OWNER)]
+
+
+@pytest.mark.parametrize("owner", ["statefulset/web", "po/web-0"])
+def test_no_suggestion_takes_devices_from_pods_of_the_same_owner(owner: str) -> None:
+    """`bare` has its device on the other node than the copy: to release it is told, though that node comes later."""
+    found = item([*CLUSTER, *WEB, *running("bare", "b", "gpu-1")], owner)
+    assert found["scheduled"]["copies"] == 1
+    assert released(found) == ["bare-gpu"]
+    assert found["nextCopy"]["ownClaims"] == 2
+
+
+def test_for_another_owner_they_may_be_released() -> None:
+    found = item([*CLUSTER, *WEB, pod("wants", templates={"gpu": "one"})], "po/wants")
+    assert set(released(found)) <= {"web-0-gpu", "web-1-gpu"}
+    assert released(found)
+
+
+def test_together_none_of_the_owners_gives_up_what_it_has() -> None:
+    objects = [*CLUSTER, *WEB, *running("bare", "b", "gpu-1"), pod("wants", templates={"gpu": "one"})]
+    found = Cluster.of(objects).capacity("sts/web", "po/wants", mix=True).to_dict()["items"]
+    [refused] = [each for each in found if each.get("nextCopy")]
+    assert released(refused) == ["bare-gpu"]
+
+
+def test_where_nothing_else_helps_that_is_said() -> None:
+    told = Cluster.of([*CLUSTER, *WEB]).capacity("sts/web")
+    assert told.to_dict()["items"][0]["nextCopy"]["suggestions"] == []
+    assert "  No change was found with which one more fits; what its own pods have was left to them.\n" in str(told)
+
+
+@pytest.mark.parametrize(
+    ("replicas", "said"),
+    [
+        (2, "2 of its 2 replicas have a node: copies would come beside."),
+        (3, "2 of its 3 replicas have a node: the missing one is part of the 2 more."),
+        (4, "2 of its 4 replicas have a node: the 2 missing ones are part of the 2 more."),
+        (6, "2 of its 6 replicas have a node: of the 4 missing ones 2 would get one."),
+    ],
+)
+def test_replicas_without_a_node_are_part_of_the_number(replicas: int, said: str) -> None:
+    told = Cluster.of([*gpus("a", "b"), template("one"), web(replicas), *WEB]).capacity("sts/web")
+    assert told.to_dict()["items"][0]["replicas"] == {"wanted": replicas, "missing": replicas - 2}
+    assert f"  {said}\n" in str(told)
+
+
+def test_of_what_has_no_replicas_nothing_is_said() -> None:
+    assert item([*CLUSTER, pod("wants", templates={"gpu": "one"})], "po/wants")["replicas"] is None
+    assert item([*gpus("a"), template("one"), web(1, kind="DaemonSet")], "ds/web")["replicas"] is None
+    assert "None of its 2 replicas has a node" in str(Cluster.of([*gpus("a"), template("one"), web(2)]).capacity())
