@@ -186,10 +186,13 @@ class SimulatedCluster:
         uid = pod_uid(pod)
         old = self.pods.get(uid, pod)
         bound = replace(old, spec=replace(old.spec, node_name=node))
-        self._displace(uid, node)
-        self.pods[uid] = bound
         info = self.infos[uid] = self.info(old).bound(bound)
-        self._place(info, node)
+        self.pods[uid] = bound
+        if info.group is None and node in self.nodes and uid in self.nodes[node].pods:
+            self.nodes[node].renew(info)
+        else:
+            self._displace(uid, node)
+            self._place(info, node)
         self.emit(Resource.ASSIGNED_POD, Action.ADD, None, bound)
         return bound
 

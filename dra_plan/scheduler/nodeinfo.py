@@ -199,6 +199,19 @@ class NodeInfo:
         self._count(info, -1)
         return info
 
+    def renew(self, info: PodInfo) -> None:
+        """What `remove` and `add` do for a pod that is on the node and counts for the same as before."""
+        if next(reversed(self.pods)) != info.uid:
+            self.remove(info.uid)
+            self.add(info)
+            return
+        self.pods[info.uid] = info
+        for index in (self.affinity_pods, self.anti_affinity_pods, self.volume_pods):
+            if index.pop(info.uid, None) is not None:
+                index[info.uid] = info
+        self._labelled = None
+        self.touch()
+
     def _count(self, info: PodInfo, sign: int) -> None:
         self._labelled = None
         for name, value in info.placed_requests.items():

@@ -2,15 +2,10 @@
 
 from hypothesis import given
 from hypothesis import strategies as some
-from msgspec.structs import replace
 
-from dra_plan.manifests.decode import from_dicts
 from dra_plan.scheduler.framework import MAX_NODE_SCORE
-from dra_plan.scheduler.nodeinfo import PodInfo
 from dra_plan.scheduler.runtime.scoring import places_of_none
 from dra_plan.scheduler.scoring import add_up, is_level, normalize
-
-from . import build
 
 SCORES = some.integers(-3, MAX_NODE_SCORE)
 
@@ -45,12 +40,3 @@ def test_normalizing_scales_by_the_largest() -> None:
     assert scores == [0, 33, 100]
     normalize(scores, reverse=True)
     assert scores == [100, 67, 0]
-
-
-def test_a_pod_asks_for_the_same_once_it_is_bound() -> None:
-    [pod] = from_dicts([build.pod("p", cpu="2")]).pods
-    info = PodInfo(pod)
-    assert info.requests["cpu"] == 2000
-    after = info.bound(replace(pod, spec=replace(pod.spec, node_name="a")))
-    assert (after.pod.spec.node_name, info.pod.spec.node_name) == ("a", "")
-    assert after.requests is info.requests
