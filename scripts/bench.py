@@ -18,6 +18,7 @@ import platform
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -43,10 +44,21 @@ def figures(printed: str) -> str:
 
 
 def run(file: str, checkout: Path) -> str:
-    """What the benchmark of this version prints of the code in a checkout."""
-    environment = {**os.environ, "PYTHONPATH": str(checkout), "CHECKOUT": str(checkout)}
-    command = [sys.executable, file]
-    return subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
+    """What the benchmark of this version, with this version's inputs, prints of the package in a checkout."""
+    with tempfile.TemporaryDirectory() as place:
+        (Path(place) / "dra_plan").symlink_to(checkout / "dra_plan")
+        paths = os.pathsep.join((place, str(ROOT)))
+        environment = {**os.environ, "PYTHONPATH": paths, "CHECKOUT": str(checkout)}
+        command = [sys.executable, file]
+        return subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+def run_before(file: str, checkout: Path) -> str:
+    """The same of an earlier version, which may not have what the benchmark asks for."""
+    try:
+        return figures(run(file, checkout))
+    except subprocess.CalledProcessError:
+        return "It does not have what is measured here."
 
 
 def commit(checkout: Path) -> str:
@@ -69,7 +81,8 @@ def main(names: list[str]) -> int:
         file = f"benchmarks/{name}.py"
         printed = run(file, ROOT)
         if before:
-            printed = f"Before ({commit(before)}):\n\n{figures(run(file, before))}\n\nNow:\n\n{figures(printed)}"
+            earlier = run_before(file, before)
+            printed = f"Before ({commit(before)}):\n\n{earlier}\n\nNow:\n\n{figures(printed)}"
         load = f"{os.getloadavg()[0]:.0f} processes at work" if hasattr(os, "getloadavg") else "load unknown"
         measured = f"`python {file}`, {datetime.date.today()}, CPython {python}, {cores} cores, {load}:"
         page = RESULTS.read_text(encoding="utf-8")

@@ -39,3 +39,20 @@ def test_an_earlier_version_stands_before_the_present_one(tmp_path: Path, monkey
     assert bench.main(["pods"]) == 0
     told = "Before (abc1234):\n\n```text\ntook 2 s\n```\n\nNow:\n\n```text\ntook 1 s\n```\n<!-- end -->"
     assert told in page.read_text(encoding="utf-8")
+
+
+def test_the_package_of_a_checkout_is_measured_with_the_inputs_of_this_one(tmp_path: Path) -> None:
+    package = tmp_path / "dra_plan"
+    package.mkdir()
+    (package / "__init__.py").write_text("NAME = 'earlier'\n", encoding="utf-8")
+    asking = tmp_path / "asking.py"
+    asking.write_text("import dra_plan, tests.limits as here; print(dra_plan.NAME, here.__file__)", encoding="utf-8")
+    assert bench.run(str(asking), tmp_path).split() == ["earlier", str(ROOT / "tests" / "limits.py")]
+
+
+def test_an_earlier_version_may_not_have_what_is_measured(tmp_path: Path) -> None:
+    (tmp_path / "dra_plan").mkdir()
+    (tmp_path / "dra_plan" / "__init__.py").touch()
+    asking = tmp_path / "asking.py"
+    asking.write_text("from dra_plan import Cluster", encoding="utf-8")
+    assert bench.run_before(str(asking), tmp_path) == "It does not have what is measured here."
