@@ -14,6 +14,7 @@ class LostPod(DocumentPart, frozen=True, kw_only=True):
 
     namespace: str
     name: Text
+    running: Annotated[bool, Meta(description="It runs there; else it waits, and the scheduler would bind it.")] = False
     message: Annotated[str | None, Meta(description="What the scheduler would say.")]
     undecided: Annotated[bool, Meta(description="Whether a search was cut short for it.")] = False
 
@@ -26,6 +27,10 @@ class DrainedNode(DocumentPart, frozen=True, kw_only=True):
     gone: Annotated[list[ObjectName], Meta(description="Pods that nobody would make anew, or that have to go.")]
     moved: Annotated[Amount, Meta(description="Pods that would be bound to another node.")]
     gained: Annotated[Amount, Meta(description="Pods that would have a node, and have none now.")]
+    absent: Annotated[
+        list[ObjectName],
+        Meta(description="Pods that claims on this node are reserved for and that the input lacks: not judged."),
+    ] = []
 
 
 class DrainsDocument(PrintedDocument, frozen=True, kw_only=True):

@@ -2,42 +2,59 @@
 
 from __future__ import annotations
 
-from dra_plan import shown
-from dra_plan.documents.drains import DrainedNode, DrainsDocument
+from collections.abc import Iterator
 
-from . import text
+from dra_plan import shown
+from dra_plan.documents.drains import DrainedNode, DrainsDocument, LostPod
+
+from . import preemption, text
 from .columns import Part, Screen, Table
 from .explain_words import counted, listed
 from .formats import Format, Formats, choose, of_tables
 from .markdown_table import markdown_parts
 
 HEADERS = ("NODE", "WITHOUT A PLACE", "GONE", "MOVED", "PODS", "THE SCHEDULER SAYS")
+GONE = "gone: nobody makes it anew, or it makes room for another pod"
 
 
 def table(document: DrainsDocument, _screen: Screen | None) -> list[Part]:
-    """A row for each node whose pods would have no place or be gone; of the others, how many they are."""
+    """Rows for each node whose pods would have no place or be gone; the others by name."""
     harmful = [node for node in document.nodes if node.lost or node.gone]
-    others = len(document.nodes) - len(harmful)
-    made = Table(HEADERS, flexible=(0, 4, 5))
-    for node in harmful:
-        made.add(*_row(node))
     if not harmful:
         return [f"{none_lost(document)}.", text.target(document)]
-    rest = [f"{counted(others, 'other node')} can be drained without a pod losing its place."] if others else []
-    return [made, *rest, text.target(document)]
+    made = Table(HEADERS, flexible=(0, 4, 5))
+    for node in harmful:
+        for row in _rows(node, short=True):
+            made.add(*row)
+    return [made, *_others(document), text.target(document)]
+
+
+def _others(document: DrainsDocument) -> Iterator[str]:
+    """The nodes without harm; apart from them those of which that is not known."""
+    rest = [node for node in document.nodes if not node.lost and not node.gone]
+    known = [node.name for node in rest if not node.absent]
+    if known:
+        yield f"{listed(known, text.NAMES + 1)} can be drained without a pod losing its place."
+    unknown = [node for node in rest if node.absent]
+    if unknown:
+        pods = list(dict.fromkeys(f"{pod.namespace}/{pod.name}" for node in unknown for pod in node.absent))
+        are = "is" if len(pods) == 1 else "are"
+        nodes = listed([node.name for node in unknown], text.NAMES + 1)
+        yield f"Of {nodes} that is not known: {listed(pods)} {are} not in the input."
 
 
 def wide(document: DrainsDocument, _screen: Screen | None) -> list[Part]:
     """A row for each node, and below it one for each pod without a place."""
     made = Table(HEADERS, flexible=(0, 4, 5))
     for node in document.nodes:
-        made.add(*_row(node))
+        for row in _rows(node, short=False):
+            made.add(*row)
     pods = Table(("NODE", "POD", "THE SCHEDULER SAYS"), grouped=1, flexible=(1, 2))
     for node in document.nodes:
         for pod in node.lost:
-            pods.add(node.name, f"{pod.namespace}/{pod.name}", pod.message or "")
+            pods.add(node.name, _lost(pod), pod.message or "")
         for one in node.gone:
-            pods.add(node.name, f"{one.namespace}/{one.name}", "gone: nobody makes it anew")
+            pods.add(node.name, f"{one.namespace}/{one.name}", GONE)
     return [made, *([pods] if pods.rows else []), text.target(document)]
 
 
@@ -48,11 +65,20 @@ def none_lost(document: DrainsDocument) -> str:
     return f"{whose} loses its place, whichever of {counted(len(document.nodes), 'node')} is drained"
 
 
-def _row(node: DrainedNode) -> list[str]:
-    pods = [f"{pod.namespace}/{pod.name}" for pod in node.lost] + [f"{pod.namespace}/{pod.name}" for pod in node.gone]
-    said = _said(list(dict.fromkeys(pod.message or "" for pod in node.lost)))
-    numbers = (str(len(node.lost)), str(len(node.gone)), str(node.moved))
-    return [node.name, *numbers, listed(pods) if pods else "", said]
+def _rows(node: DrainedNode, *, short: bool) -> Iterator[list[str]]:
+    """The pods without a place and what is said of them; those that are gone below."""
+    numbers = [str(len(node.lost)), str(len(node.gone)), str(node.moved)]
+    if node.lost or not node.gone:
+        messages = (pod.message or "" for pod in node.lost)
+        said = dict.fromkeys(preemption.without(message) if short else message for message in messages)
+        yield [node.name, *numbers, listed([_lost(pod) for pod in node.lost]), _said(list(said))]
+        numbers = ["", "", ""]
+    if node.gone:
+        yield [node.name, *numbers, listed([f"{pod.namespace}/{pod.name}" for pod in node.gone]), GONE]
+
+
+def _lost(pod: LostPod) -> str:
+    return f"{pod.namespace}/{pod.name} ({'running' if pod.running else 'waiting'})"
 
 
 def _said(messages: list[str]) -> str:

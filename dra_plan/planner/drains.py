@@ -6,7 +6,7 @@ costs by what it changes, and a look at each object.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -26,6 +26,8 @@ from dra_plan.scheduler.common import Common
 from dra_plan.scheduler.podrecord import PodRecord
 from dra_plan.scheduler.simulate import SimulationResult
 from dra_plan.whatif import Drain
+from dra_plan.whatif.drain import bare_pod_notice, is_bare
+from dra_plan.whatif.edit import node_named
 
 Records = Mapping[tuple[str, str], PodRecord]
 """What became of pods, by namespace and name."""
@@ -61,14 +63,15 @@ def drain_each(inventory: Inventory, target: Target, question: Question, jobs: i
     Raises UsageError for unknown nodes and owners, InputError for an input without nodes.
     """
     inventory, inferred = with_nodes(inventory, infer=question.infer_nodes)
-    names = [node.metadata.name for node in choose_nodes(inventory.nodes, question.nodes)]
+    drained = choose_nodes(inventory.nodes, question.nodes)
+    names = [node.metadata.name for node in drained]
     given = _Given(inventory, target, replace(question, progress=None, probe=None))
     each = _Drains(given)
     rows = parallel.in_shares(_share, given, names, jobs) if jobs > 1 and len(names) > 1 else _share(each, names)
-    drained = [node for node in inventory.nodes if node.metadata.name in set(names)]
     told = [
         *notices_about(inventory, target, each.before, inferred),
         *completeness.of_leaving(each.index, "a drain", drained),
+        *each.bare_pods(set(names)),
         *each.before.notices,
     ]
     return DrainList(target, tuple(sorted(rows, key=_harm)), tuple(told))
@@ -111,8 +114,9 @@ class _Drains:
     def drained(self, name: str) -> DrainedNode:
         """What would become of pods without the node."""
         edited = Drain(name, self.index).apply(self._inventory)
+        absent = [ObjectName(kind="Pod", namespace=space, name=pod) for space, pod in self._absent(name)]
         if not self._moves and not edited.entry.pending and not edited.entry.gone:
-            return DrainedNode(name=name, lost=[], gone=[], moved=0, gained=0)
+            return DrainedNode(name=name, lost=[], gone=[], moved=0, gained=0, absent=absent)
         after = self._scheduled(edited.inventory, self._view.after(edited.inventory))
         records = self._by_name(after)
         lost, gone, moved, gained = [], [], 0, 0
@@ -123,11 +127,24 @@ class _Drains:
             elif was.node and not now.node:
                 undecided = now.ran_out or bool(after.undecided.get(now.pod.key))
                 said = now.message or now.waiting or None
-                lost.append(LostPod(namespace=key[0], name=key[1], message=said, undecided=undecided))
+                running = not was.attempts
+                lost.append(LostPod(namespace=key[0], name=key[1], running=running, message=said, undecided=undecided))
             elif was.node != now.node:
                 moved += bool(was.node)
                 gained += not was.node
-        return DrainedNode(name=name, lost=lost, gone=gone, moved=moved, gained=gained)
+        return DrainedNode(name=name, lost=lost, gone=gone, moved=moved, gained=gained, absent=absent)
+
+    def _absent(self, name: str) -> Iterator[tuple[str, str]]:
+        """Namespace and name of the pods that the input lacks and that may be on the node."""
+        for pod in self.index.absent_pods.on(node_named(self._inventory, name)):
+            namespace, _, own = pod.partition("/")
+            yield namespace, own
+
+    def bare_pods(self, nodes: Collection[str]) -> Iterator[Notice]:
+        """That chosen pods are gone when one of these nodes, theirs, is drained."""
+        for pod in self._inventory.pods:
+            if pod.spec.node_name in nodes and is_bare(pod) and self._chosen(pod):
+                yield bare_pod_notice(pod, "its node")
 
     def _by_name(self, result: SimulationResult) -> Records:
         """Of the chosen pods, those that have to do with the scheduler."""

@@ -60,6 +60,8 @@ def _said(node: DrainedNode) -> tuple[str, str]:
         return picks.BAD, f"{words.counted(len(node.lost), 'pod')} without a place"
     if node.gone:
         return picks.OTHER, f"{words.counted(len(node.gone), 'pod')} gone"
+    if node.absent:
+        return picks.OTHER, f"{words.counted(len(node.absent), 'pod')} not in the input"
     return picks.GOOD, "nothing is lost"
 
 

@@ -44,17 +44,19 @@ class Drain:
             gone=[*map(pod_name, bare), *departed.claims_gone],
             deallocated=departed.deallocated,
         )
-        notices = [_bare(pod, self.node) for pod in bare if _is_bare(pod)]
+        notices = [bare_pod_notice(pod, self.node) for pod in bare if is_bare(pod)]
         absent = index.absent_pods.on(node_named(inventory, self.node))
         if absent:
             notices.append(absent_pods_notice(absent, "the drain", self.node))
         return Edited(departed.inventory, entry, notices)
 
 
-def _is_bare(pod: Pod) -> bool:
+def is_bare(pod: Pod) -> bool:
+    """Whether nobody makes the pod anew that has to leave, and that is still at work."""
     return pod.metadata.controller is None and pod.metadata.deletion_timestamp is None and not ended(pod)
 
 
-def _bare(pod: Pod, node: str) -> Notice:
+def bare_pod_notice(pod: Pod, node: str) -> Notice:
+    """That the pod is gone when the node is drained."""
     message = f"no controller makes this pod anew: when {node} is drained, it is gone"
     return Notice("bare-pod-gone", message, f"Pod {pod.key}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -151,6 +152,42 @@ def test_it_is_not_said_that_no_pod_loses_its_place_where_pods_are_not_known() -
     objects = [*gpus("a", "b", each=1), held]
     assert "No pod of the input loses its place, whichever of 2 nodes" in str(Cluster.of(objects).drain_each())
     assert "No pod loses its place, whichever of 2 nodes" in str(Cluster.of(objects[:-1]).drain_each())
+
+
+def busy() -> list[Plain]:
+    """Node a has a bare pod and one that comes back, b one whose claim knows it only, c nothing; `wants` waits."""
+    objects = [*gpus("a", "b", "c", each=2), template("one"), template("two", request(count=2))]
+    for name, device, kind in (("bare", "gpu-0", {}), ("served", "gpu-1", owned("ReplicaSet", "rs"))):
+        made = running(name, "a", f"{name}-gpu-x7k2p", templates={"gpu": "one"}, metadata=kind)
+        objects += [made, generated(name, "gpu", "a", device)]
+    held = claim("held", status=used("b", "gpu-0", "away"))
+    return [*objects, held, pod("wants", templates={"gpu": "two"})]
+
+
+def test_nodes_that_can_be_drained_are_named_apart_from_those_of_which_it_is_not_known() -> None:
+    told = str(Cluster.of(busy()).without("pod/wants").drain_each())
+    assert "c can be drained without a pod losing its place." in told
+    assert "Of b that is not known: default/away is not in the input." in told
+    nodes = [*gpus(*(f"n{n}" for n in range(8)), each=1), template("one"), running("p", "n0"), pod("wants")]
+    told = str(Cluster.of(nodes).drain_each())
+    assert "n1, n2, n3, n4, n5 and 2 more can be drained without a pod losing its place." in told
+
+
+def test_pods_that_would_be_gone_stand_in_a_row_of_their_own() -> None:
+    cluster = Cluster.of(busy()).cordon("b")
+    rows = [re.split(r"  +", line) for line in str(cluster.drain_each(nodes="a")).splitlines() if line.startswith("a ")]
+    assert [row[4] for row in rows] == ["default/served (running)", "default/bare"]
+    notices = {each["code"]: each for each in cluster.drain_each().to_dict()["warnings"]}
+    assert notices["bare-pod-gone"]["object"] == "Pod default/bare"
+    assert "bare-pod-gone" not in {each["code"] for each in cluster.drain_each(nodes="b").to_dict()["warnings"]}
+
+
+def test_running_pods_are_told_from_those_that_would_be_bound() -> None:
+    cluster = Cluster.of([*busy(), pod("first", templates={"gpu": "one"})]).cordon("b", "c")
+    [row] = cluster.drain_each(nodes="a")
+    assert [(one.name, one.running) for one in row.lost] == [("served", True)]
+    [row] = Cluster.of(busy()).cordon("b").drain_each(nodes="c")
+    assert [(one.name, one.running) for one in row.lost] == [("wants", False)]
 
 
 # The command
