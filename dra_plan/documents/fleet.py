@@ -24,6 +24,18 @@ class StrandedFor(DocumentPart, frozen=True, kw_only=True):
     devices: Annotated[int, Meta(ge=1)]
 
 
+class WithheldDevices(DocumentPart, frozen=True, kw_only=True):
+    """Devices that are neither idle nor used up."""
+
+    code: Annotated[
+        str,
+        one_of("shared", "withheld"),
+        Meta(description="shared: in use, with room for others. withheld: not for every request, or for none."),
+    ]
+    message: Annotated[str, Meta(description="With withheld: a taint, a pool that is not complete, a gate.")] = ""
+    devices: Annotated[int, Meta(ge=1)]
+
+
 class IdleDevices(DocumentPart, frozen=True, kw_only=True):
     """The devices of one driver and model."""
 
@@ -34,6 +46,10 @@ class IdleDevices(DocumentPart, frozen=True, kw_only=True):
     ] = ""
     devices: Annotated[Amount, Meta(description="All of them, parts that overlap each by itself.")]
     idle: Annotated[Amount, Meta(description="Free to be allocated before any copy is made.")]
+    withheld: Annotated[
+        list[WithheldDevices],
+        Meta(description="Neither idle nor used up. What then is missing is in use; of parts, others of their device."),
+    ] = []
     stranded: Annotated[
         Amount | None,
         Meta(

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
+
 from dra_plan.documents.fleet import FleetFigures, IdleDevices, StrandedFor
 
-from .columns import Part, Table
+from .columns import Paragraph, Part, Table
+from .explain_words import listed
 
 
 def parts(fleet: FleetFigures) -> list[Part]:
@@ -23,14 +27,34 @@ def parts(fleet: FleetFigures) -> list[Part]:
     made = Table(headers, grouped=1, flexible=(1, len(headers) - 1))
     for kind in fleet.kinds:
         profile = (kind.profile,) if profiles else ()
-        made.add(kind.driver, kind.model, *profile, str(kind.devices), str(kind.idle), *_rest(kind))
-    return [made] if made.rows else []
+        made.add(kind.driver, kind.model, *profile, f"{kind.devices:,}", f"{kind.idle:,}", *_rest(kind))
+    return [made, *_notes(fleet)] if made.rows else []
+
+
+def _notes(fleet: FleetFigures) -> Iterator[Part]:
+    """What the numbers leave out: devices that are neither idle nor used up, and that parts exclude each other."""
+    lines = [
+        f"  {' '.join(part for part in (kind.driver, kind.model, kind.profile) if part)}: {withheld(kind)}"
+        for kind in fleet.kinds
+        if kind.withheld
+    ]
+    if lines:
+        yield Paragraph(["Neither idle nor used up:", *lines])
+    kinds = Counter((kind.driver, kind.model) for kind in fleet.kinds if kind.profile)
+    if any(number > 1 for number in kinds.values()):
+        yield "Parts of one device exclude each other: a profile is counted as if no other one were taken."
+
+
+def withheld(of: IdleDevices) -> str:
+    """Devices that are neither idle nor used up, in words."""
+    told = [f"{one.devices:,} {f'({one.message})' if one.message else 'shared, with room left'}" for one in of.withheld]
+    return listed(told)
 
 
 def _rest(kind: IdleDevices) -> tuple[str, str, str]:
-    most = f"{kind.most_on_one_node} ({kind.node})" if kind.most_on_one_node else "0"
-    stranded = "not known" if kind.stranded is None else str(kind.stranded)
-    return most, stranded, ", ".join(f"{reason.devices} {why_stranded(reason)}" for reason in kind.reasons)
+    most = f"{kind.most_on_one_node:,} ({kind.node})" if kind.most_on_one_node else "0"
+    stranded = "not known" if kind.stranded is None else f"{kind.stranded:,}"
+    return most, stranded, ", ".join(f"{reason.devices:,} {why_stranded(reason)}" for reason in kind.reasons)
 
 
 def why_stranded(reason: StrandedFor) -> str:

@@ -14,7 +14,7 @@ from dra_plan.allocator.requests import Want
 from dra_plan.allocator.state import AllocatedState
 from dra_plan.api.core import Node
 from dra_plan.claimsets.sets import CANNOT_ALLOCATE
-from dra_plan.documents.fleet import FleetFigures, IdleDevices, StrandedFor
+from dra_plan.documents.fleet import FleetFigures, IdleDevices, StrandedFor, WithheldDevices
 from dra_plan.planner import partitions
 from dra_plan.planner.partitions import DeviceKind
 from dra_plan.planner.pool_remainder import PoolRemainder
@@ -49,6 +49,8 @@ class Fleet:
         self._view = view
         self._pools: dict[PoolID, _SeenPool] = {}
         self._totals: Counter[DeviceKind] = Counter()
+        self._withheld: dict[DeviceKind, Counter[str]] = {}
+        """What is neither idle nor used up, by what is in the way; "" for what is shared and has room."""
         self._left: dict[PoolID, dict[DeviceID, _Cause]] | None = None
         """What is left over by all that have ended, and why; None as long as there is none."""
         self._fits: dict[PoolID, dict[str, int]] = {}
@@ -73,10 +75,15 @@ class Fleet:
         left = PoolRemainder(self._view, seen.pool)
         for device in left.devices:
             if device.id in seen.nodes:
-                self._totals[partitions.kind(device)] += 1
-                if left.state(device)[0] == "Available":
+                kind = partitions.kind(device)
+                self._totals[kind] += 1
+                state, _ = left.state(device)
+                withheld = left.withheld(device) if state != "Allocated" else ""
+                if state == "Available":
                     seen.idle[device.id] = device
                     seen.parts = seen.parts or bool(device.consumption)
+                elif state == "Shared" or withheld:
+                    self._withheld.setdefault(kind, Counter())[withheld] += 1
 
     # -- how counts end ------------------------------------------------------------------------------------------------
 
@@ -127,6 +134,7 @@ class Fleet:
                     kind,
                     self._totals[kind],
                     idle[kind],
+                    self._withheld.get(kind, {}),
                     reasons.get(kind, {}) if known else None,
                     on_nodes.get(kind, {}),
                 )
@@ -136,7 +144,12 @@ class Fleet:
 
 
 def _figures(
-    kind: DeviceKind, devices: int, idle: int, reasons: Mapping[_Cause, int] | None, on_nodes: Mapping[str, int]
+    kind: DeviceKind,
+    devices: int,
+    idle: int,
+    withheld: Mapping[str, int],
+    reasons: Mapping[_Cause, int] | None,
+    on_nodes: Mapping[str, int],
 ) -> IdleDevices:
     most = max(on_nodes.values(), default=0)
     told = sorted((reasons or {}).items(), key=lambda pair: (-pair[1], pair[0]))
@@ -146,6 +159,10 @@ def _figures(
         profile=kind.profile,
         devices=devices,
         idle=idle,
+        withheld=[
+            WithheldDevices(code="withheld" if message else "shared", message=message, devices=number)
+            for message, number in sorted(withheld.items(), key=lambda pair: (-pair[1], pair[0]))
+        ],
         stranded=None if reasons is None else sum(reasons.values()),
         reasons=[StrandedFor(code=code, message=message, devices=number) for (code, message), number in told if number],
         most_on_one_node=most,

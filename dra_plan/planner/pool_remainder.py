@@ -45,6 +45,10 @@ class PoolRemainder:
 
     def _obstacle(self, device: PoolDevice) -> str:
         """Why no request can have the device, or only one that tolerates its taints."""
+        return self.withheld(device) or (self._counter_obstacle(device) if device.device.consumes_counters else "")
+
+    def withheld(self, device: PoolDevice) -> str:
+        """The same as far as it is not for what is in use."""
         pool, target = self._pool, self._view.target
         if not pool.usable and (target.rules.skips_unusable_pools or pool.state is not PoolState.INCOMPLETE):
             return f"pool is {pool.state.value.lower()}"
@@ -53,13 +57,11 @@ class PoolRemainder:
         if self.is_tainted(device):
             taint = next(taint for taint in device.taints if blocks(taint, target.rules))
             return f"taint {taint.key}{'=' if taint.value else ''}{taint.value}:{taint.effect}"
-        if device.device.consumes_counters:
-            return self._counter_obstacle(device)
+        if device.device.consumes_counters and not target.features.partitionable_devices:
+            return "counters, with DRAPartitionableDevices off"
         return ""
 
     def _counter_obstacle(self, device: PoolDevice) -> str:
-        if not self._view.target.features.partitionable_devices:
-            return "counters, with DRAPartitionableDevices off"
         if device.id in self._view.state.aggregate:
             return ""  # the shares that exist have paid for it
         short = self.counters.refuses(self._empty, device, self._pool, set())

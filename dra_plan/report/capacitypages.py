@@ -10,7 +10,7 @@ from dra_plan.documents.capacity import CapacityDocument, OwnerCapacity, PlacedC
 from dra_plan.documents.fleet import IdleDevices
 from dra_plan.output import capacity, text
 from dra_plan.output import explain_words as words
-from dra_plan.output.capacity_fleet import why_stranded
+from dra_plan.output.capacity_fleet import why_stranded, withheld
 
 from . import picks, told
 from .bars import BarRow, Bars, Segment
@@ -53,14 +53,17 @@ def _placed(item: OwnerCapacity, document: CapacityDocument) -> list[PlacedCopy]
 
 
 def _bar(of: IdleDevices) -> BarRow:
-    """Devices of one kind: in use before, of use to copies, and stranded, with the reasons."""
+    """Devices of one kind: in use before, withheld, of use to copies, and stranded, with the reasons."""
     stranded = of.stranded or 0
     why = ", ".join(f"{reason.devices} {why_stranded(reason)}" for reason in of.reasons)
     of_use = "idle, not known whether stranded" if of.stranded is None else "of use to copies"
+    held = sum(one.devices for one in of.withheld)
+    in_use = "in use, or parts of what is" if of.profile else "in use"
     return BarRow(
         " ".join(part for part in (of.model or of.driver, of.profile) if part),
         [
-            Segment(of.devices - of.idle, picks.OTHER, f"{of.devices - of.idle} in use or out of reach"),
+            Segment(of.devices - of.idle - held, picks.OTHER, f"{of.devices - of.idle - held} {in_use}"),
+            Segment(held, picks.OTHER, withheld(of)),
             Segment(of.idle - stranded, picks.GOOD, f"{of.idle - stranded} {of_use}"),
             Segment(stranded, picks.BAD, f"{stranded} stranded ({why})"),
         ],

@@ -77,6 +77,33 @@ def test_what_is_left_over_is_not_known_where_a_count_was_ended() -> None:
     assert [kind["stranded"] for kind in kinds(cluster, ONE, max_steps=1)] == [None]
 
 
+def test_what_is_neither_idle_nor_used_up_is_told() -> None:
+    """Of four devices one is idle, one in use, one tainted, and one shared with room left."""
+    shared = slices("a", "gpu-0", "gpu-1")
+    shared["spec"]["devices"][0]["taints"] = [{"key": "xid", "value": "79", "effect": "NoSchedule"}]
+    room = slices("b", "x", "y", allowMultipleAllocations=True, capacity={"memory": {"value": "8Gi"}})
+    taken = claim("share", status={"allocation": allocation("b", "x", consumedCapacity={"memory": "2Gi"}, shareID=ID)})
+    objects = [*gpus(), node("a"), node("b"), shared, room, taken, held("a", "gpu-1"), *TEMPLATES]
+    found = Cluster.of(objects).capacity(ONE)
+    [kind] = found.to_dict()["fleet"]["kinds"]
+    assert (kind["devices"], kind["idle"]) == (4, 1)
+    assert kind["withheld"] == [
+        {"code": "shared", "devices": 1},
+        {"code": "withheld", "message": "taint xid=79:NoSchedule", "devices": 1},
+    ]
+    told = "Neither idle nor used up:\n  gpu.example.com: 1 shared, with room left and 1 (taint xid=79:NoSchedule)\n"
+    assert told in str(found)
+    assert "Neither idle" not in str(Cluster.of([*gpus("a"), held("a", "gpu-1"), *TEMPLATES]).capacity(ONE))
+
+
+ID = "f81d4fae-7dec-11d0-a765-00a0c91e6bf6"
+
+
+@pytest.mark.parametrize(("fixture", "parts"), [("mig", True), ("gpu-fleet", False)])
+def test_that_parts_exclude_each_other_is_said(fixture: str, *, parts: bool) -> None:
+    assert ("Parts of one device exclude each other" in str(Cluster.load([f"fixtures/{fixture}"]).capacity())) is parts
+
+
 def test_parts_count_as_often_as_they_fit_side_by_side() -> None:
     """Seven of the smallest parts fit; after three pairs of them one is left, which is too few for one more pair."""
     small = {"cel": {"expression": 'device.attributes["gpu.nvidia.com"].profile == "1g.5gb"'}}
