@@ -6,6 +6,7 @@ import codecs
 import errno
 import io
 import os
+import shlex
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -46,7 +47,8 @@ def read_sources(
     """Reads everything that the paths name, each file once; what can't be read becomes a fault.
 
     Directories stand for the .yaml, .yml and .json files in them, in name order; `-` is standard input. What is
-    compressed with gzip is unpacked, whatever its name.
+    compressed with gzip is unpacked, whatever its name. A kustomization or a chart is a fault, wherever it is met:
+    what lies in it is not what a cluster gets.
     """
     seen: set[str] = set()
     for given in paths:
@@ -83,7 +85,7 @@ def _to_be_made(name: str, path: Path) -> Fault | None:
     for file, command in wanted.items():
         if (folder / file).is_file():
             what = "a chart" if file == "Chart.yaml" else "a kustomization"
-            made = f"`{command} {folder} | dra-plan ... -` plans what it makes"
+            made = f"`{command} {shlex.quote(str(folder))} | dra-plan ... -` plans what it makes"
             return Fault(name, f"{what}, of which manifests have to be made", hint=made)
     return None
 
@@ -123,6 +125,10 @@ def _directory(name: str, path: Path, faults: list[Fault], *, recursive: bool) -
     has_folders = False
     before = len(faults)
     for folder, folders, files in os.walk(path, onerror=unreadable):
+        if (fault := _to_be_made(folder, Path(folder))) is not None:
+            faults.append(fault)
+            folders.clear()
+            continue
         for file in sorted(Path(folder, file) for file in files if file.endswith(SUFFIXES)):
             # A pipe or device that is named as a path is read; one that happens to lie in a directory may block.
             if file.exists() and not file.is_file():

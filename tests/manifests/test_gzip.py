@@ -69,3 +69,18 @@ def test_a_directory_of_which_manifests_are_made(tmp_path: Path, file: str, said
         assert said.format(tmp_path) in ran.err
         assert ran.err.count("\n") == 1
     assert names(tmp_path / "node.yaml") == ["a"]
+
+
+def test_one_that_is_met_on_the_way_through_directories(tmp_path: Path) -> None:
+    for folder in ("base", "base/deeper", "our chart"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "node.yaml").write_bytes(NODE % b"a")
+    (tmp_path / "base" / "kustomization.yaml").write_text("resources: [node.yaml]\n")
+    (tmp_path / "base" / "deeper" / "node.yaml").write_text("{{ a template }}")
+    (tmp_path / "our chart" / "Chart.yaml").write_text("apiVersion: v2\nname: mine\n")
+    ran = in_process("allocate", "-R", str(tmp_path))
+    assert (ran.status, ran.out) == (2, "")
+    kustomization, chart = ran.err.splitlines()
+    assert f"(`kubectl kustomize {tmp_path}/base | dra-plan ... -` plans what it makes)" in kustomization
+    assert f"(`helm template '{tmp_path}/our chart' | dra-plan ... -` plans what it makes)" in chart
+    assert names(tmp_path) == ["a"]
