@@ -113,7 +113,12 @@ AllowNoPods = Annotated[
 ]
 MaxSteps = Annotated[
     int | None,
-    typer.Option("--max-steps", min=1, metavar="N", help="Search steps per node before the answer is Undecided."),
+    typer.Option(
+        "--max-steps",
+        min=1,
+        metavar="N",
+        help="Search steps per node before the answer is Undecided (default: 250,000).",
+    ),
 ]
 Timeout = Annotated[
     float | None,

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from dra_plan import __version__
+from dra_plan.allocator.allocator import DEFAULT_MAX_STEPS
 from dra_plan.cli.app import app
 from dra_plan.cli.arguments import DUMP
 
@@ -24,6 +25,13 @@ def test_help(command: str, golden: object) -> None:
     assert max(len(line) for line in ran.out.splitlines() if "kubectl get" not in line) <= 80  # that is to be copied
     assert not re.search("[\x1b\u2500-\u257f]", ran.out)
     golden(GOLDEN / f"help-{command or 'dra-plan'}.txt", ran.out)  # type: ignore[operator]
+
+
+def test_the_default_of_max_steps_is_told() -> None:
+    told = {name: " ".join(in_process(name, "--help").out.split()) for name in COMMANDS}
+    having = [name for name, text in told.items() if "--max-steps" in text]
+    assert {"allocate", "capacity", "diff", "grow", "place", "schedule"} <= set(having)
+    assert [name for name in having if f"Undecided (default: {DEFAULT_MAX_STEPS:,})." not in told[name]] == []
 
 
 def test_the_list_of_commands_has_whole_sentences() -> None:
