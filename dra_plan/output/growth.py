@@ -64,7 +64,7 @@ def _sentences(document: GrowthDocument) -> Iterator[str]:
     if document.outcome == "Found":
         yield f"{before}, with the new ones {waiting}. {_least(document)}"
     elif document.outcome == "NotNeeded":
-        yield f"{before}. No new node is {'needed for them' if waiting else 'of use'}."
+        yield f"{before}. {_no_help(document)}"
     else:
         yield f"{before}."
         yield _undecided(document)
@@ -72,6 +72,15 @@ def _sentences(document: GrowthDocument) -> Iterator[str]:
         names = listed([_pod(pod) for pod in document.evicted])
         number = len(document.evicted)
         yield f"{counted(number, 'pod')} {'has' if number == 1 else 'have'} to go for others: {names}."
+
+
+def _no_help(document: GrowthDocument) -> str:
+    if not document.beyond_help:
+        return f"No new node is needed for {'it' if document.pods == 1 else 'them'}."
+    likes = listed([kind.like for kind in document.kinds])
+    others = len(document.beyond_help)
+    whom = "it" if document.pods == 1 else f"the other {others:,}" if document.bound_before else "any of them"
+    return f"New nodes like {likes} would not help {whom}."
 
 
 def _least(document: GrowthDocument) -> str:

@@ -56,7 +56,11 @@ def fill_growth(made: Page, answer: GrowthPlan, inventory: Inventory | None, vie
 def _headline(document: GrowthDocument) -> str:
     helped = document.pods - len(document.beyond_help)
     if document.outcome == "NotNeeded":
-        return "No new node is of use" if document.beyond_help and not helped else "No new node is needed"
+        if not document.beyond_help:
+            return "No new node is needed"
+        if not helped:
+            return "No new node is of use"
+        return f"New nodes would not help {words.counted(len(document.beyond_help), 'pod')}"
     if document.at_most is None:
         return "Undecided: not every pod is bound with what was tried"
     number = len(document.nodes)
@@ -68,7 +72,8 @@ def _add_answer(made: Page, answer: GrowthPlan, document: GrowthDocument, bound:
     counts = [TriedNumber(like=kind.like, count=kind.count or 0) for kind in document.kinds]
     enough = document.at_most is not None
     tone = picks.GOOD if enough else picks.BAD
-    word = {"Found": "enough", "NotNeeded": "not needed"}.get(document.outcome, "undecided")
+    spare = "no help" if document.beyond_help else "not needed"
+    word = {"Found": "enough", "NotNeeded": spare}.get(document.outcome, "undecided")
     name = growth.tried(counts) if enough else "What was tried last"
     line = f"{len(bound)} of {words.counted(document.pods, 'pod')} bound"
     marks: list[dict[int, Mark]] = []

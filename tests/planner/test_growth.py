@@ -170,6 +170,22 @@ def test_names_choose_which_pods_are_scheduled() -> None:
     assert cluster.grow("p1", like="a").document.outcome == "NotNeeded"
 
 
+@pytest.mark.parametrize(
+    ("fitting", "said"),
+    [
+        (3, "the scheduler binds 3 of 5 pods that wait for a node. New nodes like bare would not help the other 2."),
+        (0, "the scheduler binds 0 of 2 pods that wait for a node. New nodes like bare would not help any of them."),
+    ],
+)
+def test_nodes_that_do_not_help_the_others_are_said_not_to(fitting: int, said: str) -> None:
+    """Cpu for new pods is there, and for two pods no device is: nodes without devices are no help."""
+    wants = [pod(f"gpu-{number}", templates={"gpu": "one"}) for number in range(2)]
+    plan = Cluster.of([gpus()[0], node("bare"), template("one"), *many(fitting), *wants]).grow(like="bare")
+    assert plan.document.outcome == "NotNeeded"
+    assert said in str(plan)
+    assert "needed for" not in str(plan)
+
+
 def test_edits_come_first() -> None:
     found = Cluster.of(mid_life()).drain("a").grow(like="c").to_dict()
     assert [edit["edit"] for edit in found["whatIf"]] == ["Drain"]

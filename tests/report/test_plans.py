@@ -64,6 +64,10 @@ def test_growth_that_needs_nothing_and_that_finds_nothing() -> None:
     assert "No new node is needed" in page.text
     hopeless = _load("gpu-fleet").grow("pod/next-gen", like="hopper-1")
     assert "No new node is of use" in read(_load("gpu-fleet").page(hopeless)).text
+    partly = _load("gpu-fleet").grow("pod/next-gen", "pod/finetune", like="hopper-1")
+    page = read(_load("gpu-fleet").page(partly))
+    assert "New nodes would not help 1 pod" in page.text
+    assert "needed" not in page.data["picks"][0]["word"]
 
 
 def test_growth_that_reaches_its_limit_says_what_was_tried() -> None:
