@@ -126,6 +126,9 @@ class ComparedPod(DocumentPart, frozen=True, kw_only=True):
     node_name: str | None
     devices: Annotated[list[str], Meta(description="DRIVER/POOL/DEVICE of its claims.")]
     message: str | None
+    running: Annotated[
+        bool, Meta(description="It runs on its node in this state; else it waits, and the scheduler binds it.")
+    ] = False
 
 
 class ChangedPod(DocumentPart, frozen=True, kw_only=True):

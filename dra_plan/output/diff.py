@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from dra_plan import shown
 from dra_plan.allocator import Outcome
@@ -17,7 +17,7 @@ from dra_plan.documents.diff import (
     DiffReason,
 )
 
-from . import text, whatif
+from . import preemption, text, whatif
 from .columns import Paragraph, Screen, Table
 from .explain_words import counted, listed
 from .formats import Format, Formats, choose, of_tables
@@ -50,7 +50,7 @@ MOST_HELD = 20
 
 def table(document: DiffDocument, _screen: Screen | None) -> list[Part]:
     """What differs; pods and pools that differ in the same way are told once, with their number."""
-    parts: list[Part] = [*_tables(document), *_reasons(document)]
+    parts: list[Part] = [*_tables(document), *_other_messages(document), *_reasons(document)]
     return [*parts, *ends(document)] if parts else ["No difference.", *ends(document)]
 
 
@@ -61,13 +61,14 @@ def wide(document: DiffDocument, _screen: Screen | None) -> list[Part]:
         for node in one.nodes:
             made.add(text.claim_set_name(one), node.name, node.before or "", node.after or "")
     nodes = [made] if made.rows else []
-    parts: list[Part] = [*_tables(document, None), *nodes, *_reasons(document)]
+    parts: list[Part] = [*_tables(document, whole=True), *nodes, *_reasons(document)]
     return [*parts, *ends(document)] if parts else ["No difference.", *ends(document)]
 
 
-def _tables(document: DiffDocument, most: int | None = MOST_HELD) -> Iterator[Table]:
-    pools = _pools(document), _held(document, most)
-    for made in (_claim_sets(document), _pods(document), *pools, _selectors(document)):
+def _tables(document: DiffDocument, *, whole: bool = False) -> Iterator[Table]:
+    """A table for each kind of thing; with `whole` messages, pods and claims that are left out otherwise, too."""
+    pools = _pools(document), _held(document, None if whole else MOST_HELD)
+    for made in (_claim_sets(document), _pods(document, whole=whole), *pools, _selectors(document)):
         if made.rows:
             yield made
 
@@ -108,16 +109,25 @@ def _set_state(state: ComparedSet | None) -> str:
     return f"{word}: {'; '.join([*state.messages[:MOST_MESSAGES], *more])}" if state.messages else word
 
 
-def _pods(document: DiffDocument) -> Table:
+def _pods(document: DiffDocument, *, whole: bool) -> Table:
     made = Table(("POD", "CHANGE", "BEFORE", "AFTER"), flexible=(0, 2, 3))
     alike: dict[tuple[str, str, str, str], list[ChangedPod]] = {}
     for pod in document.pods:
-        cells = (change(pod.change), _pod_state(pod.before), _pod_state(pod.after), _alone(pod))
-        alike.setdefault(cells, []).append(pod)
+        if whole or pod.change != "OtherMessage":
+            before, after = (_pod_state(state, whole=whole) for state in (pod.before, pod.after))
+            alike.setdefault((change(pod.change), before, after, _alone(pod)), []).append(pod)
     for cells, pods in alike.items():
         named = listed([f"{pod.namespace}/{pod.name}" for pod in pods])
         made.add(named, cells[0], cells[1], f"{cells[2]}{cells[3]}")
     return made
+
+
+def _other_messages(document: DiffDocument) -> Iterator[str]:
+    """Pods without a node in both states, of which the table has no rows."""
+    named = [f"{pod.namespace}/{pod.name}" for pod in document.pods if pod.change == "OtherMessage"]
+    if named:
+        gets = "gets another message" if len(named) == 1 else "get other messages"
+        yield f"{listed(named)} {gets}, and no node in either state (-o wide)."
 
 
 def _alone(pod: ChangedPod) -> str:
@@ -128,12 +138,24 @@ def _alone(pod: ChangedPod) -> str:
     return said or (" (has room if no other pod waits)" if pod.fits_alone else "")
 
 
-def _pod_state(state: ComparedPod | None) -> str:
+def _pod_state(state: ComparedPod | None, *, whole: bool) -> str:
     if state is None:
         return "not there"
     if state.node_name:
-        return f"{state.node_name}{': ' if state.devices else ''}{listed(state.devices) if state.devices else ''}"
-    return f"{state.outcome}: {state.message}" if state.message else state.outcome
+        verb = "runs on" if state.running else "gets"
+        return f"{verb} {state.node_name}{' with ' if state.devices else ''}{_by_pool(state.devices)}"
+    message = state.message or ""
+    message = message if whole else preemption.without(message)
+    return f"{state.outcome}: {message}" if message else state.outcome
+
+
+def _by_pool(devices: Sequence[str]) -> str:
+    """The devices, DRIVER/POOL: DEVICE and DEVICE."""
+    pools: dict[str, list[str]] = {}
+    for device in devices:
+        pool, _, name = device.rpartition("/")
+        pools.setdefault(pool, []).append(name)
+    return "; ".join(f"{pool}: {listed(names)}" for pool, names in pools.items())
 
 
 def _pools(document: DiffDocument) -> Table:
@@ -142,7 +164,7 @@ def _pools(document: DiffDocument) -> Table:
     for pool in document.pools:
         alike.setdefault((pool.driver, pool.change, "; ".join(_what(pool))), []).append(pool.pool)
     for (driver, change, what), names in alike.items():
-        made.add(driver, listed(names), change, what)
+        made.add(driver, listed(names), change, f"each: {what}" if len(names) > 1 and what else what)
     return made
 
 
@@ -162,7 +184,7 @@ def _held(document: DiffDocument, most: int | None = MOST_HELD) -> Table:
     made = Table(("CLAIM", "CHANGE", "PODS", "DEVICES"), flexible=(0, 2, 3))
     for (holder, word), devices in list(_by_claim(document).items())[:most]:
         pods = listed([f"{holder[0]}/{pod}" for pod in holder[2:]])
-        made.add("/".join(holder[:2]), word, pods, f"{_HELD[word]}: {listed(devices)}")
+        made.add("/".join(holder[:2]), word, pods, f"{_by_pool(devices)}, {_HELD[word]}")
     return made
 
 
@@ -176,7 +198,7 @@ def _by_claim(document: DiffDocument) -> dict[tuple[tuple[str, ...], str], list[
 
 
 def _selectors(document: DiffDocument) -> Table:
-    made = Table(("SELECTOR", "OF", "MATCHED", "MATCHES"), flexible=(0, 1))
+    made = Table(("SELECTOR", "OF", "DEVICES BEFORE", "AFTER"), flexible=(0, 1))
     for one in document.selectors:
         users = listed([f"{user.kind.lower()}/{user.name}" for user in one.used_by])
         made.add(one.expression, users, str(one.before), str(one.after))

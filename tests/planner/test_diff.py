@@ -12,6 +12,7 @@ import pytest
 from msgspec import structs
 
 from dra_plan import Cluster
+from dra_plan.output import preemption
 from dra_plan.planner.differences import switches
 from tests.cli.running import in_process
 from tests.conformance.recorded import cases, gates, version
@@ -284,6 +285,39 @@ def test_a_pod_that_would_go_elsewhere_alone_is_asked_about_without_those_that_h
     assert (gained.change, [one.name for one in gained.freed_by]) == ("Gained", ["a-first"])
 
 
+def test_pods_that_run_are_told_from_those_that_would_be_bound() -> None:
+    runs = running("runs", "a", "runs-gpu-x7k2p", templates={"gpu": "one"}, metadata=owned("ReplicaSet", "rs"))
+    cluster = Cluster.of([*gpus("a", "b", each=1), template("one"), runs, generated("runs", "gpu", "a", "gpu-0")])
+    found = cluster.diff(cluster.drain("a"))
+    [moved] = found.pods
+    assert moved.before
+    assert moved.after
+    assert (moved.before.running, moved.after.running) == (True, False)
+    assert f"runs on a with {GPU}/a: gpu-0   gets b with {GPU}/b: gpu-0" in str(found)
+
+
+def test_pods_with_another_message_are_told_in_a_line_and_wide_in_rows(tmp_path: Path) -> None:
+    (tmp_path / "full.json").write_text(json.dumps({"kind": "List", "items": [*BASE[:-1], pod("wants", cpu="900")]}))
+    command = ("diff", str(tmp_path / "full.json"), "--cordon", "a")
+    told = in_process(*command).out
+    assert "default/wants gets another message, and no node in either state (-o wide)." in told
+    assert "Insufficient" not in told
+    whole = in_process(*command, "-o", "wide").out
+    assert "default/wants   Other message   Unschedulable: 0/2 nodes are available: 2 Insufficient cpu." in whole
+    assert "Preemption is not helpful" in whole
+    assert "another message" not in whole
+
+
+def test_what_the_scheduler_says_of_preemption_is_left_out_only_where_it_is_no_help() -> None:
+    no_help = "0/3 nodes are available: 3 x. still not schedulable, preemption: 0/3 nodes are available: 3 Preemption"
+    assert preemption.without(f"{no_help} is not helpful for scheduling.") == "0/3 nodes are available: 3 x."
+    some = (
+        "0/3 nodes are available: 3 x. preemption: 0/3 nodes are available: 1 No preemption victims found, 2 Preemption"
+    )
+    for message in (f"{some} is not helpful for scheduling.", f"{no_help} is not helpful for scheduling. More", ""):
+        assert preemption.without(message) == message
+
+
 # Pools and selectors
 
 
@@ -315,6 +349,7 @@ def test_devices_and_pools_that_come_and_go_are_told() -> None:
     assert pools["net.example.com", "c"]["change"] == "Gone"
     assert pools[GPU, "d"]["change"] == "New"
     assert pools[GPU, "a"]["devicesNew"] == ["gpu-2"]
+    assert "a and b   Changed   each: 1 device new: gpu-2" in str(before.diff(after))
 
 
 def holding(*devices: str) -> list[Plain]:
@@ -339,7 +374,8 @@ def test_a_claim_whose_device_is_gone_has_lost_it() -> None:
     assert back == structs.replace(lost, change="Gained")
     assert list(after.diff(after)) == []
     told = str(before.diff(after))
-    assert f"default/runs-gpu-x7k2p   Lost     default/runs   no longer published: {GPU}/a/gpu-1" in told
+    assert f"default/runs-gpu-x7k2p   Lost     default/runs   {GPU}/a: gpu-1, no longer published" in told
+    assert re.search("SELECTOR +OF +DEVICES BEFORE +AFTER", told)
     assert "Allocated claims: 1 Lost." in told
 
 

@@ -74,6 +74,7 @@ def _state(pod: ScheduledPod, devices: Mapping[tuple[str, str], list[str]]) -> C
         node_name=pod.node_name,
         devices=devices.get((pod.namespace, pod.name), []),
         message=pod.message or pod.waiting or None,
+        running=pod.outcome == "Bound" and not pod.attempts,
     )
 
 
