@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
 
 from dra_plan.errors import UsageError
 
-STDIN = "-"
-_FILES = (".yaml", ".yml", ".json", ".gz")
-
+if TYPE_CHECKING:
+    from dra_plan.api.inventory import Inventory
 
 OBJECTS = "kubectl get deviceclasses,resourceslices,resourceclaims,resourceclaimtemplates,pods -A -o json"
 """Brings what `validate` judges that a cluster has."""
@@ -67,11 +67,30 @@ def of_cluster(command: str, owner: str = "") -> str:
 
 
 def _is_path(argument: str) -> bool:
-    if argument == STDIN or argument.endswith((*_FILES, "/")) or argument.startswith((".", "/", "~")):
-        return True
-    from dra_plan.manifests.sources import is_there
+    from dra_plan.manifests.sources import is_meant_as_path, is_there
 
-    return is_there(argument)
+    return is_meant_as_path(argument) or is_there(argument)
+
+
+def refuse_missing_files(owners: Iterable[str], inventories: Iterable[Inventory]) -> None:
+    """Raises UsageError for what was taken for NAMESPACE/NAME, if that is a directory and no namespace of the input."""
+    from pathlib import Path
+
+    from dra_plan.manifests import kinds
+
+    places = [(owner, owner.partition("/")) for owner in owners]
+    asked = [(owner, first) for owner, (first, slash, _) in places if slash and kinds.named(first) is None]
+    asked = [(owner, first) for owner, first in asked if Path(first).is_dir()]
+    if not asked:
+        return
+    known = {
+        each.metadata.namespace.lower()
+        for inventory in inventories
+        for each in (*inventory.pods, *inventory.workloads, *inventory.claims)
+    }
+    missing = [f"{owner}: no such file or directory" for owner, first in asked if first.lower() not in known]
+    if missing:
+        raise UsageError.of_lines(missing)
 
 
 def _names_kind(owners: list[str]) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dra_plan.cli import live, options, whatif
-from dra_plan.cli.arguments import tell_apart
+from dra_plan.cli.arguments import refuse_missing_files, tell_apart
 from dra_plan.cli.exits import Exit, of_document
 from dra_plan.cli.reporting import Reporting, page_of
 
@@ -84,12 +84,15 @@ def diff(
         is_live = live.is_wanted(context, told_apart.paths, None)
         namespace = namespace_of(context, told_apart.owners, is_live=is_live)
         states = [loaded(context, given) for given in _states(context, told_apart.paths)]
+        refuse_missing_files(told_apart.owners, [state.inventory for state in states])
         before, after = states[0], states[-1]
         after = _under(after, to_kubernetes_version, to_feature_gates, to_quirks)
         after = whatif.changed(context, after)
         if after is before:
+            names = " and ".join(map(repr, told_apart.owners))
             raise UsageError(
-                "nothing to compare: name a second state, or say what changes (--drain, --to-..., see --help)"
+                f"nothing to compare: {f'no file is named {names}; ' if names else ''}name a second state, or say what"
+                " changes (--drain, --to-..., see --help)"
             )
         found = before.diff(
             after,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import typer
 
 from dra_plan.cli import live, options, whatif
-from dra_plan.cli.arguments import nothing_to_read, tell_apart
+from dra_plan.cli.arguments import nothing_to_read, refuse_missing_files, tell_apart
 from dra_plan.cli.loading import load_cluster
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def opened(context: typer.Context) -> Opened:
     may_ask = live.asked(context).wanted or live.is_plugin()
     paths, owners = tell_apart(given.get("paths"), filenames, command=str(context.info_name), live=may_ask)
     cluster = loaded(context, paths, filenames)
+    refuse_missing_files(owners, [cluster.inventory])
     namespace = namespace_of(context, owners, is_live=live.is_wanted(context, paths, filenames))
     found = context.meta[OPENED] = Opened(whatif.changed(context, cluster), owners, namespace, selector)
     return found

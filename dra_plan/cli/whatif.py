@@ -102,9 +102,23 @@ def changed(context: typer.Context, cluster: Cluster) -> Cluster:
     values = {name: iter(context.params[name] or ()) for name in NAMES}
     for option in context.meta[_ORDER]:
         text = next(values[option])
-        if not (option == "drain" and text == EACH and context.info_name == "diff"):
-            cluster = cluster.edited(_edit(option, text, cluster.inventory))
+        if option == "drain" and text == EACH:
+            if context.info_name == "diff":
+                continue
+            _refuse_each(context, cluster.inventory)
+        cluster = cluster.edited(_edit(option, text, cluster.inventory))
     return cluster
+
+
+def _refuse_each(context: typer.Context, inventory: Inventory) -> None:
+    """Raises UsageError where no node is named so, and the command does not drain each."""
+    from dra_plan.errors import UsageError
+
+    if all(node.metadata.name != EACH for node in inventory.nodes):
+        raise UsageError(
+            f"--drain {EACH}: `dra-plan diff --drain {EACH}` drains each node in turn, `dra-plan {context.info_name}`"
+            " one: --drain NODE"
+        )
 
 
 def _edit(option: str, text: str, inventory: Inventory) -> Edit:

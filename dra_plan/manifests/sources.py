@@ -90,6 +90,11 @@ def _to_be_made(name: str, path: Path) -> Fault | None:
     return None
 
 
+def is_meant_as_path(name: str) -> bool:
+    """Whether a text, by its form, can only be meant as a path: whether there is such a file or not."""
+    return name == STDIN or name.endswith((*SUFFIXES, gzipped.SUFFIX, "/")) or name.startswith((".", "/", "~"))
+
+
 def is_there(name: str | os.PathLike[str]) -> bool:
     """Whether a path is that of a file or directory; not if it is too long to be one."""
     try:

@@ -15,7 +15,6 @@ from dra_plan.api.workloads import pod_template
 from dra_plan.claimsets.index import Index
 from dra_plan.claimsets.podstate import ended
 from dra_plan.manifests import kinds
-from dra_plan.whatif.absentpods import absent_pods_notice
 
 
 def of_devices(inventory: Inventory) -> list[Notice]:
@@ -48,6 +47,8 @@ def of_preemption(inventory: Inventory, *, evicts: bool) -> list[Notice]:
 
 def of_leaving(index: Index, event: str, nodes: Iterable[Node] | None = None) -> list[Notice]:
     """Pods that claims are reserved for and that the input lacks, where pods leave these nodes, or any node."""
+    from dra_plan.whatif.absentpods import absent_pods_notice
+
     absent = index.absent_pods
     found = absent.all if nodes is None else dict.fromkeys(name for node in nodes for name in absent.on(node))
     return [absent_pods_notice(list(found), event)] if found else []

@@ -44,11 +44,15 @@ class AddNodes:
 
         Raises UsageError for neither, or a file without exactly one node; InputError for a file that can't be read.
         """
-        from dra_plan.manifests.sources import is_there
+        from dra_plan.manifests.sources import is_meant_as_path, is_there
 
-        known = [node.metadata.name for node in inventory.nodes]
-        if like in known or not is_there(like):
-            return cls(count, os.fspath(like))
+        name = os.fspath(like)
+        if any(node.metadata.name == name for node in inventory.nodes):
+            return cls(count, name)
+        if not is_there(like):
+            if "/" in name or is_meant_as_path(name):
+                raise UsageError(f"{name}: no such file or directory")
+            return cls(count, name)
         from dra_plan.manifests.load import load
 
         template = load([like])

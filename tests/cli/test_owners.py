@@ -166,3 +166,51 @@ def test_names_joined_are_one_set() -> None:
     ran = in_process("allocate", OWNERS, "lone", PENDING, "--together", "-o", "json")
     [one] = json.loads(ran.out)["claimSets"]
     assert [claim["name"] for claim in one["claims"]] == [f"{PENDING}-gpu", "lone"]
+
+
+# Names, and paths that are not there
+
+
+@pytest.fixture
+def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the working directory there are directories named like a namespace, like a kind and like nothing else."""
+    for name in ("prod", "pod", "dumps"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("folders")
+@pytest.mark.parametrize(
+    ("command", "arguments"),
+    [
+        ("explain", ()),
+        ("schedule", ()),
+        ("capacity", ()),
+        ("diff", ()),
+        ("diff", ("--drain", "node-1")),
+        ("diff", ("--drain", "each")),
+    ],
+)
+def test_what_can_be_no_name_and_is_no_file_is_said_to_be_missing(command: str, arguments: tuple[str, ...]) -> None:
+    ran = in_process(command, OWNERS, "dumps/after", *arguments)
+    assert (ran.status, ran.err) == (2, "error: dumps/after: no such file or directory\n")
+
+
+@pytest.mark.usefixtures("folders")
+def test_a_directory_that_is_named_like_a_namespace_or_a_kind_hides_no_pod() -> None:
+    assert planned(f"prod/{PENDING}") == planned(f"pod/{PENDING}") == [POD]
+    assert "no such file" not in in_process("explain", OWNERS, "prod/other").err
+    assert "no such file" not in in_process("explain", OWNERS, "pod/other").err
+
+
+def test_a_second_state_that_is_not_there_is_said_to_be_no_file() -> None:
+    err = in_process("diff", OWNERS, "serve").err
+    assert err.startswith("error: nothing to compare: no file is named 'serve'; name a second state")
+
+
+@pytest.mark.parametrize("like", ["nofile.yaml", "./nofile", "dumps/node"])
+def test_a_model_that_can_be_no_node_and_is_no_file_is_said_to_be_missing(like: str) -> None:
+    for arguments in (("grow", OWNERS, "--like", like), ("schedule", OWNERS, "--add-nodes", f"2={like}")):
+        ran = in_process(*arguments)
+        assert (ran.status, ran.err) == (2, f"error: {like}: no such file or directory\n")
+    assert "unknown node 'gpu-x'" in in_process("grow", OWNERS, "--like", "gpu-x").err

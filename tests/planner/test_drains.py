@@ -210,9 +210,17 @@ def test_exit_status(arguments: tuple[str, ...], status: int) -> None:
     assert ran.status == status, ran.err
 
 
-def test_only_diff_drains_each() -> None:
-    ran = in_process("schedule", QUICKSTART, "--drain", "each")
-    assert (ran.status, "unknown node 'each'" in ran.err) == (2, True)
+@pytest.mark.parametrize("command", ["schedule", "allocate", "capacity", "grow"])
+def test_only_diff_drains_each(command: str) -> None:
+    like = ("--like", "gpu-a") if command == "grow" else ()
+    ran = in_process(command, QUICKSTART, "--drain", "each", *like)
+    told = f"`dra-plan diff --drain each` drains each node in turn, `dra-plan {command}` one: --drain NODE"
+    assert (ran.status, ran.err) == (2, f"error: --drain each: {told}\n")
+
+
+def test_a_node_may_be_named_each(tmp_path: Path) -> None:
+    (tmp_path / "each.json").write_text(json.dumps({"kind": "List", "items": [node("each"), node("other"), pod("p")]}))
+    assert "error" not in in_process("schedule", str(tmp_path / "each.json"), "--drain", "each").err
     with pytest.raises(UsageError, match="unknown node 'each'"):
         Cluster.load(QUICKSTART).drain("each")
 
