@@ -151,11 +151,12 @@ def _configuration(path: str | None, *, allow: bool) -> tuple[dict[str, Any] | N
     found = load_items([path])
     if len(found) != 1:
         raise UsageError(f"--config {path}: wanted one {config.KIND}, found {len(found)} documents")
-    [(document, _, place)] = found
+    [item] = found
+    document = item.value
     config.check_kind(document)
     unknown = unknown_fields(document)
     if unknown:
-        places = zip(unknown, place.lines(unknown), strict=True)
+        places = zip(unknown, item.place.lines(unknown), strict=True)
         raise ManifestErrors([Fault(path, config.UNKNOWN, line, path=render(field)) for field, line in places])
     if not allow:
         return document, None

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from msgspec import Struct
+
 from dra_plan.api.notice import Origin
 
 from .extents import DocumentText, TextFinder
@@ -60,7 +62,7 @@ class Header(NamedTuple):
 NO_HEADER = Header()
 
 
-class Item(NamedTuple):
+class Item(Struct, frozen=True):
     """One object of a document, with the header that it has or inherits from a typed List."""
 
     value: dict[str, Any]

@@ -13,6 +13,8 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from msgspec import Struct
+
 from .yaml_builder import Builder
 from .yaml_merge import YamlError
 from .yaml_scalars import SPECIAL_WORDS
@@ -41,7 +43,7 @@ _Made = Callable[[Words, dict[int, int], int], Any]
 """Makes a value of the words of a document; notes the lines of outer maps, counted from the document's first line."""
 
 
-class LaidOut(NamedTuple):
+class LaidOut(Struct, frozen=True):
     """What a document is: its value, its line, and the lines of its outer maps by `id`."""
 
     value: Any

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec import Struct
 
 from .yaml_builder import Builder
 from .yaml_layouts import Layouts
@@ -18,7 +20,7 @@ _CONTENT = re.compile(r"^(?!---(?:\s|\Z))[ \t]*[^\s#%]|^[ \t]+%|^---[ \t]+[^#\s]
 _DIRECTIVE = re.compile(r"^%", re.MULTILINE)
 
 
-class YamlDocument(NamedTuple):
+class YamlDocument(Struct, frozen=True):
     """One document: its value or its fault, and the text around it.
 
     `starts` has the lines of the outer maps, by `id`.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from dra_plan.allocator import Pool, PoolDevice, View
 from dra_plan.allocator.pools import PoolSlice
@@ -93,6 +93,9 @@ class Input:
         self._objects = [
             (subject, subject.obj) for subject in subjects if subject.obj is not None and not _hides_devices(subject)
         ]
+        self._of_type: dict[type[Any], list[tuple[Subject, Any]]] = {}
+        for subject, obj in self._objects:
+            self._of_type.setdefault(type(obj), []).append((subject, obj))
         self.view = View(
             target,
             classes={subject.name: device_class for subject, device_class in self.of(DeviceClass)},
@@ -101,9 +104,9 @@ class Input:
             given_rules=[rule for _, rule in self.of(DeviceTaintRule)],
         )
 
-    def of(self, kind: type[_Object]) -> Iterator[tuple[Subject, _Object]]:
-        """The objects of a type with their subjects, in input order."""
-        return ((subject, obj) for subject, obj in self._objects if isinstance(obj, kind))
+    def of(self, kind: type[_Object]) -> Sequence[tuple[Subject, _Object]]:
+        """The objects of exactly this type with their subjects, in input order."""
+        return self._of_type.get(kind, ())
 
     def pods(self) -> Iterator[tuple[Subject, FieldPath, PodSpec]]:
         """The pod specs of pods and workloads, with their paths."""

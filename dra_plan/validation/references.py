@@ -181,10 +181,11 @@ def _named(
 
 
 def _admin(given: Input) -> Found:
+    asking = [request for request in given.requests() if request.want.admin]
+    if not asking:
+        return
     labels = {subject.name: namespace.metadata.labels or {} for subject, namespace in given.of(Namespace)}
-    for request in given.requests():
-        if not request.want.admin:
-            continue
+    for request in asking:
         path, namespace = (*request.path, "adminAccess"), request.subject.namespace
         if namespace not in labels:
             message = f'namespace {namespace} needs the label {ADMIN_LABEL}: "true"; it is not in the input'

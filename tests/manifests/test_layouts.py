@@ -69,9 +69,9 @@ def _lines(value: Any, starts: dict[int, int]) -> list[int]:
 
 
 def together(text: str) -> Iterator[tuple[int, int, Any, str, list[int]]]:
-    for number, line, _, _, value, fault, starts in read_documents(text):
-        told = "" if fault is None else f"{fault.message} {fault.line}"
-        yield number, line, value, told, [] if fault else _lines(value, starts)
+    for one in read_documents(text):
+        told = "" if one.fault is None else f"{one.fault.message} {one.fault.line}"
+        yield one.number, one.line, one.value, told, [] if one.fault else _lines(one.value, one.starts)
 
 
 def agree(text: str) -> None:
