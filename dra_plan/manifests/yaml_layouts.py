@@ -25,16 +25,18 @@ MAX_LAYOUTS = 256
 """Layouts that are kept of one source."""
 
 _SPECIAL = "|".join(sorted((re.escape(word) for word in SPECIAL_WORDS if word[:1].isalpha()), key=len, reverse=True))
+_FIRST = "".join(sorted({word[0] for word in SPECIAL_WORDS if word[:1].isalpha()}))
+"""What special words begin with: few words do, and only those are compared with each of them."""
 _END = r"(?=[\s,\]}]|\Z)"
 _NO_NUMBER = (
     r"[0-9]{1,15}(?:[KMGTPE]i|[numkMGTP])"  # a quantity
     r"|[0-9]{1,9}\.[0-9]{1,9}\.[0-9][0-9.]{0,30}"  # a version
     r"|[0-9][0-9A-Za-z]{0,30}-[0-9A-Za-z]{1,30}-[0-9A-Za-z-]{1,60}"  # a UUID or a date
 )
-_WORD = rf'(?<!")(?:(?!(?:{_SPECIAL}){_END})[A-Za-z][A-Za-z0-9_./-]{{0,199}}|{_NO_NUMBER}){_END}'
+_WORD = rf'(?<!")(?:(?!(?=[{_FIRST}])(?:{_SPECIAL}){_END})[A-Za-z][A-Za-z0-9_./-]{{0,199}}|{_NO_NUMBER}){_END}'
 _QUOTED = r'(?<=[\s{\[,]")[A-Za-z0-9_./-]{1,200}(?="[\s,\]}])'
 _NUMBER = rf"(?<=: )(?:0|[1-9][0-9]{{0,17}}){_END}"
-_WORDS = re.compile(rf'(?<![^\s{{\[,"])({_WORD}|{_QUOTED}|{_NUMBER})')
+_WORDS = re.compile(rf'(?<![^\s{{\[,"])(?=[A-Za-z0-9])({_WORD}|{_QUOTED}|{_NUMBER})')
 _OPEN, _CLOSE = "\ue000", "\ue001"
 _MARK = re.compile(f"{_OPEN}([0-9]+){_CLOSE}")
 
