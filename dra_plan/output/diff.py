@@ -41,7 +41,7 @@ MOST_MESSAGES = 3
 MOST_VALUES = 4
 """Changed values of a pool that are told."""
 
-_HELD = {"Lost": "no longer published", "Gained": "now published"}
+HELD = {"Lost": "no longer published", "Gained": "now published"}
 """What became of devices that claims have, in words."""
 
 MOST_HELD = 20
@@ -184,7 +184,7 @@ def _held(document: DiffDocument, most: int | None = MOST_HELD) -> Table:
     made = Table(("CLAIM", "CHANGE", "PODS", "DEVICES"), flexible=(0, 2, 3))
     for (holder, word), devices in list(_by_claim(document).items())[:most]:
         pods = listed([f"{holder[0]}/{pod}" for pod in holder[2:]])
-        made.add("/".join(holder[:2]), word, pods, f"{_by_pool(devices)}, {_HELD[word]}")
+        made.add("/".join(holder[:2]), word, pods, f"{_by_pool(devices)}, {HELD[word]}")
     return made
 
 

@@ -55,6 +55,7 @@ def fill_diff(made: Page, answer: ClusterDiff, scenes: list[Scene]) -> None:
         marks = [dict(_of_pod(state, at)) if state is not None else {} for state, at in sides]
         alone = structs.replace(document, claim_sets=[], pods=[pod], pools=[], held_devices=[], selectors=[])
         _add(made, f"pod/{pod.namespace}/{pod.name} (scheduled)", pod, alone, marks)
+    made.harm_word = "has it" if document.held_devices else ""
     for held in _by_claim(document.held_devices):
         marks = [_of_devices(held, drawn) for drawn in scenes]
         alone = structs.replace(document, claim_sets=[], pods=[], pools=[], selectors=[], held_devices=held)
@@ -112,7 +113,8 @@ def _of_devices(held: Iterable[HeldDevice], drawn: Scene) -> dict[int, Mark]:
     for one in held:
         for device in drawn.by_device.get(f"{one.driver}/{one.pool}/{one.device}", ())[:1]:
             where = drawn.home[id(device)]
-            made.setdefault(where.number, Mark(picks.OTHER, "has a device of the claim")).gets[device.at] = ""
+            mark = made.setdefault(where.number, Mark(_TONES[one.change], "has a device of the claim"))
+            mark.harms[device.at] = diff.HELD[one.change]
     return made
 
 

@@ -399,7 +399,9 @@ def test_a_lost_device_is_a_loss(tmp_path: Path) -> None:
     names = [str(tmp_path / f"{name}.json") for name in ("before", "after")]
     ran = in_process("diff", *names, "-o", "name", "--report", f"html={tmp_path / 'page.html'}")
     assert (ran.status, ran.out) == (1, "resourceclaim/default/runs-gpu-x7k2p Lost\n")
-    assert "1 loss" in (tmp_path / "page.html").read_text()
+    page = (tmp_path / "page.html").read_text()
+    assert "1 loss" in page
+    assert "gpu-1: has it, no longer published" in page
     back = in_process("diff", *reversed(names), "-o", "markdown")
     assert (back.status, "| Gained |" in back.out) == (0, True)
 
