@@ -48,6 +48,7 @@ class Fleet:
     def __init__(self, view: View, nodes: Iterable[Node]) -> None:
         self._view = view
         self._pools: dict[PoolID, _SeenPool] = {}
+        self._kinds: dict[tuple[str, int], DeviceKind] = {}
         self._totals: Counter[DeviceKind] = Counter()
         self._withheld: dict[DeviceKind, Counter[str]] = {}
         """What is neither idle nor used up, by what is in the way; "" for what is shared and has room."""
@@ -75,15 +76,22 @@ class Fleet:
         left = PoolRemainder(self._view, seen.pool)
         for device in left.devices:
             if device.id in seen.nodes:
-                kind = partitions.kind(device)
+                kind = self._kind(device)
                 self._totals[kind] += 1
                 state, _ = left.state(device)
-                withheld = left.withheld(device) if state != "Allocated" else ""
+                withheld = left.withheld(device) if state not in ("Available", "Allocated") else ""
                 if state == "Available":
                     seen.idle[device.id] = device
                     seen.parts = seen.parts or bool(device.consumption)
                 elif state == "Shared" or withheld:
                     self._withheld.setdefault(kind, Counter())[withheld] += 1
+
+    def _kind(self, device: PoolDevice) -> DeviceKind:
+        """The device's kind, found once for devices of a driver that are one in the input."""
+        key = device.id.driver, id(device.device)
+        if key not in self._kinds:
+            self._kinds[key] = partitions.kind(device)
+        return self._kinds[key]
 
     # -- how counts end ------------------------------------------------------------------------------------------------
 
@@ -119,13 +127,13 @@ class Fleet:
         reasons: dict[DeviceKind, Counter[_Cause]] = {}
         for pool_id, seen in self._pools.items():
             fits = seen.fit(self._view, list(seen.idle.values())) if seen.parts else {}
-            for kind, number, device in _units(seen.idle.values(), fits):
+            for kind, number, device in self._units(seen.idle.values(), fits):
                 idle[kind] += number
                 numbers = on_nodes.setdefault(kind, Counter())
                 for node in seen.nodes[device.id]:
                     numbers[node] += number
             left = self._left[pool_id] if self._left is not None else {}
-            for kind, number, device in _units([seen.idle[name] for name in left], self._fits.get(pool_id, {})):
+            for kind, number, device in self._units([seen.idle[name] for name in left], self._fits.get(pool_id, {})):
                 reasons.setdefault(kind, Counter())[left[device.id]] += number
         known = self._known and self._left is not None
         return FleetFigures(
@@ -141,6 +149,21 @@ class Fleet:
                 for kind in sorted(self._totals)
             ]
         )
+
+    def _units(
+        self, devices: Iterable[PoolDevice], fits: Mapping[str, int]
+    ) -> list[tuple[DeviceKind, int, PoolDevice]]:
+        """Devices by kind, each once; parts by profile, as many as fit side by side, with the first of them."""
+        found: list[tuple[DeviceKind, int, PoolDevice]] = []
+        profiles: set[str] = set()
+        for device in devices:
+            kind = self._kind(device)
+            if not device.consumption:
+                found.append((kind, 1, device))
+            elif kind.profile not in profiles:
+                profiles.add(kind.profile)
+                found.append((kind, fits.get(kind.profile, 0), device))
+        return found
 
 
 def _figures(
@@ -168,20 +191,6 @@ def _figures(
         most_on_one_node=most,
         node=next((node for node, number in on_nodes.items() if number == most), ""),
     )
-
-
-def _units(devices: Iterable[PoolDevice], fits: Mapping[str, int]) -> list[tuple[DeviceKind, int, PoolDevice]]:
-    """Devices by kind, each once; parts by profile, as many as fit side by side, with the first of them."""
-    found: list[tuple[DeviceKind, int, PoolDevice]] = []
-    profiles: set[str] = set()
-    for device in devices:
-        kind = partitions.kind(device)
-        if not device.consumption:
-            found.append((kind, 1, device))
-        elif kind.profile not in profiles:
-            profiles.add(kind.profile)
-            found.append((kind, fits.get(kind.profile, 0), device))
-    return found
 
 
 def _still_idle(view: View, seen: _SeenPool) -> list[PoolDevice]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
+from functools import cached_property
 
 from dra_plan.api.core import Pod
 from dra_plan.api.workloads import AnyWorkload, CronJob
@@ -39,12 +41,17 @@ class OwnPods:
 
     def claims(self, owners: Iterable[ObjectName]) -> frozenset[str]:
         """The keys of the claims that pods of the owners have: one of them given back is a copy less."""
-        pods = {(pod.metadata.namespace, pod.metadata.name) for owner in owners for pod in self.of(owner)}
-        return frozenset(
-            "/".join(key)
-            for key, users in self._index.used_claims.items()
-            if any(user.kind == "Pod" and (user.namespace, user.name) in pods for user in users)
-        )
+        pods = (pod for owner in owners for pod in self.of(owner))
+        return frozenset(claim for pod in pods for claim in self._claims[pod.metadata.namespace, pod.metadata.name])
+
+    @cached_property
+    def _claims(self) -> dict[tuple[str, str], list[str]]:
+        """The keys of claims by namespace and name of the pods that use them."""
+        found: dict[tuple[str, str], list[str]] = defaultdict(list)
+        for key, users in self._index.used_claims.items():
+            for user in (user for user in users if user.kind == "Pod"):
+                found[user.namespace, user.name].append("/".join(key))
+        return found
 
     def replicas(self, owner: ObjectName) -> OwnerReplicas | None:
         """How many pods a workload is to have, and how many of them have no node; None for what has no such number."""
