@@ -56,11 +56,16 @@ class Ground:
     """Nodes with the pods that run on them, and claims. `view` is what the allocator sees of it, in-use devices too."""
 
     def __init__(
-        self, inventory: Inventory, target: Target, max_steps: int | None = None, common: Common | None = None
+        self,
+        inventory: Inventory,
+        target: Target,
+        max_steps: int | None = None,
+        common: Common | None = None,
+        view: View | None = None,
     ) -> None:
-        """`common` is shared with grounds of related inventories."""
+        """`common` is shared with grounds of related inventories; the `view`, if it is given, is the inventory's."""
         self.simulation = Simulation(
-            inventory, target=target, max_steps=max_steps, chosen=lambda _pod: False, common=common
+            inventory, target=target, max_steps=max_steps, chosen=lambda _pod: False, common=common, view=view
         )
         self.simulation.start()
         self.target, self.max_steps = target, max_steps

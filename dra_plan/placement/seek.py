@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from dra_plan.allocator import View
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.releases import Target
@@ -267,17 +268,18 @@ def seek_copies(
     max_steps: int | None = None,
     budget: StepBudget | None = None,
     worth: Callable[[int], bool] = lambda _pods: True,
+    view: View | None = None,
 ) -> BestPlacement:
     """The most copies of pods beside those that run: at most `limit` sets of so many copies of each template.
 
     What a node can hold is found within the `budget`, if there is one. A number of pods that is not `worth` it is not
-    placed: `bounds` are all there is then.
+    placed: `bounds` are all there is then. The `view`, if it is given, is the inventory's.
 
     `reached` is the number of whole sets in the placement, `bounds` what can't be exceeded. Claims that the templates
     name, instead of making them, are shared by all copies. Raises SolverMissingError where there is more than one
     template and no solver.
     """
-    ground = Ground(inventory, target, max_steps)
+    ground = Ground(inventory, target, max_steps, view=view)
     kinds = [_copies(ground, pod, share * limit) for pod, share in templates]
     question = PlacementQuestion(ground, kinds, budget)
     return question.best([list(range(len(kinds)))], mix=[share for _, share in templates], worth=worth)

@@ -165,14 +165,14 @@ def count_copies(
     fleet = Fleet(view, inventory.nodes)
     index = Index(inventory)
     own = OwnPods(index)
-    counting = Counting(inventory, target, fleet, question.max_steps, limit)
+    counting = Counting(inventory, view, fleet, question.max_steps, limit)
 
     def seek(shares: Sequence[Share], scheduled: tuple[Simulation, Sequence[Copies]]) -> PossibleCopies | None:
         if seeks is False or (seeks is None and mix):
             return None
         sets = max(1, limit // sum(share for _, _, share in shares))
         thorough = seeks is True or question.max_steps is not None
-        return possible(inventory, target, shares, scheduled, sets, question.max_steps, thorough=thorough)
+        return possible(inventory, view, shares, scheduled, sets, question.max_steps, thorough=thorough)
 
     together: MixCapacity | UnsetType = UNSET
     if mix and copied:

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence, Set
 
+from dra_plan.allocator import View
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.documents.base import ObjectName
 from dra_plan.documents.capacity import NextCopy, NodeCopies, ScheduledCopies
 from dra_plan.planner.capacity_fleet import Fleet
 from dra_plan.planner.capacity_obstacles import next_copy
-from dra_plan.releases import Target
 from dra_plan.scheduler.copies import Copies, create, create_in_proportion
 from dra_plan.scheduler.plugins.defaultpreemption import DefaultPreemption
 from dra_plan.scheduler.refusals import refusals
@@ -26,8 +26,8 @@ Count = tuple[Copies, ScheduledCopies, NextCopy | None]
 class Counting:
     """Counts copies on a cluster, and tells the fleet how each count ended."""
 
-    def __init__(self, inventory: Inventory, target: Target, fleet: Fleet, max_steps: int | None, limit: int) -> None:
-        self._inventory, self._target, self._fleet = inventory, target, fleet
+    def __init__(self, inventory: Inventory, view: View, fleet: Fleet, max_steps: int | None, limit: int) -> None:
+        self._inventory, self._view, self._fleet = inventory, view, fleet
         self._max_steps, self._limit = max_steps, limit
 
     def alone(self, pod: Pod, own: Set[str]) -> tuple[Simulation, Count]:
@@ -44,7 +44,11 @@ class Counting:
 
     def _started(self) -> Simulation:
         simulation = Simulation(
-            self._inventory, target=self._target, max_steps=self._max_steps, chosen=lambda _pod: False
+            self._inventory,
+            target=self._view.target,
+            max_steps=self._max_steps,
+            chosen=lambda _pod: False,
+            view=self._view,
         )
         simulation.start()
         return simulation

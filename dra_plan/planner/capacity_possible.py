@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from dra_plan.allocator import View
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import AllocationResult
@@ -16,7 +17,6 @@ from dra_plan.documents.capacity import NodeCopies, PlacedCopy, PossibleCopies
 from dra_plan.placement.budget import StepBudget
 from dra_plan.placement.errors import SolverMissingError, UnverifiedPlacementError
 from dra_plan.placement.seek import seek_copies
-from dra_plan.releases import Target
 from dra_plan.scheduler.copies import Copies
 from dra_plan.scheduler.simulation import Simulation
 
@@ -29,7 +29,7 @@ Share = tuple[ObjectName, Pod, int]
 
 def possible(
     inventory: Inventory,
-    target: Target,
+    view: View,
     shares: Sequence[Share],
     scheduled: tuple[Simulation, Sequence[Copies]],
     limit: int,
@@ -44,6 +44,8 @@ def possible(
     """
     simulation, copies = scheduled
     known = min(len(each.bound) // share for each, (_, _, share) in zip(copies, shares, strict=True))
+    if known >= limit:  # more is not asked for
+        return _made(known, None, _as_scheduled(simulation, shares, copies), inventory, [], brief=False)
     in_all = sum(share for _, _, share in shares)
 
     def is_worth(pods: int) -> bool:
@@ -52,12 +54,13 @@ def possible(
     try:
         best = seek_copies(
             inventory,
-            target,
+            view.target,
             [(pod, share) for _, pod, share in shares],
             limit,
             max_steps=max_steps,
             budget=None if thorough else StepBudget(),
             worth=is_worth,
+            view=view,
         )
     except (SolverMissingError, UnverifiedPlacementError):
         return _made(known, None, _as_scheduled(simulation, shares, copies), inventory, [], brief=not thorough)

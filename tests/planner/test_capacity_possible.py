@@ -306,3 +306,13 @@ def test_possible_is_not_sought_where_nobody_wants_it() -> None:
     cluster = Cluster.of([*gpus("a"), template("one")])
     [item] = cluster.capacity(pod("p", templates={"gpu": "one"}), possible=False).items
     assert item.possible is None
+
+
+def test_nothing_better_is_sought_than_what_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The scheduler bound as many as the limit: its own placement is told, and no bound is known."""
+    monkeypatch.setattr(capacity_possible, "seek_copies", lambda *_args, **_options: pytest.fail("sought"))
+    cluster = Cluster.of([*gpus("a", each=4), template("one")])
+    [item] = cluster.capacity(pod("wants", templates={"gpu": "one"}), limit=2).to_dict()["items"]
+    found = item["possible"]
+    assert (found["copies"], found["atMost"], len(found["placement"])) == (2, None, 2)
+    assert not found.get("brief")
