@@ -64,9 +64,9 @@ def _mix(document: CapacityDocument) -> list[Part]:
         return []
     shares = listed([f"{share.copies} of {text.named(share.owner)}" for share in document.mix.shares], 8)
     possible = capacity_words.possible(document.mix.possible)
-    scheduled = counted(document.mix.sets, "set")
-    best = f", {possible} possible" if possible else ""
-    return [f"All together, {shares} to a set: {scheduled} scheduled{best}."]
+    scheduled = counted(document.mix.sets, "whole set")
+    best = f"; {possible} with the best choice" if possible else ""
+    return [f"All together, {shares} to a set: kube-scheduler binds {scheduled}{best}."]
 
 
 def _owners(document: CapacityDocument) -> Table:

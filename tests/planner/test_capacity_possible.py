@@ -308,6 +308,12 @@ def test_possible_is_not_sought_where_nobody_wants_it() -> None:
     assert item.possible is None
 
 
+def test_whole_sets_are_told_as_what_would_be() -> None:
+    ran = in_process("capacity", "fixtures/quickstart", "--mix", "--possible", "--add-nodes", "2=gpu-a")
+    sets = "All together, 1 of pod/default/train and 2 of deployment/default/serve to a set: "
+    assert f"\n{sets}kube-scheduler binds 1 whole set; 1 with the best choice.\n" in ran.out
+
+
 def test_nothing_better_is_sought_than_what_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """The scheduler bound as many as the limit: its own placement is told, and no bound is known."""
     monkeypatch.setattr(capacity_possible, "seek_copies", lambda *_args, **_options: pytest.fail("sought"))
