@@ -113,12 +113,31 @@ def _lacks_claims(pod: Pod, index: Index) -> bool:
 
 
 def _slices(inventory: Inventory) -> Iterator[Notice]:
+    unseen = _unseen_pools(inventory) if inventory.slices else []
+    if unseen:
+        yield Notice(
+            "slices-missing",
+            f"claims have devices of pools of which there is no ResourceSlice ({_listed(unseen)}), so what else these"
+            " pools have is not known: add the output of `kubectl get resourceslices -o yaml`",
+        )
     if not inventory.slices and (inventory.classes or any(True for _ in _claim_specs(inventory)) or _uses(inventory)):
         yield Notice(
             "slices-missing",
             "no ResourceSlice is in the input, so no device is known: add the output of"
             " `kubectl get resourceslices -o yaml`",
         )
+
+
+def _unseen_pools(inventory: Inventory) -> list[str]:
+    """The pools of allocated devices that no slice is of, as DRIVER/POOL."""
+    seen = {(slice_.spec.driver, slice_.spec.pool.name) for slice_ in inventory.slices}
+    unseen: dict[tuple[str, str], None] = {}
+    for claim in inventory.claims:
+        if claim.allocation is not None:
+            for result in claim.allocation.devices.results:
+                if (result.driver, result.pool) not in seen:
+                    unseen[result.driver, result.pool] = None
+    return ["/".join(pool) for pool in unseen]
 
 
 def _uses(inventory: Inventory) -> bool:

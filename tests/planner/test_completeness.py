@@ -6,7 +6,7 @@ import pytest
 
 from dra_plan import Cluster
 from tests.live import clusters
-from tests.scheduler.build import claim, gpus, node, placed, pod, template
+from tests.scheduler.build import allocation, claim, gpus, node, placed, pod, template
 from tests.scheduler.storage import csi_node, mounts, on_csi, storage_class, volume_claim
 from tests.whatif.clusters import used
 
@@ -62,6 +62,19 @@ def test_a_kind_that_is_missing_is_said_with_its_command(kind, code, command, to
         assert list(lacks(document)) == [code]
         assert lacks(document)[code].startswith(told)
         assert lacks(document)[code].endswith(f": add the output of `{command}`")
+
+
+def test_a_pool_that_claims_have_devices_of_is_missed():
+    used_there = claim("c", status={"allocation": allocation("b", "gpu-0")})
+    objects = [*gpus("a", "b"), used_there, template("t"), pod("q", templates={"x": "t"})]
+    for document in answers(objects):
+        assert lacks(document) == {}
+    lacking = [each for each in objects if not (each["kind"] == "ResourceSlice" and each["spec"]["nodeName"] == "b")]
+    for document in answers(lacking):
+        assert lacks(document) == {
+            "slices-missing": "claims have devices of pools of which there is no ResourceSlice (gpu.example.com/b), so"
+            " what else these pools have is not known: add the output of `kubectl get resourceslices -o yaml`"
+        }
 
 
 def test_claims_of_finished_and_of_waiting_pods_are_not_missed():
