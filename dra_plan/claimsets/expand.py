@@ -136,7 +136,7 @@ class _Builder:
         return make_claim(template, pod, entry.name)
 
     def of_lone_claims(self) -> Iterator[ClaimSet]:
-        """A set for each pending claim that nobody uses."""
+        """A set for each pending claim that nobody uses and that was made for no pod of the input."""
         origins, named = self._index.inventory.origins, self._chosen.named
         for claim in self._index.inventory.claims:
             key = ("ResourceClaim", claim.metadata.namespace, claim.metadata.name)
@@ -146,7 +146,7 @@ class _Builder:
     def _plans_claim(self, claim: ResourceClaim) -> bool:
         metadata = claim.metadata
         key = metadata.namespace, metadata.name
-        is_lone = _is_pending(claim) and key not in self._index.used_claims
+        is_lone = _is_pending(claim) and key not in self._index.used_claims and not self._index.is_made_for_pod(claim)
         if self._group_claims is not None and key in self._group_claims.given:
             return False
         return is_lone and self._chosen(metadata.namespace, metadata.labels)

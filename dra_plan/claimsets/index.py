@@ -17,13 +17,15 @@ from .generated import GeneratedClaims
 from .ownership import DEPLOYMENT, Controllers, Dependents, deployment_of
 from .sets import Owner
 
+POD = "Pod"
+
 IMPLICIT_PREFIX = "deviceclass.resource.kubernetes.io/"
 """Before a class's name: the resource that every class serves."""
 
 
 def pod_owner(pod: Pod) -> Owner:
     """The owner of a pod's claim set: the pod."""
-    return Owner("Pod", pod.metadata.namespace, pod.metadata.name)
+    return Owner(POD, pod.metadata.namespace, pod.metadata.name)
 
 
 def workload_owner(workload: AnyWorkload) -> Owner:
@@ -69,6 +71,11 @@ class Index:
         known = [workload for workload in self.inventory.workloads if not isinstance(workload, CustomWorkload)]
         return Controllers([*known, *self.inventory.pods])
 
+    @cached_property
+    def owners(self) -> Controllers[Pod | AnyWorkload]:
+        """Everything in the input that controls pods or workloads, objects of unknown kinds included."""
+        return Controllers([*self.inventory.workloads, *self.inventory.pods])
+
     def is_planned_elsewhere(self, workload: AnyWorkload) -> bool:
         """Whether the workload's pods are those of its controller or, of a kind unknown here, of what it has made."""
         if isinstance(workload, CustomWorkload) and (
@@ -76,6 +83,21 @@ class Index:
         ):
             return True
         return self.controllers.of(workload.metadata) is not None
+
+    def is_made_for_pod(self, claim: ResourceClaim) -> bool:
+        """Whether the claim was made for a pod of the input, or for the one that stood there under that name before.
+
+        A pod that is made anew gets new claims. Those of the old one, whose uid they name, are left for nobody.
+        """
+        reference, namespace = claim.metadata.controller, claim.metadata.namespace
+        if reference is None or reference.kind != POD:
+            return False
+        named = (namespace, reference.name) in self._pod_names
+        return named or isinstance(self.controllers.of(claim.metadata), Pod)
+
+    @cached_property
+    def _pod_names(self) -> frozenset[tuple[str, str]]:
+        return frozenset((pod.metadata.namespace, pod.metadata.name) for pod in self.inventory.pods)
 
     @cached_property
     def dependent_claims(self) -> Dependents[ResourceClaim]:

@@ -117,7 +117,7 @@ def schedule(
             timeout=timeout,
         )
         plan = found.document if explain else found.unexplained
-        missing = _nothing(plan, selecting=namespace is not None or wanted is not None)
+        missing = _nothing(plan, selecting=namespace is not None or wanted is not None, named=bool(owners))
         if missing and not allow_empty:
             raise nothing_to_do(plan.warnings, f"nothing to schedule: {missing}")
         reports.tell(
@@ -127,10 +127,10 @@ def schedule(
         return of_document(plan, gate)
 
 
-def _nothing(plan: ScheduleDocument, *, selecting: bool) -> str:
+def _nothing(plan: ScheduleDocument, *, selecting: bool, named: bool) -> str:
     """Why there was nothing to do, or "". A cluster whose pods all have their places is no reason to complain."""
     if not plan.pods:
-        return "the input has no pod and no workload"
+        return "what is named has no pod and wants none" if named else "the input has no pod and no workload"
     concerned = any(pod.attempts or pod.outcome not in ("Bound", "Skipped") for pod in plan.pods)
     return "" if concerned or not selecting else "-n and -l choose no pod that waits for a node"
 

@@ -34,7 +34,8 @@ def merged(earlier: _Known, later: _Known) -> _Known:
     if isinstance(later, Pod) and not later.spec.node_name and old.spec.node_name:
         changes["spec"] = replace(later.spec, node_name=old.spec.node_name)
     found: Any = replace(later, **changes) if changes else later
-    if isinstance(later, Pod) and _asks_for_others(old, found):
+    is_named_anew = later.metadata.uid not in ("", old.metadata.uid) if isinstance(later, Pod) else False
+    if isinstance(later, Pod) and not is_named_anew and _asks_for_others(old, found):
         found = _as_another(found)
     same_kind: _Known = found
     return same_kind

@@ -86,7 +86,7 @@ class PodChoice:
             names = ((found.kind, metadata.name), (DEPLOYMENT, deployment_of(metadata)))
             if any((kind, metadata.namespace, name) in self._named for kind, name in names):
                 return True
-            found = self._index.controllers.of(metadata)
+            found = self._index.owners.of(metadata)
         return False
 
     def has_claim(self, namespace: str, name: str) -> bool:

@@ -299,6 +299,23 @@ def test_generated_claims_of_controlled_pods_are_not_lone():
     assert [found[0] for found in sets(*objects)] == ["Deployment default/w"]
 
 
+@pytest.mark.parametrize("uid", ["u1", "of-the-pod-before", ""])
+@pytest.mark.parametrize("of_pod", [UID, {}])
+def test_a_claim_that_was_made_for_a_pod_is_never_lone(uid, of_pod):
+    """Be the pod another one by now, without that entry, or without a uid of its own."""
+    objects = [owned("p-a-abc12", uid=uid), template("t", GPU)]
+    assert [found[0] for found in sets(*objects, pod("p", by_template("t", "b"), **of_pod))] == ["Pod default/p"]
+    assert sets(*objects, pod("p", **of_pod)) == []
+
+
+@pytest.mark.parametrize(
+    "other",
+    [pod("q"), pod("p", metadata={"namespace": "x"}), workload("Deployment", "p")],
+)
+def test_a_claim_whose_pod_is_not_in_the_input_is_lone(other):
+    assert sets(owned("p-a-abc12"), other) == [(None, ["default/p-a-abc12"], [])]
+
+
 @pytest.mark.parametrize(
     ("fields", "planned"),
     [

@@ -151,6 +151,22 @@ def test_schedule_shows_a_named_pod_that_has_its_node() -> None:
     assert "prod/serve-7c9-aaaaa   Bound     gpu-a   gpu.example.com/gpu-a/gpu-0" in ran.out
 
 
+def test_schedule_says_of_a_named_workload_that_it_wants_no_pod(tmp_path: Path) -> None:
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}}
+    template = {"spec": {"containers": [{"name": "c"}]}}
+    job = {
+        "apiVersion": "x.io/v1",
+        "kind": "Train",
+        "metadata": {"name": "t"},
+        "spec": {"suspend": True, "t": template},
+    }
+    (tmp_path / "in.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [node, job]}))
+    ran = in_process("schedule", str(tmp_path / "in.json"), "train/t")
+    assert ran.status == 2
+    assert "nothing to schedule: what is named has no pod and wants none (--allow-empty" in ran.err
+    assert in_process("schedule", str(tmp_path / "in.json"), "train/t", "--allow-empty").status == 0
+
+
 def test_in_python() -> None:
     cluster = Cluster.load(OWNERS)
     assert [one.name for one in cluster.explain("deploy/serve")] == ["Deployment prod/serve"]

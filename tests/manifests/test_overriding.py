@@ -109,7 +109,9 @@ def test_a_pod_that_asks_for_other_claims_is_another_pod():
     assert found.metadata.uid == "u-p"
 
 
-def test_an_edited_copy_is_planned_with_what_it_asks_for():
+def dump_of_a_waiting_pod() -> str:
+    """A file with one device, templates for 1 and for 20, and a pod that has its claim for 20."""
+
     def template(name: str, count: int) -> dict:
         request = {"name": "gpu", "exactly": {"deviceClassName": "gpu.example.com", "count": count}}
         spec = {"spec": {"devices": {"requests": [request]}}}
@@ -122,7 +124,36 @@ def test_an_edited_copy_is_planned_with_what_it_asks_for():
     note = {"resource.kubernetes.io/pod-claim-name": "gpu"}
     old["metadata"] = {"name": "p-gpu-x", "ownerReferences": [owner], "annotations": note}
     cluster = [node("n"), slices("n", "gpu-0"), device_class(), old, template("large", 20), template("small", 1)]
-    write("1.json", *cluster, waiting("large"))
-    write("2.json", waiting("small"))
-    assert in_process("allocate", "1.json", "pod/p").status == 1
-    assert in_process("allocate", "1.json", "2.json", "pod/p").status == 0
+    return write("1.json", *cluster, waiting("large"))
+
+
+def claim_sets(*paths: str) -> tuple[int, list[tuple[str, str]]]:
+    ran = in_process("allocate", *paths, "-o", "json")
+    found = json.loads(ran.out)["claimSets"]
+    return ran.status, [(one["owner"]["name"] if one["owner"] else "", one["outcome"]) for one in found]
+
+
+def test_an_edited_copy_is_planned_with_what_it_asks_for():
+    dump, copy = dump_of_a_waiting_pod(), write("2.json", waiting("small"))
+    assert in_process("allocate", dump, "pod/p").status == 1
+    assert in_process("allocate", dump, copy, "pod/p").status == 0
+
+
+def test_the_old_claim_of_an_edited_copy_is_no_claim_set_of_its_own():
+    dump = dump_of_a_waiting_pod()
+    small = waiting("small")
+    for lost in (["status"], ["status", "metadata.uid"]):
+        for field in lost:
+            where = small["metadata"] if field.startswith("metadata.") else small
+            where.pop(field.removeprefix("metadata."), None)
+        assert claim_sets(dump, write("2.json", small)) == (0, [("p", "Fits")])
+    assert claim_sets(dump) == (1, [("p", "DoesNotFit")])
+
+
+def test_a_dump_that_comes_after_the_edited_copy_counts_once_and_as_it_is():
+    dump, copy = dump_of_a_waiting_pod(), waiting("small")
+    del copy["status"], copy["metadata"]["uid"]
+    assert claim_sets(write("2.json", copy), dump) == (1, [("p", "DoesNotFit")])
+    [found] = load(["2.json", dump]).pods
+    assert found.metadata.uid == "u-p"
+    assert [status.resource_claim_name for status in found.status.resource_claim_statuses] == ["p-gpu-x"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -110,6 +111,49 @@ def test_what_has_made_its_pods_is_not_planned_again():
     cluster = Cluster.of([*gpus("a"), template("t"), RAY, pod])
     assert len(cluster.allocate()) == 0
     assert [each["name"] for each in cluster.schedule().to_dict()["pods"]] == ["w-0"]
+
+
+def unnamed(name: str) -> dict[str, Any]:
+    """An object with one pod without claims, which nobody asks about."""
+    made = custom("Anything", {"template": WITHOUT})
+    made["metadata"] = {"name": name}
+    return made
+
+
+def names(pods: Iterable[Any]) -> list[str]:
+    return [pod.name for pod in pods]
+
+
+@pytest.mark.parametrize("name", ["raycluster/w", "w", "rayclusters.ray.io/w", "raycluster w", "default/w"])
+def test_they_are_chosen_by_name_for_every_answer(name):
+    cluster = Cluster.of([*gpus("a", each=5), *gpus("b", each=1), template("t"), RAY, unnamed("other")])
+    of_w = ["w-headgroupspec-0", *(f"w-workergroupspecs-0-{index}" for index in range(4))]
+    assert names(cluster.schedule(name)) == of_w
+    assert len(names(cluster.schedule())) == 6
+    assert cluster.place(name).to_dict()["pods"] == 5
+    assert {each.owner.name for each in cluster.capacity(name)} == {"w"}
+    assert len(cluster.allocate(name)) == 3
+    fewer = cluster.without("Node/a")
+    assert fewer.grow(name, like="b").to_dict()["pods"] == 5
+    lost = cluster.diff(fewer, name).to_dict()["pods"]
+    assert sorted(pod["name"] for pod in lost if pod["change"] == "Lost") == of_w[1:]
+
+
+def test_a_job_between_them_and_their_pods_changes_nothing():
+    """A JobSet makes Jobs, and these make pods; the name of the JobSet stands for all of them."""
+    owner = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": "w", "uid": "u-w", "controller": True}
+    job = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "w-0", "uid": "u-j", "ownerReferences": [owner]},
+    }
+    job["spec"] = {"parallelism": 2, "template": WITH_CLAIM}
+    made = placed("w-0-x", "a")
+    made["metadata"]["ownerReferences"] = [
+        {**owner, "apiVersion": "batch/v1", "kind": "Job", "name": "w-0", "uid": "u-j"}
+    ]
+    cluster = Cluster.of([*gpus("a"), template("t"), jobset(), job, made, unnamed("other")])
+    assert names(cluster.schedule("jobset/w")) == ["w-0-x", "w-0-1"]
 
 
 @pytest.mark.parametrize("word", ["Completed", "Succeeded", "Failed"])
