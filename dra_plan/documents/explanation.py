@@ -127,6 +127,7 @@ class ExcludedNodes(DocumentPart, frozen=True, kw_only=True):
 
     nodes: Annotated[list[str], Meta(min_length=1)]
     excluded_by: Annotated[list[NodeExclusion], Meta(min_length=1)]
+    has_room: Annotated[bool, Meta(description="All claims would get devices there.")] = False
 
 
 class ExplainedClaimSet(ClaimSetSummary, frozen=True, kw_only=True):

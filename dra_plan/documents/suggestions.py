@@ -9,6 +9,7 @@ from msgspec import UNSET, Meta
 from dra_plan.api.resource import DeviceToleration
 
 from .base import Amount, ClaimName, DocumentPart, ObjectName, PoolName, Position, Text, any_of, one_of
+from .devices import TaintName
 
 
 class SelectorChanged(DocumentPart, frozen=True, kw_only=True):
@@ -111,6 +112,21 @@ class NodeLabelled(DocumentPart, frozen=True, kw_only=True):
     labels: dict[str, str]
 
 
+class NodeUncordoned(DocumentPart, frozen=True, kw_only=True):
+    """The node takes pods again."""
+
+    code: Annotated[str, one_of("uncordon-node")]
+    uncordon: Annotated[str, Meta(description="The node.")]
+
+
+class NodeTaintMet(DocumentPart, frozen=True, kw_only=True):
+    """The pod tolerates a taint of the node, or the node loses it."""
+
+    code: Annotated[str, one_of("tolerate-node-taint", "remove-node-taint")]
+    tainted: Annotated[str, Meta(description="The node.")]
+    taint: TaintName
+
+
 class ClaimReleased(DocumentPart, frozen=True, kw_only=True):
     """A claim gives its devices back."""
 
@@ -137,11 +153,16 @@ SuggestedChange = (
     | ConstraintDropped
     | PoolAwaited
     | NodeLabelled
+    | NodeUncordoned
+    | NodeTaintMet
     | ClaimReleased
     | GateEnabled
 )
 
 CHANGES: dict[str, type[SuggestedChange]] = {
+    "uncordon-node": NodeUncordoned,
+    "tolerate-node-taint": NodeTaintMet,
+    "remove-node-taint": NodeTaintMet,
     "guard-selector": SelectorChanged,
     "fix-spelling": SelectorChanged,
     "rename-capacity": CapacityChanged,
@@ -165,8 +186,9 @@ CHANGES: dict[str, type[SuggestedChange]] = {
 }
 """The struct of every code, the most plausible first.
 
-First a mistake is mended; then come what leaves all that is asked for as it is, less or other devices, what others
-hold, what gives up a rule; and last what is a rule for others, too, and what leaves nothing of a request.
+First a node that has room takes the pod; a mistake is mended; then come what leaves all that is asked for as it is,
+less or other devices, what others hold, what gives up a rule; and last what is a rule for others, too, and what leaves
+nothing of a request.
 """
 
 

@@ -27,7 +27,8 @@ from .names import claim_name, device_name, request_name
 from .placement import Placement
 from .reason_parts import defect, fault, pool
 from .reasons import Refusal, TakenAlready, group_key, refusal_fields
-from .suggest.trials import Suggestion
+from .suggest.admissions import suggestion_rank
+from .suggest.trials import MOST, Suggestion
 
 
 class SetParts:
@@ -41,7 +42,8 @@ class SetParts:
         _, parts = self._known.setdefault(id(told.groups), (told, {}))
         if not parts:
             parts.update(_set_parts(told))
-        return parts if told.renaming is None else {name: told.renaming.of(part) for name, part in parts.items()}
+        made = parts if told.renaming is None else {name: told.renaming.of(part) for name, part in parts.items()}
+        return _with_admissions(told, made) if told.admissions_tried else made
 
 
 def _set_parts(told: SetExplanation) -> dict[str, Any]:
@@ -53,6 +55,14 @@ def _set_parts(told: SetExplanation) -> dict[str, Any]:
         "suggestions": [suggestion(found) for found in told.suggestions],
         "tried": told.tried,
     }
+
+
+def _with_admissions(told: SetExplanation, parts: dict[str, Any]) -> dict[str, Any]:
+    """The fields with what would let the pods onto excluded nodes, in its place among the other suggestions."""
+    every = [(found.rank, found.told) for found in told.admissions]
+    every += [(suggestion_rank(found.changes), found) for found in parts["suggestions"]]
+    ordered = [found for _, found in sorted(every, key=lambda pair: pair[0])]
+    return {**parts, "suggestions": ordered[:MOST], "tried": parts["tried"] + told.admissions_tried}
 
 
 def absent(told: SetExplanation) -> list[AbsentName]:

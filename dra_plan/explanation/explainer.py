@@ -23,6 +23,7 @@ from .node_selectors import decisive_parts_of
 from .placement import Budget, Placements
 from .reasons import group_key
 from .renamed import Renaming
+from .suggest.admissions import NodeOpening
 from .suggest.search import SuggestionSearch
 from .suggest.trials import Suggestion
 
@@ -43,6 +44,9 @@ class SetExplanation:
     error: ErrorDetails | None = None
     absent: list[AbsentValue] = field(default_factory=list)
     """What no device of the cluster has: where there is any, nothing on single nodes matters."""
+    admissions: tuple[NodeOpening, ...] = ()
+    """What would let the pods onto excluded nodes that have room."""
+    admissions_tried: int = 0
     renaming: Renaming | None = None
     """Where it was found for claims of other names: what to call them."""
 

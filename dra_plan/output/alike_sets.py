@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from msgspec import structs
 
 from dra_plan.documents.allocation import PlannedClaimSet, PlannedNode
-from dra_plan.documents.base import ClaimName
+from dra_plan.documents.base import ClaimName, ObjectName
 from dra_plan.documents.explanation import ExplainedClaimSet
+from dra_plan.documents.suggestions import PatchedObject, TriedChanges
 from dra_plan.explanation.renamed import Renaming
 
 from . import text
@@ -53,7 +54,24 @@ def explained_alike(claim_sets: Iterable[ExplainedClaimSet]) -> list[list[Explai
 def _without_names(of: ExplainedClaimSet) -> ExplainedClaimSet:
     """The same with numbers for the names of its claims, and without its owner."""
     numbers = {claim: ClaimName(namespace="", name=str(number)) for number, claim in enumerate(of.claims)}
-    return structs.replace(Renaming(numbers).of(of), owner=None, part="", copies=1, not_judged=[])
+    nameless = Renaming(numbers).of(of)
+    suggestions = [_without_owner(each, of.owner) for each in nameless.suggestions]
+    return structs.replace(nameless, owner=None, part="", copies=1, not_judged=[], suggestions=suggestions)
+
+
+def _without_owner(of: TriedChanges, owner: ObjectName | None) -> TriedChanges:
+    """The same with patches of nobody's in place of those of the owner."""
+    if owner is None or all(patch.object.kind != owner.kind for patch in of.patches):
+        return of
+    nobody = PatchedObject(api_version="v1", kind=owner.kind, namespace="", name="owner")
+    name = (owner.kind, owner.namespace, owner.name)
+    patches = [
+        structs.replace(patch, object=nobody)
+        if (patch.object.kind, patch.object.namespace, patch.object.name) == name
+        else patch
+        for patch in of.patches
+    ]
+    return structs.replace(of, patches=patches)
 
 
 def names(group: Sequence[PlannedClaimSet | ExplainedClaimSet]) -> str:

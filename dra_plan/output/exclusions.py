@@ -46,7 +46,12 @@ def room(claim_set: PlannedClaimSet) -> str:
 
 
 def lines(claim_set: ExplainedClaimSet) -> Iterator[str]:
-    """For each kind of exclusion the nodes, and below it the scheduler's words."""
-    for nodes, exclusions in excluded_nodes(claim_set):
-        yield f"{listed(nodes)}: excluded by {plugins(exclusions)}, whatever devices are there."
-        yield f"  The scheduler says: {messages(exclusions)}"
+    """For each kind of exclusion the nodes, whether there is room, and below it the scheduler's words."""
+    for each in claim_set.excluded:
+        causes = plugins(each.excluded_by)
+        if each.has_room:
+            has = "has" if len(each.nodes) == 1 else "have"
+            yield f"{listed(each.nodes)}: {has} room, but excluded by {causes}."
+        else:
+            yield f"{listed(each.nodes)}: excluded by {causes}, whatever devices are there."
+        yield f"  The scheduler says: {messages(each.excluded_by)}"

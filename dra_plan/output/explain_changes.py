@@ -11,6 +11,8 @@ from dra_plan.documents.suggestions import (
     CountLowered,
     GateEnabled,
     NodeLabelled,
+    NodeTaintMet,
+    NodeUncordoned,
     PoolAwaited,
     RequestDropped,
     SelectorChanged,
@@ -55,6 +57,12 @@ def change(of: SuggestedChange) -> str:
             return f"drop constraint #{of.constraint} ({of.attribute}) of claim {of.claim.name}"
         case NodeLabelled():
             return f"label the node {', '.join(f'{name}={value}' for name, value in of.labels.items())}"
+        case NodeUncordoned():
+            return f"uncordon {of.uncordon}"
+        case NodeTaintMet(code="tolerate-node-taint"):
+            return f"let the pod tolerate taint {words.taint(of.taint)} of {of.tainted}"
+        case NodeTaintMet():
+            return f"remove taint {words.taint(of.taint)} from {of.tainted}"
         case ClaimReleased():
             return f"release claim {words.used_claim(of.release, of.pods)}"
         case GateEnabled():

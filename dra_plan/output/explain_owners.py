@@ -27,7 +27,7 @@ _HEADLINES: dict[str, Callable[[UnplannedOwner], str]] = {
     "Finished": lambda of: f"has finished{f' ({of.phase})' if of.phase else ''} and holds no devices",
     "Deleting": lambda of: f"is being deleted{f', on {of.node_name}' if of.node_name else ''}",
     "Allocated": lambda of: f"has its devices already{_users(of)}",
-    "WithoutClaims": lambda _of: "has no claims, so no devices are chosen for it by claims",
+    "WithoutClaims": lambda _of: "uses no resource claims, so there are no devices to choose for it",
 }
 
 

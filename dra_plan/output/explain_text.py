@@ -236,12 +236,17 @@ def has_suggestions(of: ExplainedClaimSet) -> bool:
     """Whether there is anything to say of suggestions, if only that none was found."""
     if of.outcome is Outcome.UNDECIDED:
         return bool(of.suggestions)
-    return of.outcome is not Outcome.FITS and bool(of.stories)
+    return of.outcome is not Outcome.FITS and bool(of.stories or of.suggestions)
 
 
 def in_vain(of: ExplainedClaimSet) -> str:
     """That nothing helped."""
     tried = of.tried
+    room = [each for each in of.excluded if each.has_room]
+    if tried == 0 and room:
+        causes = exclusions.plugins(one for each in room for one in each.excluded_by)
+        nodes = listed([node for each in room for node in each.nodes])
+        return f"No change was found to try. Where there is room ({nodes}), what is in the way is {causes}."
     if tried == 0:
         return "There is nothing to try that would make it fit."
     if tried == 1:

@@ -99,6 +99,11 @@ def plan_claim_sets(
 
         explained = ExplainedSets(planner, inventory, suggests=suggest)
         plans = tuple(explained.of(plan) for plan in plans)
+        if suggest and any(plan.excluded for plan in plans):
+            from dra_plan.planner.admissions import Admissions  # as above
+
+            admissions = Admissions(nodes, inventory, view.target)
+            plans = tuple(admissions.of(plan) for plan in plans)
     told = (
         *notices.of_target(view.target, inventory.nodes),
         *inventory.notices,

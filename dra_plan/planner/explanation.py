@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from msgspec import UNSET
 
-from dra_plan.allocator import View
+from dra_plan.allocator import Outcome, View
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
@@ -70,11 +70,16 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
 
 
 def _excluded(plan: ClaimSetPlan) -> list[ExcludedNodes]:
-    """The excluded nodes, those with the same exclusions together."""
-    groups: dict[tuple[NodeExclusion, ...], list[str]] = {}
+    """The excluded nodes, those with the same exclusions together; those that have room apart, and first."""
+    fitting = {answer.node for answer in plan.nodes if answer.outcome is Outcome.FITS}
+    groups: dict[tuple[bool, tuple[NodeExclusion, ...]], list[str]] = {}
     for node, exclusions in plan.excluded.items():
-        groups.setdefault(tuple(exclusions), []).append(node)
-    return [ExcludedNodes(nodes=nodes, excluded_by=list(exclusions)) for exclusions, nodes in groups.items()]
+        groups.setdefault((node in fitting, tuple(exclusions)), []).append(node)
+    found = [
+        ExcludedNodes(nodes=nodes, excluded_by=list(exclusions), has_room=has_room)
+        for (has_room, exclusions), nodes in groups.items()
+    ]
+    return sorted(found, key=lambda each: not each.has_room)
 
 
 def explain_claim_sets(

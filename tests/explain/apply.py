@@ -97,6 +97,28 @@ def label(objects: Objects, change: dict[str, Any]) -> None:
             item["metadata"].setdefault("labels", {}).update(change["labels"])
 
 
+def uncordon(objects: Objects, change: dict[str, Any]) -> None:
+    spec = find(objects, "Node", change["uncordon"])["spec"]
+    del spec["unschedulable"]
+    spec["taints"] = [each for each in spec.get("taints", ()) if "unschedulable" not in each["key"]]
+
+
+def tolerate_node(objects: Objects, change: dict[str, Any]) -> None:
+    """By every pod, and by the pods of every workload."""
+    taint = change["taint"]
+    toleration = {"key": taint["key"], "operator": "Exists", "effect": taint["effect"]}
+    for item in objects:
+        if item["kind"] == "Pod":
+            item["spec"].setdefault("tolerations", []).append(toleration)
+        elif "template" in item.get("spec", {}):
+            item["spec"]["template"]["spec"].setdefault("tolerations", []).append(toleration)
+
+
+def remove_taint(objects: Objects, change: dict[str, Any]) -> None:
+    spec = find(objects, "Node", change["tainted"])["spec"]
+    spec["taints"] = [each for each in spec["taints"] if each["key"] != change["taint"]["key"]]
+
+
 def complete(objects: Objects, change: dict[str, Any]) -> None:
     for item in objects:
         if item["kind"] == "ResourceSlice" and item["spec"]["pool"]["name"] == change["pool"]["pool"]:
@@ -122,6 +144,9 @@ _APPLY = {
     "add-alternative": add_alternative,
     "change-value": selector,
     "label-node": label,
+    "uncordon-node": uncordon,
+    "tolerate-node-taint": tolerate_node,
+    "remove-node-taint": remove_taint,
     "wait-for-slice": complete,
 }
 """Every code but enable-gate, which changes no object."""

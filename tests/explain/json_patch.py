@@ -30,7 +30,7 @@ def place(objects: Objects, name: dict[str, str]) -> int:
 
 
 def named(item: dict[str, Any]) -> tuple[str, str, str]:
-    namespaced = item["kind"] in ("ResourceClaim", "ResourceClaimTemplate", "Pod")
+    namespaced = item["kind"] not in ("Node", "DeviceClass", "ResourceSlice", "DeviceTaintRule", "Namespace")
     return item["kind"], item["metadata"].get("namespace", "default") if namespaced else "", item["metadata"]["name"]
 
 

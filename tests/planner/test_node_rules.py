@@ -131,9 +131,7 @@ def test_they_are_shown_apart():
     assert "pod/default/p   1/5     NodeUnschedulable   node(s) were unschedulable         a\n" in shown
     told = str(explain(objects))
     assert told.startswith("pod/default/p: fits on 3 of 5 nodes.\n")
-    assert (
-        "a: excluded by NodeUnschedulable, whatever devices are there.\n  The scheduler says: node(s) were un" in told
-    )
+    assert "a: has room, but excluded by NodeUnschedulable.\n  The scheduler says: node(s) were un" in told
     nowhere = [*cluster(), pod("p", templates={"x": "t"}, nodeSelector={"zone": "nowhere"})]
     headline = str(explain(nowhere)).splitlines()[0]
     assert headline == "pod/default/p: does not fit: the scheduler's rules keep it off all 5 nodes."

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from dra_plan.allocator import PoolID
+from dra_plan.api.core import Node, Toleration
 from dra_plan.api.inventory import ObjectKey
 from dra_plan.api.resource import DeviceClass
 from dra_plan.documents.suggestions import (
@@ -76,6 +77,26 @@ def _of_node(first: Placement, changed: Placement) -> Iterator[ObjectPatch]:
     if before != after:
         name = first.node.metadata.name
         yield _patch(CORE_API, ("Node", "", name), list(_differences(before, after, "/metadata/labels")))
+
+
+def of_node_spec(before: Node, after: Node) -> ObjectPatch:
+    """Of a node that has another spec."""
+    operations = list(_differences(_plain(before.spec), _plain(after.spec), "/spec"))
+    return _patch(CORE_API, ("Node", "", before.metadata.name), operations)
+
+
+def of_tolerations(
+    key: ObjectKey,
+    version: str,
+    path: str,
+    before: Sequence[Toleration],
+    after: Sequence[Toleration],
+    *,
+    recreate: bool,
+) -> ObjectPatch:
+    """Of an object that has tolerations of pods at a path; a pod that exists may get more of them."""
+    operations = list(_differences(_plain(list(before)), _plain(list(after)), path))
+    return _patch(version, key, operations, recreate=recreate)
 
 
 def _of_slices(first: Placement, told: PoolAwaited) -> Iterator[ObjectPatch]:

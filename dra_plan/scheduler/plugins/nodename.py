@@ -14,7 +14,8 @@ from dra_plan.scheduler.status import Status, unresolvable
 
 from .tainttoleration import tolerated
 
-_UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
+UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
+"""The taint of a cordoned node, which comes and goes with `spec.unschedulable`."""
 
 
 class NodeName(FilterPlugin, EnqueueExtensions):
@@ -46,13 +47,13 @@ class NodeUnschedulable(FilterPlugin, EnqueueExtensions):
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
         """Reject cordoned nodes."""
-        if not node.node.spec.unschedulable or tolerated(_UNSCHEDULABLE, pod.spec.tolerations):
+        if not node.node.spec.unschedulable or tolerated(UNSCHEDULABLE, pod.spec.tolerations):
             return None
         return self._cordoned
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
         """Whether the pod tolerates it."""
-        return tolerated(_UNSCHEDULABLE, pod.spec.tolerations)
+        return tolerated(UNSCHEDULABLE, pod.spec.tolerations)
 
     def events_to_register(self) -> Sequence[Interest]:
         """Nodes that come or are uncordoned."""

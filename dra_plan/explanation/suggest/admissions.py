@@ -1,0 +1,174 @@
+"""What would let pods onto nodes that have room and that the scheduler's rules keep them off: tried by those rules.
+
+The rules are asked, and are not known here. Devices play no part: the allocator has said already that all claims fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from dra_plan.api.core import Node, Pod, Taint, Toleration
+from dra_plan.api.inventory import ObjectKey
+from dra_plan.api.tolerations import BLOCKING, tolerates
+from dra_plan.documents.devices import TaintName
+from dra_plan.documents.suggestions import CHANGES, NodeTaintMet, NodeUncordoned, SuggestedChange, TriedChanges
+from dra_plan.explanation.suggest import patches
+
+Rules = Callable[[Sequence[Node], Sequence[Pod]], Mapping[str, object]]
+"""Which of the nodes are excluded for the pods: has their names."""
+
+MOST_NODES = 4
+"""Nodes on which changes are tried; of those with the same taints the first stands for all."""
+
+MOST_CHANGES = 2
+
+_RANKS = tuple(CHANGES)
+_RESERVED = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
+_CONDITIONS = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
+"""Taints that controllers set for as long as something is wrong: to lift them mends nothing."""
+
+
+def suggestion_rank(changes: Sequence[SuggestedChange]) -> tuple[object, ...]:
+    """The order of suggestions: single changes first, then by how plausible the least plausible one is.
+
+    What is reserved for the control plane comes last.
+    """
+    reserved = any(isinstance(change, NodeTaintMet) and change.taint.key in _RESERVED for change in changes)
+    return reserved, len(changes), sorted((_RANKS.index(change.code) for change in changes), reverse=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerating:
+    """Where the tolerations of pods stand: in the object of that version, at that path."""
+
+    key: ObjectKey
+    version: str
+    path: str
+    tolerations: tuple[Toleration, ...]
+    recreate: bool = False
+    """Whether the API server lets nobody change them."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeOpening:
+    """Changes with which the pods may run on the node: tried."""
+
+    told: TriedChanges
+
+    @property
+    def rank(self) -> tuple[object, ...]:
+        """Its place among suggestions."""
+        return suggestion_rank(self.told.changes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    told: SuggestedChange
+    node: Callable[[Node], Node] | None = None
+    toleration: Toleration | None = None
+
+
+class AdmissionSearch:
+    """Tries changes on nodes that exclude pods, with the cordon's own taint, which goes when the cordon does.
+
+    `failing` are excluded nodes on which the allocator ends the attempt with an error for all: no change may let the
+    pods onto one of them.
+    """
+
+    def __init__(self, rules: Rules, cordon: Taint, pods: Sequence[Pod], failing: Sequence[Node]) -> None:
+        self._rules, self._cordon, self._pods, self._failing = rules, cordon, list(pods), list(failing)
+        self.tried = 0
+
+    def found(self, nodes: Sequence[Node], tolerating: Sequence[Tolerating]) -> Iterator[NodeOpening]:
+        """What lets the pods onto the nodes; tolerations only where it is known where they stand."""
+        seen: set[tuple[object, ...]] = set()
+        for node in nodes:
+            taints = self._untolerated(node)
+            kind = (node.spec.unschedulable, *((taint.key, taint.value, taint.effect) for taint in taints))
+            if kind in seen or len(seen) == MOST_NODES:
+                continue
+            seen.add(kind)
+            for changes in self._changes(node, taints, tolerates_too=bool(tolerating)):
+                if self._helps(node, changes):
+                    yield self._admission(node, changes, tolerating)
+
+    def _untolerated(self, node: Node) -> list[Taint]:
+        """The taints that keep one of the pods away, but for that of the cordon."""
+        blocking = [
+            taint for taint in node.spec.taints if taint.effect in BLOCKING and not self._is_cordons(node, taint)
+        ]
+        return [taint for taint in blocking if not all(_tolerated(taint, pod) for pod in self._pods)]
+
+    def _is_cordons(self, node: Node, taint: Taint) -> bool:
+        return node.spec.unschedulable and (taint.key, taint.effect) == (self._cordon.key, self._cordon.effect)
+
+    def _changes(self, node: Node, taints: list[Taint], *, tolerates_too: bool) -> Iterator[list[_Change]]:
+        first = [self._uncordon(node)] if node.spec.unschedulable else []
+        needed = len(first) + len(taints)
+        if not 1 <= needed <= MOST_CHANGES or any(taint.key.startswith(_CONDITIONS) for taint in taints):
+            return
+        if tolerates_too and taints:
+            yield [*first, *(_tolerate(node, taint) for taint in taints)]
+        yield [*first, *(_remove(node, taint) for taint in taints)]
+
+    def _uncordon(self, node: Node) -> _Change:
+        def apply(old: Node) -> Node:
+            kept = [taint for taint in old.spec.taints if not self._is_cordons(node, taint)]
+            return replace(old, spec=replace(old.spec, unschedulable=False, taints=kept))
+
+        return _Change(NodeUncordoned(code="uncordon-node", uncordon=node.metadata.name), node=apply)
+
+    def _helps(self, node: Node, changes: Sequence[_Change]) -> bool:
+        """Whether no rule keeps the pods off the node then, and none lets them onto one that fails."""
+        self.tried += 1
+        added = [change.toleration for change in changes if change.toleration is not None]
+        pods = [replace(pod, spec=replace(pod.spec, tolerations=[*pod.spec.tolerations, *added])) for pod in self._pods]
+        if self._rules([_applied(node, changes)], pods):
+            return False
+        return not added or len(self._rules(self._failing, pods)) == len(self._failing)
+
+    def _admission(self, node: Node, changes: Sequence[_Change], tolerating: Sequence[Tolerating]) -> NodeOpening:
+        made, changed = [], _applied(node, changes)
+        if changed is not node:
+            made.append(patches.of_node_spec(node, changed))
+        added = [change.toleration for change in changes if change.toleration is not None]
+        for at in tolerating if added else ():
+            after = [*at.tolerations, *added]
+            made.append(
+                patches.of_tolerations(at.key, at.version, at.path, at.tolerations, after, recreate=at.recreate)
+            )
+        told = [change.told for change in changes]
+        return NodeOpening(TriedChanges(changes=told, node=node.metadata.name, patches=made))
+
+
+def _tolerated(taint: Taint, pod: Pod) -> bool:
+    return any(tolerates(toleration, taint) for toleration in pod.spec.tolerations)
+
+
+def _tolerate(node: Node, taint: Taint) -> _Change:
+    toleration = Toleration(
+        key=taint.key, operator="Equal" if taint.value else "Exists", value=taint.value, effect=taint.effect
+    )
+    return _Change(_met("tolerate-node-taint", node, taint), toleration=toleration)
+
+
+def _remove(node: Node, taint: Taint) -> _Change:
+    def apply(old: Node) -> Node:
+        return replace(old, spec=replace(old.spec, taints=[each for each in old.spec.taints if each != taint]))
+
+    return _Change(_met("remove-node-taint", node, taint), node=apply)
+
+
+def _met(code: str, node: Node, taint: Taint) -> NodeTaintMet:
+    name = TaintName(key=taint.key, value=taint.value, effect=taint.effect)
+    return NodeTaintMet(code=code, tainted=node.metadata.name, taint=name)
+
+
+def _applied(node: Node, changes: Sequence[_Change]) -> Node:
+    for change in changes:
+        if change.node is not None:
+            node = change.node(node)
+    return node
