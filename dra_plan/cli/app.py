@@ -34,8 +34,8 @@ from dra_plan.cli.watching import WatchingCommand
 from dra_plan.cli.whatif import PlanningCommand
 
 EPILOG = (
-    "Exit status: 0 everything fits; 1 something does not, or is wrong; 2 usage or input error, nothing planned; "
-    "3 undecided within the step budget; 4 internal error."
+    "Exit status: 0 everything fits (explain: whatever it finds, unless --require-fit); 1 something does not, or is "
+    "wrong; 2 usage or input error, nothing planned; 3 undecided within the step budget; 4 internal error."
 )
 
 CLUSTER = (

@@ -77,6 +77,8 @@ def explain(
     allocate. Arguments that are no files name pods, workloads and claims as kubectl does: pod/train, deploy/serve,
     po train, train; those that run already or have no claims are told, too. podgroup/train says why a pod group starts
     or does not.
+
+    Exit status 0 whatever is found, unless --require-fit is given; 2 and 4 as everywhere.
     """
     from dra_plan.cli.loading import keep_until_exit
     from dra_plan.cli.opening import opened
