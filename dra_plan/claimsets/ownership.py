@@ -62,6 +62,13 @@ def deployment_of(metadata: ObjectMeta) -> str:
     return reference.name.removesuffix(end) if reference.name.endswith(end) else ""
 
 
+def controller_names(metadata: ObjectMeta) -> list[tuple[str, str]]:
+    """Kind and name of what controls the object, as it says itself; through a ReplicaSet the Deployment, too."""
+    reference, deployment = metadata.controller, deployment_of(metadata)
+    named = [(reference.kind, reference.name)] if reference is not None else []
+    return [*named, (DEPLOYMENT, deployment)] if deployment else named
+
+
 class Controllers(Generic[T]):
     """Objects looked up by those that they control."""
 

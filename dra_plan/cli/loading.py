@@ -88,7 +88,7 @@ def _report_skipped(inventory: Inventory) -> None:
         from dra_plan.cli.printing import print_note
 
         counts = ", ".join(f"{count} {kind}" for kind, count in sorted(inventory.skipped.items()))
-        print_note(f"skipped, as planning does not use them: {counts}")
+        print_note(f"note: skipped, as planning does not use them: {counts}")
 
 
 _MOST_OVERRIDDEN = 5
@@ -101,7 +101,7 @@ def _report_overridden(inventory: Inventory) -> None:
     told = list(inventory.overridden.items())
     for (kind, namespace, name), (first, later) in told[:_MOST_OVERRIDDEN]:
         label = f"{kind} {namespace}/{name}" if namespace else f"{kind} {name}"
-        print_note(f"{label} of {later} is taken, instead of the one in {first}")
+        print_note(f"note: {label} of {later} is taken, instead of the one in {first}")
     if len(told) > _MOST_OVERRIDDEN:
         more = len(told) - _MOST_OVERRIDDEN
-        print_note(f"{more} more {'object is' if more == 1 else 'objects are'} taken from a later source")
+        print_note(f"note: {more} more {'object is' if more == 1 else 'objects are'} taken from a later source")

@@ -63,8 +63,9 @@ def print_error(*lines: str) -> None:
 
 
 def print_note(text: str) -> None:
-    """One line about the input that is no warning, to standard error."""
-    print(shown.line(text), file=sys.stderr)
+    """What to know about the input that is no warning, to standard error; on a terminal, wrapped between words."""
+    line, terminal = shown.line(text), screen(sys.stderr)
+    print(_wrapped(line, terminal.width) if terminal else line, file=sys.stderr)
 
 
 def print_hint(text: str) -> None:

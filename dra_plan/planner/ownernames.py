@@ -9,7 +9,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory, ObjectKey
+from dra_plan.claimsets.ownership import controller_names
+from dra_plan.claimsets.podstate import is_waiting
 from dra_plan.errors import UsageError
 from dra_plan.manifests import kinds
 from dra_plan.near import nearest
@@ -17,6 +20,8 @@ from dra_plan.near import nearest
 CLAIM, POD, NODE = "ResourceClaim", "Pod", "Node"
 _OWNERS = ("pods", "workloads", "claims")
 """Where the inventory keeps what may be named."""
+_MOST_PODS = 3
+"""So many pods are named at most of what the input lacks."""
 
 
 class UnknownOwnerError(UsageError):
@@ -42,6 +47,7 @@ class Known:
         self.keys = list(dict.fromkeys([*keys, *made]))
         for key in self.keys:
             self._by_name[key[2].lower()].append(key)
+        self._pods = inventory.pods
         self.nodes = {node.metadata.name.lower(): node.metadata.name for node in inventory.nodes}
         self._kinds = {
             form: kind.lower()
@@ -59,6 +65,19 @@ class Known:
     def named(self, name: str) -> list[ObjectKey]:
         """All objects of that name, in any case."""
         return self._by_name.get(name.lower(), [])
+
+    def pods_of(self, reading: OwnerName, namespace: str | None) -> list[Pod]:
+        """The pods whose controller is named like that, be it in the input or not; of a Deployment, too."""
+        wanted = reading.namespace or (namespace or "").lower()
+        return [
+            pod
+            for pod in self._pods
+            if wanted in ("", pod.metadata.namespace.lower())
+            and any(
+                name.lower() == reading.name and reading.kind in ("", kind.lower())
+                for kind, name in controller_names(pod.metadata)
+            )
+        ]
 
 
 def split(given: Iterable[str], known: Known) -> Iterator[tuple[str, list[OwnerName]]]:
@@ -127,12 +146,25 @@ def _unknown(text: str, readings: Sequence[OwnerName], known: Known, namespace: 
         return f"{text}: pods, workloads and claims are named here; --node {known.nodes[reading.name]} chooses the node"
     if (kind := kinds.named(reading.kind)) is not None and kind.holder not in _OWNERS:
         return f"{text}: pods, workloads and claims are named here"
+    if pods := known.pods_of(reading, namespace):
+        return f"{told}, but {_pods_told(pods)}"
     elsewhere = [key for one in readings for key in known.named(one.name)]
     if elsewhere:
         there = ", ".join(dict.fromkeys(_form(key) for key in elsewhere[:3]))
         return f"{told}; there is {there}"
     near = _near(text, reading, known, namespace)
     return told + (f" (did you mean {near}?)" if near else "")
+
+
+def _pods_told(pods: Sequence[Pod]) -> str:
+    """Which pods there are of what the input lacks: those that wait by name, as they may be named instead."""
+    waiting = [f"pod/{pod.metadata.name}" for pod in pods if is_waiting(pod)]
+    number = len(pods)
+    told = f"{number} pod{'' if number == 1 else 's'} that it controls {'is' if number == 1 else 'are'} in the input"
+    if not waiting:
+        return f"{told}, and {'it does not wait' if number == 1 else 'none of them waits'} for a node"
+    more = f" and {len(waiting) - _MOST_PODS} more" if len(waiting) > _MOST_PODS else ""
+    return f"{told}; without a node: {', '.join(waiting[:_MOST_PODS])}{more}"
 
 
 def _near(text: str, reading: OwnerName, known: Known, namespace: str | None) -> str:

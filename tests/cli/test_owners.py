@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -149,6 +150,37 @@ def test_schedule_shows_a_named_pod_that_has_its_node() -> None:
     ran = in_process("schedule", OWNERS, "po/serve-7c9-aaaaa")
     assert ran.status == 0
     assert "prod/serve-7c9-aaaaa   Bound     gpu-a   gpu.example.com/gpu-a/gpu-0" in ran.out
+
+
+@pytest.mark.parametrize("named", ["deploy/infer", "infer", "rs/infer-6d4", "ml/infer"])
+def test_of_a_workload_that_the_input_lacks_its_pods_are_told(tmp_path: Path, named: str) -> None:
+    """A dump of pods and claims has no Deployment and no ReplicaSet; the pods say whose they are."""
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "infer-6d4", "uid": "r1", "controller": True}
+    labels = {"pod-template-hash": "6d4"}
+    items: list[dict[str, Any]] = [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}}]
+    items += [
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": f"infer-6d4-{n}", "namespace": "ml", "ownerReferences": [owner], "labels": labels},
+            "spec": {"containers": [{"name": "c"}], **({"nodeName": "a"} if n == 0 else {})},
+        }
+        for n in range(5)
+    ]
+    path = tmp_path / "in.json"
+
+    def told(arguments: list[str]) -> str:
+        path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+        ran = in_process("explain", str(path), *arguments)
+        assert ran.status == 2
+        return ran.err
+
+    three = "pod/infer-6d4-1, pod/infer-6d4-2, pod/infer-6d4-3 and 1 more"
+    assert told([named]).endswith(f", but 5 pods that it controls are in the input; without a node: {three}\n")
+    if "/" not in named:
+        assert told([named, "-n", "dev"]).count("pods that it controls") == 0
+    del items[2:]
+    assert told([named]).endswith(", but 1 pod that it controls is in the input, and it does not wait for a node\n")
 
 
 def test_schedule_says_of_a_named_workload_that_it_wants_no_pod(tmp_path: Path) -> None:

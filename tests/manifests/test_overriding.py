@@ -88,8 +88,8 @@ def test_the_command_line_names_both_places():
     write("1.json", node("a"), *(pod(f"p{index}") for index in range(7)))
     write("2.json", *(pod(f"p{index}", cpu="2") for index in range(7)))
     ran = dra_plan("schedule", "1.json", "2.json", cwd=Path.cwd())
-    assert "Pod default/p0 of 2.json:1 is taken, instead of the one in 1.json:2\n" in ran.err
-    assert "2 more objects are taken from a later source\n" in ran.err
+    assert "note: Pod default/p0 of 2.json:1 is taken, instead of the one in 1.json:2\n" in ran.err
+    assert "note: 2 more objects are taken from a later source\n" in ran.err
 
 
 def waiting(template: str, **spec) -> dict:
