@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from dra_plan.api.core import Container, PodSpec, ResourceRequirements
+from dra_plan.api.core import Container, Pod, PodSpec, ResourceRequirements
 from dra_plan.api.inventory import ObjectKey
 from dra_plan.api.notice import Notice, Origin
 from dra_plan.api.quantity import QuantityError, parse
 
 from .index import Index
+from .podclaims import is_unmade
+from .podstate import is_waiting
 from .sets import ClaimSet, Owner
 
 
@@ -27,6 +29,24 @@ def missing_template(owner: Owner, template: ObjectKey, origin: Origin | None) -
     _, namespace, name = template
     message = f"ResourceClaimTemplate {namespace}/{name} is not in the input, so no claim can be made from it"
     return Notice("missing-template", message, str(owner), str(origin) if origin else "")
+
+
+def keeping_claims(template: ObjectKey, index: Index) -> list[str]:
+    """NAMESPACE/NAME of the pods that wait and have a claim made from the template: it stays as it was made."""
+    _, namespace, name = template
+    return [
+        pod.key
+        for pod in index.inventory.pods
+        if pod.metadata.namespace == namespace and is_waiting(pod) and _has_claim_from(pod, name, index)
+    ]
+
+
+def _has_claim_from(pod: Pod, template: str, index: Index) -> bool:
+    return any(
+        not is_unmade(pod, entry) or index.generated_claims.of(pod, entry.name) is not None
+        for entry in pod.spec.resource_claims
+        if entry.resource_claim_template_name == template
+    )
 
 
 def shared_claims(sets: Iterable[ClaimSet], index: Index) -> Iterator[Notice]:

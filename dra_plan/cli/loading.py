@@ -105,3 +105,18 @@ def _report_overridden(inventory: Inventory) -> None:
     if len(told) > _MOST_OVERRIDDEN:
         more = len(told) - _MOST_OVERRIDDEN
         print_note(f"note: {more} more {'object is' if more == 1 else 'objects are'} taken from a later source")
+    _report_kept_claims(inventory)
+
+
+def _report_kept_claims(inventory: Inventory) -> None:
+    """What an edited template does not change: claims that are made already."""
+    from dra_plan.claimsets.index import Index
+    from dra_plan.claimsets.notices import keeping_claims
+    from dra_plan.cli.printing import print_note
+
+    templates = [key for key in inventory.overridden if key[0] == "ResourceClaimTemplate"]
+    index = Index(inventory)
+    for key in templates:
+        if pods := keeping_claims(key, index):
+            told = f"pod {pods[0]} keeps its claim" if len(pods) == 1 else f"{len(pods)} pods keep their claims"
+            print_note(f"note: {told}, made of ResourceClaimTemplate {key[1]}/{key[2]} as it was")

@@ -157,3 +157,19 @@ def test_a_dump_that_comes_after_the_edited_copy_counts_once_and_as_it_is():
     [found] = load(["2.json", dump]).pods
     assert found.metadata.uid == "u-p"
     assert [status.resource_claim_name for status in found.status.resource_claim_statuses] == ["p-gpu-x"]
+
+
+def test_pods_that_have_their_claims_keep_them_when_the_template_is_edited():
+    dump = dump_of_a_waiting_pod()
+    objects = map(json.loads, Path(dump).read_text().splitlines())
+    [large] = [obj for obj in objects if obj["metadata"]["name"] == "large"]
+    large["spec"]["spec"]["devices"]["requests"][0]["exactly"]["count"] = 1
+    kept = "note: pod default/p keeps its claim, made of ResourceClaimTemplate default/large as it was\n"
+    ran = in_process("allocate", dump, write("2.json", large))
+    assert (ran.status, ran.err.endswith(kept)) == (1, True)
+    fresh = waiting("large")
+    fresh["metadata"] = {"name": "q"}
+    del fresh["status"]
+    ran = in_process("allocate", dump, "2.json", write("3.json", fresh), "pod/q")
+    assert (ran.status, kept in ran.err, "default/q" in ran.err) == (0, True, False)
+    assert "keeps its claim" not in in_process("allocate", dump, write("4.json", waiting("small"))).err
