@@ -88,6 +88,9 @@ class RemovedDevices(DocumentPart, frozen=True, kw_only=True):
     policies: list[CapacityRequestPolicy] | None = None
     asked: Annotated[str, Meta(description="capacity-policy: the amount before it is rounded.")] = ""
     holders: list[ClaimHolder] = []
+    holders_on: Annotated[
+        str, Meta(description="The node that the holders are told of, where others of the story have other holders.")
+    ] = ""
     examples: list[DeviceName]
     count_from: Annotated[Amount | None, Meta(description="The least count over the nodes of the story.")] = None
     count_to: Amount | None = None

@@ -22,6 +22,7 @@ from .elements import CounterElement
 from .explainer import SetExplanation
 from .funnel import Funnel, NodeOffer
 from .groups import NodeGroup
+from .holders import holders_on
 from .leading import leading_reasons
 from .names import claim_name, device_name, request_name
 from .placement import Placement
@@ -130,7 +131,8 @@ def _story_request(group: NodeGroup, offer: NodeOffer, position: int) -> StoryRe
     for number, found in enumerate(funnel.removals):
         least, most = group.removed(position, found.key)
         parts = [clause(part) for part in group.decisive_parts.get((position, number), ())]
-        removed.append(replace(removal(offer, funnel, found), count_from=least, count_to=most, selectors=parts))
+        spread = {"count_from": least, "count_to": most, "holders_on": holders_on(group.offers, position, found)}
+        removed.append(replace(removal(offer, funnel, found), **spread, selectors=parts))
     left, devices = group.left(position), group.devices(position)
     return StoryRequest(
         **_request(funnel),

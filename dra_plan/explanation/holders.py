@@ -34,6 +34,19 @@ def holders(offer: NodeOffer, want: Want, removal: Removal) -> list[str]:
     return list(found)
 
 
+def holders_on(offers: Iterable[NodeOffer | None], want: int, removal: Removal) -> str:
+    """The node of the first offer, if the holders there are not those of the same removal in all; else nothing."""
+    first, *others = [offer for offer in offers if offer is not None]
+    found = set(holders(first, first.funnels[want].want, removal))
+    if found:
+        for offer in others:
+            funnel = offer.funnels[want]
+            same = next((each for each in funnel.removals if each.key == removal.key), None)
+            if same is None or set(holders(offer, funnel.want, same)) != found:
+                return first.placement.node.metadata.name
+    return ""
+
+
 def counter_holders(offer: NodeOffer, pool_id: PoolID, counter_set: str, counter: str) -> list[str]:
     """The claims that have devices of the pool, on any node, which consume the counter, each once."""
     state = offer.placement.view.state

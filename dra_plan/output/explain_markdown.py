@@ -11,6 +11,7 @@ from dra_plan.documents.explanation import ExplainedClaimSet, ExplanationDocumen
 
 from . import (
     alike_sets,
+    allocation_footer,
     exclusions,
     explain_changes,
     explain_collisions,
@@ -41,6 +42,7 @@ def render(document: ExplanationDocument, _screen: Screen | None) -> str:
     blocks += [_block(["```", *device_lines(story), "```"]) for story in document.devices]
     if not blocks:
         blocks = [explain_text.NOTHING]
+    blocks += [_block([escaped(line)]) for line in allocation_footer.explained(document.claim_sets)]
     whole = "\n\n".join([*blocks, f"_{text.target(document)}_"])
     return re.sub(r"\n{3,}", "\n\n", whole) + "\n"
 

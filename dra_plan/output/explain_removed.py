@@ -30,12 +30,17 @@ def _in_use(of: Refused) -> str:
     some = f", {wanted} of them otherwise suitable" if isinstance(of, RemovedDevices) and wanted != of.count else ""
     if not holders:
         return f"in use{some}"
-    return f"in use{some}, by {'claim' if len(holders) == 1 else 'claims'} {words.listed(holders)}"
+    return f"in use{some}, by {'claim' if len(holders) == 1 else 'claims'} {words.listed(holders)}{_there(of)}"
 
 
 def _shared_by(of: Refused) -> str:
     holders = _holders(of)
-    return f" (used by {words.listed(holders)})" if holders else ""
+    return f" (used by {words.listed(holders)}{_there(of)})" if holders else ""
+
+
+def _there(of: Refused) -> str:
+    """Where the holders have the devices, if it is not the same on all nodes."""
+    return f" on {of.holders_on}" if isinstance(of, RemovedDevices) and of.holders_on else ""
 
 
 def _expression(of: Refused) -> str:

@@ -11,6 +11,7 @@ from dra_plan.documents.reasons import BlockingRequest
 
 from . import (
     alike_sets,
+    allocation_footer,
     exclusions,
     explain_changes,
     explain_collisions,
@@ -51,7 +52,9 @@ def render(document: ExplanationDocument, screen: Screen | None) -> str:
     blocks += [list(device_lines(story)) for story in document.devices]
     if not blocks:
         blocks = [[NOTHING]]
-    return explain_layout.render([*blocks, [text.target(document)]], screen)
+    return explain_layout.render(
+        [*blocks, [*allocation_footer.explained(document.claim_sets), text.target(document)]], screen
+    )
 
 
 def set_lines(of: ExplainedClaimSet, name: str = "") -> Lines:

@@ -1,0 +1,72 @@
+"""What explanations say below, as `allocate` does, of what was not judged; and where holders have their devices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dra_plan import allocate
+from dra_plan.output.explain_formats import parse
+
+from .asking import explain, only_set
+from .build import allocated, claim, pod, request
+from .situations import cluster, gpus
+
+Object = dict[str, Any]
+
+
+def asking(**spec: Any) -> list[Object]:
+    owner = pod("train", gpu="train")
+    owner["spec"] |= spec
+    return [*cluster(gpus("a", "A100")), claim("train"), owner]
+
+
+def forty() -> list[Object]:
+    made = {"replicas": 40, "template": {"spec": pod("x", gpu="train")["spec"]}}
+    metadata = {"name": "serve", "namespace": "default"}
+    deployment = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": made}
+    return [*cluster(gpus("a", "A100")), claim("train"), deployment]
+
+
+CPU = {"containers": [{"name": "main", "resources": {"requests": {"cpu": "200"}}}]}
+
+
+@pytest.mark.parametrize(
+    ("objects", "begins"),
+    [
+        (asking(**CPU), "Not judged here: resource requests of pod/default/train. `dra-plan schedule`"),
+        (forty(), "Each was judged on its own, against the cluster as it is: deployment/default/serve wants 40 pods."),
+    ],
+)
+def test_explain_says_the_same_limits_as_allocate(objects: list[Object], begins: str) -> None:
+    told = explain(objects, together=False)
+    [said] = [line for line in str(told).splitlines() if line.startswith(begins)]
+    assert said in str(allocate(objects)).splitlines()
+    assert said.replace("`dra-plan", "") in parse("markdown")(told.document, None).replace("`dra-plan", "")
+
+
+def test_nothing_is_said_where_everything_was_judged() -> None:
+    assert "judged" not in str(explain(asking(), together=False))
+
+
+def holders(*held: Object) -> tuple[str, str]:
+    """Where the holders are told to be, and the line that tells it, of two nodes whose GPUs are all in use."""
+    slices = [gpus("a", "A100 A100"), gpus("b", "A100")]
+    objects = [*cluster(*slices), *held, claim("train", request("gpu", count=3))]
+    [removed] = only_set(objects)["stories"][0]["requests"][0]["removed"]
+    [line] = [line for line in str(explain(objects)).splitlines() if "in use" in line]
+    return removed.get("holdersOn", ""), line.strip()
+
+
+def test_holders_that_differ_between_nodes_are_told_of_one() -> None:
+    one = allocated("one", "a/gpu-0", "a/gpu-1", node_name="a")
+    on, line = holders(one, allocated("two", "b/gpu-0", node_name="b"))
+    assert on == "a"
+    assert line == "-2  in use, by claim default/one on a (1 to 2 on these nodes)"
+
+
+def test_holders_that_are_the_same_are_told_of_all() -> None:
+    on, line = holders(allocated("one", "a/gpu-0", "a/gpu-1", "b/gpu-0"))
+    assert on == ""
+    assert line == "-2  in use, by claim default/one (1 to 2 on these nodes)"
