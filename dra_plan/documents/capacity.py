@@ -95,10 +95,16 @@ class NextCopy(DocumentPart, frozen=True, kw_only=True):
     ] = 0
 
 
+class CopiedOwner(ObjectName, frozen=True, kw_only=True):
+    """Whose pod is copied."""
+
+    part: Annotated[str, Meta(description="The field with the pod template, where the owner has several.")] = ""
+
+
 class PlacedCopy(DocumentPart, frozen=True, kw_only=True):
     """A copy in a placement that exists."""
 
-    owner: ObjectName
+    owner: CopiedOwner
     node: Text
     devices: Annotated[list[DeviceName], Meta(description="What its claims get, in their order.")]
 
@@ -131,7 +137,7 @@ class PossibleCopies(DocumentPart, frozen=True, kw_only=True):
 class MixedShare(DocumentPart, frozen=True, kw_only=True):
     """How many copies of an owner make a set."""
 
-    owner: ObjectName
+    owner: CopiedOwner
     copies: Annotated[int, Meta(ge=1)]
 
 
@@ -155,7 +161,7 @@ class OwnerReplicas(DocumentPart, frozen=True, kw_only=True):
 class OwnerCapacity(DocumentPart, frozen=True, kw_only=True):
     """How many copies of one pod, or of one workload's pods, there is room for."""
 
-    owner: ObjectName
+    owner: CopiedOwner
     replicas: Annotated[
         OwnerReplicas | None, Meta(description="Null for a pod, and for what has no number of replicas.")
     ]

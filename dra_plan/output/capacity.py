@@ -44,7 +44,7 @@ def nodes(document: CapacityDocument) -> list[Part]:
     """A table of the nodes that hold copies, if there are any."""
     made = Table(("OWNER", "NODE", "MORE", "POSSIBLE"), grouped=1)
     for item in document.items:
-        _nodes(made, text.named(item.owner), item.scheduled.nodes, item.possible)
+        _nodes(made, text.copied_owner(item.owner), item.scheduled.nodes, item.possible)
     if document.mix is not UNSET:
         _nodes(made, "all together", [], document.mix.possible)
     return [made] if made.rows else []
@@ -62,7 +62,7 @@ def _mix(document: CapacityDocument) -> list[Part]:
     """What all owners together come to."""
     if document.mix is UNSET:
         return []
-    shares = listed([f"{share.copies} of {text.named(share.owner)}" for share in document.mix.shares], 8)
+    shares = listed([f"{share.copies} of {text.copied_owner(share.owner)}" for share in document.mix.shares], 8)
     possible = capacity_words.possible(document.mix.possible)
     scheduled = counted(document.mix.sets, "whole set")
     best = f"; {possible} with the best choice" if possible else ""
@@ -74,7 +74,7 @@ def _owners(document: CapacityDocument) -> Table:
     for item in document.items:
         first = capacity_words.runs_out(item.next_copy) if item.next_copy is not None else ""
         best = capacity_words.possible(item.possible)
-        made.add(text.named(item.owner), _number(item), best, f"{len(item.scheduled.nodes):,}", first)
+        made.add(text.copied_owner(item.owner), _number(item), best, f"{len(item.scheduled.nodes):,}", first)
     return made
 
 
@@ -94,7 +94,7 @@ def _said(items: Sequence[OwnerCapacity]) -> list[Part]:
     owners: dict[str, list[str]] = {}
     for item in items:
         if item.scheduled.message and item.scheduled.ended not in _ENDS:
-            owners.setdefault(item.scheduled.message, []).append(text.named(item.owner))
+            owners.setdefault(item.scheduled.message, []).append(text.copied_owner(item.owner))
     if len(owners) == 1:
         [(message, named)] = owners.items()
         whose = "" if len(items) == 1 else " of each" if len(named) == len(items) else f" of {listed(named)}"
@@ -130,7 +130,7 @@ def _spread(item: OwnerCapacity) -> str:
     evicted = item.scheduled.evicted
     if evicted:
         parts.append(f"{len(evicted)} running {'pod has' if len(evicted) == 1 else 'pods have'} to go for them")
-    return f"{text.named(item.owner)}: {', '.join(parts) or 'none on any node'}."
+    return f"{text.copied_owner(item.owner)}: {', '.join(parts) or 'none on any node'}."
 
 
 def _end(of: ScheduledCopies) -> Iterator[str]:
@@ -141,7 +141,9 @@ def _end(of: ScheduledCopies) -> Iterator[str]:
 
 def names(document: CapacityDocument) -> str:
     """`KIND/NAMESPACE/NAME COPIES` for every owner."""
-    return "".join(shown.line(f"{text.named(item.owner)} {item.scheduled.copies}") + "\n" for item in document.items)
+    return "".join(
+        shown.line(f"{text.copied_owner(item.owner)} {item.scheduled.copies}") + "\n" for item in document.items
+    )
 
 
 FORMATS = Formats(table=table, wide=wide, name=names)

@@ -49,7 +49,9 @@ def replicas(of: OwnerReplicas | None, copies: int) -> Iterator[str]:
         return
     there = of.wanted - of.missing
     number = f"{there:,} of its" if there else "None of its"
-    had = f"  {number} {counted(of.wanted, 'replica')} {'have' if there > 1 else 'has'} a node"
+    had = f"  {number} {of.wanted:,} replicas {'have' if there > 1 else 'has'} a node"
+    if of.wanted == 1:
+        had = f"  Its 1 replica has {'a' if there else 'no'} node"
     missing = "the missing one" if of.missing == 1 else f"the {of.missing:,} missing ones"
     if not of.missing:
         yield f"{had}: copies would come beside."

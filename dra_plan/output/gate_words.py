@@ -70,7 +70,7 @@ def _of_pods(gate: Gate, document: ScheduleDocument) -> list[str]:
 
 def _of_owners(gate: Gate, document: CapacityDocument) -> list[str]:
     few = [
-        f"{text.named(item.owner)} for {item.scheduled.copies}"
+        f"{text.copied_owner(item.owner)} for {item.scheduled.copies}"
         for item in document.items
         if gate.capacity(item) is Verdict.FAILED
     ]

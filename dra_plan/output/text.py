@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from dra_plan.api.resource import DeviceRequestAllocationResult
     from dra_plan.documents.allocation import ClaimSetName
     from dra_plan.documents.base import AnswerTarget, ObjectName, PrintedDocument
+    from dra_plan.documents.capacity import CopiedOwner
     from dra_plan.documents.selectors import DeviceMatch
 
 NAMES = 4
@@ -29,7 +30,16 @@ def node_list(names: Sequence[str], *, every: bool = False) -> str:
 
 def claim_set_name(claim_set: ClaimSetName) -> str:
     """As `owner_name`, with the field of the pod template where the owner has several."""
-    return f"{owner_name(claim_set)} ({claim_set.part})" if claim_set.part else owner_name(claim_set)
+    return _with_part(owner_name(claim_set), claim_set.part)
+
+
+def copied_owner(owner: CopiedOwner) -> str:
+    """KIND/NAMESPACE/NAME, with the field of the pod template where the owner has several."""
+    return _with_part(named(owner), owner.part)
+
+
+def _with_part(name: str, part: str) -> str:
+    return f"{name} ({part})" if part else name
 
 
 def owner_name(claim_set: ClaimSetName) -> str:

@@ -13,12 +13,19 @@ from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.notice import Notice
-from dra_plan.api.workloads import AnyWorkload, pod_template
+from dra_plan.api.workloads import AnyWorkload, CustomWorkload, pod_template
 from dra_plan.claimsets.index import Index
 from dra_plan.claimsets.podstate import is_waiting
 from dra_plan.claimsets.replicas import is_over, wanted
-from dra_plan.documents.base import ObjectName, answer_target, warnings
-from dra_plan.documents.capacity import CapacityDocument, MixCapacity, MixedShare, OwnerCapacity, PossibleCopies
+from dra_plan.documents.base import answer_target, warnings
+from dra_plan.documents.capacity import (
+    CapacityDocument,
+    CopiedOwner,
+    MixCapacity,
+    MixedShare,
+    OwnerCapacity,
+    PossibleCopies,
+)
 from dra_plan.documents.fleet import FleetFigures
 from dra_plan.errors import UsageError
 from dra_plan.planner import completeness, notices
@@ -48,13 +55,15 @@ USUAL_LIMIT = 10_000
 class Copied:
     """A pod that is copied, and whose it is."""
 
-    owner: ObjectName
+    owner: CopiedOwner
     pod: Pod
+    workload: AnyWorkload | None = None
+    """What makes the pod; none for a pod by itself."""
 
     @classmethod
     def of_pod(cls, pod: Pod) -> Copied:
         """A pod, whatever has become of it: its copies are new."""
-        return cls(ObjectName(kind="Pod", namespace=pod.metadata.namespace, name=pod.metadata.name), pod)
+        return cls(CopiedOwner(kind="Pod", namespace=pod.metadata.namespace, name=pod.metadata.name), pod)
 
     @classmethod
     def of_workload(cls, workload: AnyWorkload) -> Copied:
@@ -69,7 +78,10 @@ class Copied:
             ),
             spec=template.spec,
         )
-        return cls(ObjectName(kind=workload.kind, namespace=metadata.namespace, name=metadata.name), pod)
+        part = workload.part if isinstance(workload, CustomWorkload) else ""
+        return cls(
+            CopiedOwner(kind=workload.kind, namespace=metadata.namespace, name=metadata.name, part=part), pod, workload
+        )
 
 
 def choose_copied(inventory: Inventory, names: Sequence[str], namespace: str | None) -> list[Copied]:
@@ -128,14 +140,13 @@ class CapacityPlan(PrintedAnswer[CapacityDocument]):
 def _shares(index: Index, copied: Sequence[Copied]) -> list[Share]:
     """The owners with the pods that are copied, under names of their own, and how many of them make a set."""
     names, found = set[tuple[str, str]](), []
-    workloads = {(w.kind, w.metadata.namespace, w.metadata.name): w for w in index.inventory.workloads}
     for each in copied:
-        pod, key = each.pod, (each.owner.kind, each.owner.namespace, each.owner.name)
-        if (pod.metadata.namespace, pod.metadata.name) in names:
+        pod, maker = each.pod, each.workload
+        while (pod.metadata.namespace, pod.metadata.name) in names:
             metadata = structs.replace(pod.metadata, name=f"{pod.metadata.name}-{each.owner.kind.lower()}")
             pod = structs.replace(pod, metadata=metadata)
         names.add((pod.metadata.namespace, pod.metadata.name))
-        share = wanted(workloads[key], list(index.dependent_pods.of(workloads[key]))).number if key in workloads else 1
+        share = wanted(maker, list(index.dependent_pods.of(maker))).number if maker is not None else 1
         found.append((each.owner, pod, max(1, share)))
     least = math.gcd(*(share for _, _, share in found))
     return [(owner, pod, share // least) for owner, pod, share in found]
@@ -210,7 +221,7 @@ def _mixed(
     )
 
 
-def _alone(counting: Counting, seeker: _Seeker, owner: ObjectName, pod: Pod, own: OwnPods) -> OwnerCapacity:
+def _alone(counting: Counting, seeker: _Seeker, owner: CopiedOwner, pod: Pod, own: OwnPods) -> OwnerCapacity:
     simulation, (copies, scheduled, following) = counting.alone(pod, own.claims([owner]))
     best = None if scheduled.evicted else seeker([(owner, pod, 1)], (simulation, [copies]))
     return OwnerCapacity(

@@ -12,8 +12,8 @@ from dra_plan.allocator import View
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import AllocationResult
-from dra_plan.documents.base import DeviceName, ObjectName
-from dra_plan.documents.capacity import NodeCopies, PlacedCopy, PossibleCopies
+from dra_plan.documents.base import DeviceName
+from dra_plan.documents.capacity import CopiedOwner, NodeCopies, PlacedCopy, PossibleCopies
 from dra_plan.placement.budget import StepBudget
 from dra_plan.placement.errors import SolverMissingError, UnverifiedPlacementError
 from dra_plan.placement.seek import seek_copies
@@ -23,7 +23,7 @@ from dra_plan.scheduler.simulation import Simulation
 MOST_PLACED = 1_000
 """A placement of more copies than these is carried out only where somebody asks for it."""
 
-Share = tuple[ObjectName, Pod, int]
+Share = tuple[CopiedOwner, Pod, int]
 """An owner, a pod that is copied for it, and how many of them make a set."""
 
 

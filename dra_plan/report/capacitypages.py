@@ -93,7 +93,7 @@ def _pick(item: OwnerCapacity, best: list[PlacedCopy], scene: Scene, key: str) -
     _mark_devices(best, scene, marks)
     return Pick(
         key=key,
-        name=text.named(item.owner),
+        name=text.copied_owner(item.owner),
         tone=picks.GOOD if found.copies else picks.BAD,
         word=words.counted(found.copies, "copy", "copies"),
         line=f"The next one: {found.message}" if found.message else found.ended,

@@ -84,6 +84,9 @@ def test_pod_templates_are_found_with_their_number(obj, wanted):
     assert bool(found.skipped) is (not wanted)
 
 
+OWNER = {"apiVersion": "ray.io/v1", "kind": "RayCluster", "name": "w", "uid": "u-w", "controller": True}
+
+
 def test_they_are_planned_and_scheduled():
     cluster = Cluster.of([*gpus("a", each=6), template("t"), RAY])
     plan = cluster.allocate()
@@ -104,10 +107,27 @@ def test_they_are_planned_and_scheduled():
     assert {pod["nodeName"] for pod in pods} == {"a"}
 
 
+def test_copies_of_each_template_are_counted_under_its_field():
+    cluster = Cluster.of([*gpus("a", each=6), template("t"), RAY])
+    plan = cluster.capacity(limit=5)
+    found = [(item.owner.part, item.replicas.wanted, item.replicas.missing) for item in plan]
+    assert found == [("headGroupSpec", 1, 1), ("workerGroupSpecs[0]", 4, 4), ("workerGroupSpecs[1]", 0, 0)]
+    assert "raycluster/default/w (workerGroupSpecs[0])" in str(plan)
+    mixed = cluster.capacity(limit=9, mix=True).to_dict()
+    assert [(share["owner"]["part"], share["copies"]) for share in mixed["mix"]["shares"]] == [
+        ("headGroupSpec", 1),
+        ("workerGroupSpecs[0]", 4),
+        ("workerGroupSpecs[1]", 1),
+    ]
+    one = placed("w-0", "a")
+    one["metadata"]["ownerReferences"] = [OWNER]
+    with_one = Cluster.of([*gpus("a", each=6), template("t"), RAY, one])
+    assert [item.replicas for item in with_one.capacity("w", limit=1)] == [None, None, None]
+
+
 def test_what_has_made_its_pods_is_not_planned_again():
     pod = placed("w-0", "a")
-    owner = {"apiVersion": "ray.io/v1", "kind": "RayCluster", "name": "w", "uid": "u-w", "controller": True}
-    pod["metadata"]["ownerReferences"] = [owner]
+    pod["metadata"]["ownerReferences"] = [OWNER]
     cluster = Cluster.of([*gpus("a"), template("t"), RAY, pod])
     assert len(cluster.allocate()) == 0
     assert [each["name"] for each in cluster.schedule().to_dict()["pods"]] == ["w-0"]
