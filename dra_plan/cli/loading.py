@@ -110,11 +110,13 @@ def _report_overridden(inventory: Inventory) -> None:
 
 def _report_kept_claims(inventory: Inventory) -> None:
     """What an edited template does not change: claims that are made already."""
+    templates = [key for key in inventory.overridden if key[0] == "ResourceClaimTemplate"]
+    if not templates:
+        return
     from dra_plan.claimsets.index import Index
     from dra_plan.claimsets.notices import keeping_claims
     from dra_plan.cli.printing import print_note
 
-    templates = [key for key in inventory.overridden if key[0] == "ResourceClaimTemplate"]
     index = Index(inventory)
     for key in templates:
         if pods := keeping_claims(key, index):

@@ -11,10 +11,11 @@ from dataclasses import replace
 from dra_plan.allocator import NodeOutcome, Outcome
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Inventory
-from dra_plan.api.workloads import AnyWorkload, CronJob, CustomWorkload, Job, pod_template
-from dra_plan.claimsets.index import workload_owner
+from dra_plan.api.workloads import CustomWorkload, Job, pod_template
+from dra_plan.claimsets.index import pod_owner, workload_owner
 from dra_plan.claimsets.sets import ClaimSet, Owner
 from dra_plan.explanation.suggest.admissions import AdmissionSearch, Tolerating
+from dra_plan.manifests import kinds
 from dra_plan.planner.claim_set_plan import ClaimSetPlan
 from dra_plan.releases import Target
 from dra_plan.scheduler.noderules import NodeRules
@@ -27,7 +28,7 @@ class Admissions:
     def __init__(self, nodes: Sequence[Node], inventory: Inventory, target: Target) -> None:
         self._nodes = {node.metadata.name: node for node in nodes}
         self._target = target
-        self._pods = {_owner(pod): pod for pod in inventory.pods}
+        self._pods = {pod_owner(pod): pod for pod in inventory.pods}
         self._workloads = {workload_owner(workload): workload for workload in inventory.workloads}
 
     def of(self, plan: ClaimSetPlan) -> ClaimSetPlan:
@@ -54,7 +55,7 @@ class Admissions:
 
     def _tolerating(self, claim_set: ClaimSet) -> list[Tolerating]:
         """Where the tolerations of all its pods stand; nothing where that is not known of one of them."""
-        owners = [claim_set.owner] if claim_set.owner is not None else list(map(_owner, claim_set.pods))
+        owners = [claim_set.owner] if claim_set.owner is not None else list(map(pod_owner, claim_set.pods))
         found = [self._place(owner) for owner in owners]
         known = [place for place in found if place is not None]
         return known if len(known) == len(found) else []
@@ -62,18 +63,16 @@ class Admissions:
     def _place(self, owner: Owner) -> Tolerating | None:
         pod, workload = self._pods.get(owner), self._workloads.get(owner)
         if pod is not None:
-            return Tolerating(owner, pod.api_version, "/spec/tolerations", tuple(pod.spec.tolerations))
+            return Tolerating(owner, pod.api_version, _path(pod.kind), tuple(pod.spec.tolerations))
         if workload is None or isinstance(workload, CustomWorkload):
             return None  # where such a kind keeps its template, and in which form, is its own affair
         tolerations = tuple(pod_template(workload).spec.tolerations)
         is_fixed = isinstance(workload, Job)
-        return Tolerating(owner, workload.api_version, _path(workload), tolerations, recreate=is_fixed)
+        return Tolerating(owner, workload.api_version, _path(workload.kind), tolerations, recreate=is_fixed)
 
 
-def _owner(pod: Pod) -> Owner:
-    return Owner("Pod", pod.metadata.namespace, pod.metadata.name)
-
-
-def _path(workload: AnyWorkload) -> str:
-    job = "/jobTemplate/spec" if isinstance(workload, CronJob) else ""
-    return f"/spec{job}/template/spec/tolerations"
+def _path(kind: str) -> str:
+    """Where objects of the kind have the tolerations of pods."""
+    found = kinds.named(kind)
+    assert found is not None, "an object of a kind that planning reads"
+    return "/".join(("", *found.pod_spec, "tolerations"))
