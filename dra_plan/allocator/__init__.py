@@ -3,10 +3,11 @@
 Pure computation on `api` objects. It makes no sentence except upstream's own error texts; reasons are values.
 """
 
-from .allocator import Allocator, NodeOutcome, Outcome
+from .allocator import Allocator
 from .errors import AllocationError, Cause, NodeAllocationError, SelectorError, StepsExhaustedError
 from .gathering import PoolGatherer
 from .identity import DeviceID, PoolID
+from .outcome import NodeOutcome, Outcome
 from .pools import Pool, PoolDevice, PoolState
 from .probe import Probe
 from .state import AllocatedState

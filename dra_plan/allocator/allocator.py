@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
-
-import msgspec
 
 from dra_plan.api.core import Node
 from dra_plan.api.resource import AllocationResult, ResourceClaim
@@ -19,6 +14,7 @@ from .counters import Counters
 from .errors import AllocationError, Cause, NodeAllocationError, StepsExhaustedError
 from .gathering import KnownPools
 from .likeness import Answer, Likeness
+from .outcome import NOTHING_SIGHTED, NodeOutcome, Outcome
 from .pools import Pool
 from .probe import Probe
 from .pruning_rules import USUAL, Pruning
@@ -31,50 +27,6 @@ DEFAULT_MAX_STEPS = 250_000
 """Steps of one search before it is given up as undecided; fixed, so that answers do not depend on the machine."""
 
 INVALID_POOLS = Cause("invalid-pools", "invalid resource pools were encountered")
-
-
-class Outcome(enum.Enum):
-    """How the question for one node ended."""
-
-    FITS = "Fits"
-    DOES_NOT_FIT = "DoesNotFit"
-    NODE_ERROR = "NodeError"
-    ERROR = "Error"
-    UNDECIDED = "Undecided"
-
-
-@dataclass(slots=True, frozen=True, repr=False)
-class NodeOutcome:
-    """The answer for one node: the allocations in claim order if it fits, upstream's error text if there is one.
-
-    `sighted` names the known defects that the answer may owe something to; `error` is what ended it, if anything.
-    """
-
-    node: str
-    outcome: Outcome
-    allocations: Sequence[AllocationResult] = ()
-    message: str = ""
-    steps: int = 0
-    sighted: frozenset[Quirk] = field(default_factory=frozenset)
-    error: AllocationError | NodeAllocationError | None = None
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Many answers go from one process to another, so that they are packed."""
-        told = (self.message, self.steps, self.sighted, self.error)
-        if not self.allocations or any(each.devices.config for each in self.allocations):
-            return NodeOutcome, (self.node, self.outcome, self.allocations, *told)
-        return _unpacked, (self.node, self.outcome, _pack(self.allocations), *told)
-
-    def __repr__(self) -> str:
-        return f"<NodeOutcome on {self.node}: {self.outcome.value}>"
-
-
-_pack = msgspec.msgpack.Encoder().encode
-_unpack = msgspec.msgpack.Decoder(list[AllocationResult]).decode
-
-
-def _unpacked(node: str, outcome: Outcome, allocations: bytes, *told: Any) -> NodeOutcome:
-    return NodeOutcome(node, outcome, _unpack(allocations), *told)
 
 
 class Allocator:
@@ -158,25 +110,26 @@ class Allocator:
             if self._limits.deadline is None:
                 self._remember(appearance, search, found=False, gave_up=message)
         sighted |= search.sighted | maker.sighted
-        return NodeOutcome(name, outcome, allocations, message, search.steps, frozenset(sighted), ended)
+        known = frozenset(sighted) if sighted else NOTHING_SIGHTED
+        return NodeOutcome(name, outcome, allocations, message, search.steps, known, ended)
 
     def _recalled(self, answer: Answer, appearance: Appearance, name: str, sighted: set[Quirk]) -> NodeOutcome:
         """The answer of another node's search, told of this node."""
+        known = answer.sighted | sighted if sighted else answer.sighted
         if answer.takes is None:
             outcome = Outcome.UNDECIDED if answer.gave_up else Outcome.DOES_NOT_FIT
-            return NodeOutcome(name, outcome, [], answer.gave_up, answer.steps, answer.sighted | sighted)
+            return NodeOutcome(name, outcome, (), answer.gave_up, answer.steps, known)
         takes = answer.takes_at(appearance)
         if self._writes_late and self.likeness is not None and can_be_late(self.likeness.claims, takes):
             late = LateResults(name, self._target, self.likeness.claims, takes, answer.chosen)
-            return NodeOutcome(name, Outcome.FITS, late, "", answer.steps, answer.sighted | sighted)
+            return NodeOutcome(name, Outcome.FITS, late, "", answer.steps, known)
         maker = ResultMaker(name, self._target)
         try:
             allocations = self._results(maker, takes, answer.chosen)
         except AllocationError as error:
-            sighted |= answer.sighted | maker.sighted
-            return NodeOutcome(name, Outcome.ERROR, [], str(error), answer.steps, frozenset(sighted), error)
-        sighted |= answer.sighted | maker.sighted
-        return NodeOutcome(name, Outcome.FITS, allocations, "", answer.steps, frozenset(sighted))
+            return NodeOutcome(name, Outcome.ERROR, (), str(error), answer.steps, known | maker.sighted, error)
+        known = known | maker.sighted if maker.sighted else known
+        return NodeOutcome(name, Outcome.FITS, allocations, "", answer.steps, known)
 
     def _remember(self, appearance: Appearance | None, search: Search, *, found: bool, gave_up: str = "") -> None:
         if self.likeness is not None and appearance is not None:

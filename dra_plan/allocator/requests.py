@@ -106,7 +106,7 @@ class Want:
     count: int
     takes_all: bool
     admin: bool
-    tolerations: Sequence[DeviceToleration]
+    tolerations: list[DeviceToleration]
     capacity: Mapping[str, QuantityText] | None
     problem: Cause | None = None
     constraints: tuple[Constraint, ...] = ()

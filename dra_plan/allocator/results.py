@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -22,6 +23,12 @@ from .capacity import Portion
 from .errors import AllocationError, Cause
 from .pools import PoolDevice
 from .requests import ClaimRequests, Want
+
+_NOTHING: list[Any] = []
+"""What results have none of; there are too many of them for a list of each. Nobody changes what frozen objects hold."""
+
+MOST_SELECTORS = 8192
+"""Nodes whose selectors are kept for the next claim, which may be given devices of the same nodes."""
 
 
 class Take(NamedTuple):
@@ -70,11 +77,12 @@ class ResultMaker:
             pool=take.device.id.pool,
             device=take.device.id.device,
             admin_access=True if want.admin else None,
-            tolerations=list(want.tolerations) if self._rules.tolerations_in_result else [],
-            binding_conditions=device.binding_conditions if bound else [],
-            binding_failure_conditions=device.binding_failure_conditions if bound else [],
+            tolerations=want.tolerations if self._rules.tolerations_in_result else _NOTHING,
+            binding_conditions=device.binding_conditions if bound else _NOTHING,
+            binding_failure_conditions=device.binding_failure_conditions if bound else _NOTHING,
             share_id=share_id,
             consumed_capacity=consumed,
+            skip_node_operations=_NOTHING,
         )
 
     def _claim_configs(self, ready: ClaimRequests, wants: list[Want]) -> list[DeviceAllocationConfiguration]:
@@ -101,8 +109,7 @@ class ResultMaker:
         for take in takes:
             name, selector = _node_fields(take.device)
             if name is not None or (self._rules.binds_to_node and take.device.device.binds_to_node):
-                own = NodeSelectorRequirement(key="metadata.name", operator="In", values=[self._node])
-                return NodeSelector(node_selector_terms=[NodeSelectorTerm(match_fields=[own])])
+                return _selector_of(self._node)
             terms = selector.node_selector_terms if selector is not None else []
             if len(terms) > 1:
                 self.sighted.add("one_term_selectors_only")
@@ -152,6 +159,12 @@ def can_be_late(claims: Sequence[ClaimRequests], takes: Sequence[list[Take]]) ->
     return not any(ready.claim.spec.devices.config for ready in claims) and all(
         take.device.slice.object.spec.node_name for claim in takes for take in claim
     )
+
+
+@lru_cache(maxsize=MOST_SELECTORS)
+def _selector_of(node: str) -> NodeSelector:
+    own = NodeSelectorRequirement(key="metadata.name", operator="In", values=[node])
+    return NodeSelector(node_selector_terms=[NodeSelectorTerm(match_fields=[own])])
 
 
 def _class_configs(wants: list[Want]) -> list[DeviceAllocationConfiguration]:

@@ -30,7 +30,7 @@ def screen(stream: TextIO) -> Screen | None:
 def print_document(document: D, form: Format[D]) -> None:
     """Warnings to standard error, then the document, whole, to standard output."""
     print_warnings(document.warnings)
-    sys.stdout.write(form(document, screen(sys.stdout)))
+    sys.stdout.writelines(form.parts(document, screen(sys.stdout)))
     sys.stdout.flush()
 
 

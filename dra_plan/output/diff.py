@@ -20,7 +20,7 @@ from dra_plan.documents.diff import (
 from . import preemption, text, whatif
 from .columns import Paragraph, Screen, Table
 from .explain_words import counted, listed
-from .formats import Format, Formats, choose, of_tables
+from .formats import Format, Formats, choose, of_tables, whole
 from .markdown_table import markdown_parts
 
 Part = Table | Paragraph | str
@@ -276,4 +276,4 @@ FORMATS = Formats(table=table, wide=wide, name=names)
 
 def parse(option: str) -> Format[DiffDocument]:
     """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
-    return choose(option, {**of_tables(FORMATS), "markdown": markdown})
+    return choose(option, {**of_tables(FORMATS), "markdown": whole(markdown)})

@@ -10,7 +10,7 @@ from dra_plan.documents.drains import DrainedNode, DrainsDocument, LostPod
 from . import preemption, text
 from .columns import Part, Screen, Table
 from .explain_words import counted, listed
-from .formats import Format, Formats, choose, of_tables
+from .formats import Format, Formats, choose, of_tables, whole
 from .markdown_table import markdown_parts
 
 HEADERS = ("NODE", "WITHOUT A PLACE", "GONE", "MOVED", "PODS", "THE SCHEDULER SAYS")
@@ -103,4 +103,4 @@ FORMATS = Formats(table=table, wide=wide, name=names)
 
 def parse(option: str) -> Format[DrainsDocument]:
     """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
-    return choose(option, {**of_tables(FORMATS), "markdown": markdown})
+    return choose(option, {**of_tables(FORMATS), "markdown": whole(markdown)})

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dra_plan.documents.explanation import ExplanationDocument
 
 from . import explain_markdown, explain_text
-from .formats import DATA, Format, choose
+from .formats import DATA, Format, choose, whole
 
 
 def parse(option: str) -> Format[ExplanationDocument]:
     """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
-    return choose(option, {"text": explain_text.render, "markdown": explain_markdown.render, **DATA})
+    return choose(option, {"text": whole(explain_text.render), "markdown": whole(explain_markdown.render), **DATA})

@@ -8,7 +8,7 @@ from dra_plan.documents.validation import ValidationDocument
 from . import finding_text, text
 from .columns import Part, Screen, Table
 from .finding_text import place, summary
-from .formats import Format, Formats, choose, of_tables
+from .formats import Format, Formats, choose, of_tables, whole
 
 
 def table(document: ValidationDocument, _screen: Screen | None) -> list[Part]:
@@ -40,7 +40,8 @@ def names(document: ValidationDocument) -> str:
 
 def parse(option: str) -> Format[ValidationDocument]:
     """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
-    return choose(option, {"text": finding_text.render, "short": finding_text.short, **of_tables(FORMATS)})
+    texts = {"text": whole(finding_text.render), "short": whole(finding_text.short)}
+    return choose(option, {**texts, **of_tables(FORMATS)})
 
 
 FORMATS = Formats(table=table, wide=wide, name=names)

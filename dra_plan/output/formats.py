@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Generic, NamedTuple, TypeVar
 
 from dra_plan.documents.base import PrintedDocument
@@ -11,9 +11,18 @@ from dra_plan.errors import UsageError
 from .columns import Part, Screen, plain
 
 D = TypeVar("D", bound=PrintedDocument)
+D_contra = TypeVar("D_contra", bound=PrintedDocument, contravariant=True)
 
-Format = Callable[[D, Screen | None], str]
-"""From a document, and the screen it goes to if any, to the text to print."""
+
+class Format(NamedTuple, Generic[D_contra]):
+    """From a document, and the screen it goes to if any, to the text to print; in parts, as it may be long."""
+
+    parts: Callable[[D_contra, Screen | None], Iterable[str]]
+
+    def __call__(self, document: D_contra, screen: Screen | None) -> str:
+        """The whole text."""
+        return "".join(self.parts(document, screen))
+
 
 Parts = Callable[[D, Screen | None], list[Part]]
 
@@ -41,15 +50,20 @@ def parse_lazily(option: str, formats: Callable[[], Formats[D]]) -> Format[D]:
 def of_tables(formats: Formats[D]) -> dict[str, Format[D]]:
     """The formats of a document that is shown as tables, by name."""
     return {
-        "table": lambda document, screen: columns(formats.table(document, screen), screen),
-        "wide": lambda document, screen: columns(formats.wide(document, screen), screen),
+        "table": whole(lambda document, screen: columns(formats.table(document, screen), screen)),
+        "wide": whole(lambda document, screen: columns(formats.wide(document, screen), screen)),
         **DATA,
         **{name: _for_any_screen(made) for name, made in {"name": formats.name, **formats.others}.items()},
     }
 
 
+def whole(made: Callable[[D, Screen | None], str]) -> Format[D]:
+    """A format that makes its text at once."""
+    return Format(lambda document, screen: [made(document, screen)])
+
+
 def _for_any_screen(made: Callable[[D], str]) -> Format[D]:
-    return lambda document, _screen: made(document)
+    return whole(lambda document, _screen: made(document))
 
 
 def choose(option: str, known: Mapping[str, Format[D]]) -> Format[D]:
@@ -58,16 +72,16 @@ def choose(option: str, known: Mapping[str, Format[D]]) -> Format[D]:
         from .jsonpath import Template
 
         template = Template(option.removeprefix("jsonpath="))
-        return lambda document, _screen: template.render(document.to_dict())
+        return whole(lambda document, _screen: template.render(document.to_dict()))
     if option not in known:
         raise UsageError(f"--output: no format {option!r}; there are {', '.join(known)}, jsonpath=TEMPLATE")
     return known[option]
 
 
-def _json(document: PrintedDocument, _screen: Screen | None) -> str:
+def _json(document: PrintedDocument, _screen: Screen | None) -> Iterator[str]:
     from . import structured
 
-    return structured.json(document)
+    return structured.json_parts(document)
 
 
 def _yaml(document: PrintedDocument, _screen: Screen | None) -> str:
@@ -76,7 +90,7 @@ def _yaml(document: PrintedDocument, _screen: Screen | None) -> str:
     return structured.yaml(document.to_dict())
 
 
-DATA: Mapping[str, Format[PrintedDocument]] = {"json": _json, "yaml": _yaml}
+DATA: Mapping[str, Format[PrintedDocument]] = {"json": Format(_json), "yaml": whole(_yaml)}
 """The formats that every document has: itself, whole."""
 
 

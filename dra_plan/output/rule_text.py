@@ -9,7 +9,7 @@ from dra_plan.documents.rules import RuleGuide, RulesDocument
 
 from .columns import Screen, Table
 from .finding_text import block, wrapped
-from .formats import DATA, Format, choose, columns
+from .formats import DATA, Format, choose, columns, whole
 
 REFUSERS = {"APIServer": "the API server", "Scheduler": "the scheduler", None: "nobody"}
 """Who refuses, in words."""
@@ -18,7 +18,7 @@ _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 
 def parse(option: str) -> Format[RulesDocument]:
     """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
-    return choose(option, {"text": _text, **DATA, "name": _names})
+    return choose(option, {"text": whole(_text), **DATA, "name": whole(_names)})
 
 
 def _names(document: RulesDocument, _screen: Screen | None) -> str:

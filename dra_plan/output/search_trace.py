@@ -7,6 +7,7 @@ takes a step, does not belong here: docs/internals/search.md.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from dra_plan.allocator import DeviceID, Outcome, PoolDevice, Probe
@@ -119,7 +120,7 @@ def ending(outcome: Outcome, steps: int) -> str:
 
 def with_trace(trace: SearchTrace, form: Format[AllocationDocument]) -> Format[AllocationDocument]:
     """The format, with the search for the document's only claim set on its only node in front."""
-    return lambda document, screen: _text(trace, document, screen) + form(document, screen)
+    return Format(lambda document, screen: chain([_text(trace, document, screen)], form.parts(document, screen)))
 
 
 def _text(trace: SearchTrace, document: AllocationDocument, screen: Screen | None) -> str:

@@ -3,17 +3,47 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
 from dra_plan import shown
-from dra_plan.documents.base import PrintedDocument
+from dra_plan.documents.base import DocumentPart, PrintedDocument
 
 
-def json(document: PrintedDocument | dict[str, Any] | list[Any]) -> str:
-    """Indented JSON of a document, or of plain values."""
-    return shown.in_json(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()) + "\n"
+def json(value: DocumentPart | dict[str, Any] | list[Any]) -> str:
+    """Indented JSON of a document, of a part of one, or of plain values."""
+    return _indented(value) + "\n"
+
+
+def _indented(value: DocumentPart | dict[str, Any] | list[Any]) -> str:
+    compact = shown.in_json(msgspec.json.encode(value).decode())  # before it is indented, since that makes it long
+    return msgspec.json.format(compact, indent=2)
+
+
+def json_parts(document: PrintedDocument) -> Iterator[str]:
+    """What `json` makes of a document, in parts: an entry of one of its lists after the other.
+
+    The answer for a fleet is long, and so it never stands in memory as a whole.
+    """
+    names = zip(document.__struct_fields__, document.__struct_encode_fields__, strict=True)
+    lists = [(name, written) for name, written in names if type(getattr(document, name)) is list]
+    filled = [(name, written) for name, written in lists if getattr(document, name)]
+    rest = json(msgspec.structs.replace(document, **{name: _STAND_IN for name, _ in filled}))
+    for name, written in filled:
+        # Text has no line ends of its own in JSON, so this is the field and nothing else.
+        before, _, rest = rest.partition(f'\n  "{written}": [\n    null\n  ]')
+        yield f'{before}\n  "{written}": ['
+        for at, entry in enumerate(getattr(document, name)):
+            yield ",\n    " if at else "\n    "
+            yield _indented(entry).replace("\n", "\n    ")
+        yield "\n  ]"
+    yield rest
+
+
+_STAND_IN = [None]
+"""In the place of a list that is written by itself."""
 
 
 _LOOKS_TYPED = re.compile(r"[-+.]?[0-9]|[-+]?\.(inf|nan)|(y|n|yes|no|on|off|true|false|null|~)$", re.IGNORECASE)

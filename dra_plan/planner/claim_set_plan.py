@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dra_plan.allocator import NodeOutcome, Outcome
+from dra_plan.allocator.outcome import pack, unpack
 from dra_plan.api.resource import AllocationResult, ResourceClaim
 from dra_plan.claimsets.notices import not_judged
 from dra_plan.claimsets.sets import ClaimSet
@@ -42,6 +43,14 @@ class ClaimSetPlan:
     excluded: Mapping[str, list[NodeExclusion]] = field(default_factory=dict)
     leading: tuple[LeadingReason, ...] = ()
     """What is in the way of a set that fits nowhere, on the nodes that were looked at for that."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """How it comes from another process, which may have asked about many nodes."""
+        packed = pack(self.nodes)
+        rest = self.explanation, self.excluded, self.leading
+        if packed is None:
+            return ClaimSetPlan, (self.claim_set, self.nodes, *rest)
+        return _unpacked, (self.claim_set, packed, *rest)
 
     def __iter__(self) -> Iterator[NodeOutcome]:
         return iter(self.nodes)
@@ -86,6 +95,10 @@ class ClaimSetPlan:
             if outcome.node == node:
                 return _allocated(self.claim_set.claims, outcome)
         raise KeyError(node)
+
+
+def _unpacked(claim_set: ClaimSet, packed: bytes, *rest: Any) -> ClaimSetPlan:
+    return ClaimSetPlan(claim_set, unpack(packed), *rest)
 
 
 def _allocated(claims: Sequence[ResourceClaim], outcome: NodeOutcome) -> list[AllocatedClaim]:

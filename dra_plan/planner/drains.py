@@ -6,7 +6,7 @@ costs by what it changes, and a look at each object.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -67,7 +67,8 @@ def drain_each(inventory: Inventory, target: Target, question: Question, jobs: i
     names = [node.metadata.name for node in drained]
     given = _Given(inventory, target, replace(question, progress=None, probe=None))
     each = _Drains(given)
-    rows = parallel.in_shares(_share, given, names, jobs) if jobs > 1 and len(names) > 1 else _share(each, names)
+    several = jobs > 1 and len(names) > 1
+    rows = parallel.in_shares(_share, each, names, min(jobs, len(names))) if several else _share(each, names)
     told = [
         *notices_about(inventory, target, each.before, inferred),
         *completeness.of_leaving(each.index, "a drain", drained),
@@ -88,16 +89,16 @@ class _Given(NamedTuple):
     question: Question
 
 
-def _share(given: _Given | _Drains, names: Sequence[str]) -> list[DrainedNode]:
+def _share(each: _Drains, names: Iterable[str]) -> Iterable[DrainedNode]:
     """What one process does."""
-    each = given if isinstance(given, _Drains) else _Drains(given)
-    return [each.drained(name) for name in names]
+    return map(each.drained, names)
 
 
 class _Drains:
     """The cluster as it is, and what the drains of its nodes have in common."""
 
     def __init__(self, given: _Given) -> None:
+        self._given = given
         self._inventory, self._target, self._question = given
         self._view = View.of(self._inventory, self._target)
         self._chosen = choice(*given)
@@ -107,6 +108,10 @@ class _Drains:
         self._records = self._by_name(self.before)
         self._moves = any(not record.skipped and (record.attempts or not record.node) for record in self.before.pods)
         """Whether pods wait in any case, so that a node without pods of its own may be missed, too."""
+
+    def __reduce__(self) -> tuple[type[_Drains], tuple[_Given]]:
+        """Other machines find again what the drains have in common."""
+        return _Drains, (self._given,)
 
     def _scheduled(self, inventory: Inventory, view: View) -> SimulationResult:
         return schedule_chosen(inventory, self._target, self._question, self._chosen, self._common, view)

@@ -1,19 +1,21 @@
 """Questions answered side by side in other processes, of this machine or of others: claim sets, and whatever else.
 
-On Linux this process takes a share itself and forks for the others, which have the cluster without reading it again.
-Elsewhere, where threads are at work, and with whatever backend the caller has chosen with `joblib.parallel_config`
-(Dask, Ray), joblib starts them. The questions do not know of each other, so nothing depends on who answers which.
+On Linux this process forks others, which have the cluster without reading it again, and all take questions as long as
+there are some. Elsewhere, where threads are at work, and with whatever backend the caller has chosen with
+`joblib.parallel_config` (Dask, Ray), joblib starts them. The questions do not know of each other, so nothing depends on
+who answers which.
 """
 
 from __future__ import annotations
 
 import contextlib
 import gc
+import os
 import pickle
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -34,8 +36,8 @@ Result = TypeVar("Result")
 def plan_sets(planner: SetPlanner, sets: Sequence[ClaimSet], jobs: int) -> list[PlannedSet]:
     """The plans of all claim sets, in order, made by `jobs` processes as the planner makes them.
 
-    Each gets its own copy of the cluster and an equal share of the claim sets. The answers are those of one process;
-    only a deadline, which is wall clock, may come earlier or later.
+    Each gets its own copy of the cluster. The answers are those of one process; only a deadline, which is wall clock,
+    may come earlier or later.
     """
     seconds = None if planner.deadline is None else planner.deadline - time.monotonic()
     view = planner.view
@@ -47,18 +49,20 @@ def plan_sets(planner: SetPlanner, sets: Sequence[ClaimSet], jobs: int) -> list[
 
 
 def in_shares(
-    work: Callable[[Given, Sequence[Item]], list[Result]], given: Given, items: Sequence[Item], jobs: int
+    work: Callable[[Given, Iterable[Item]], Iterable[Result]], given: Given, items: Sequence[Item], jobs: int
 ) -> list[Result]:
-    """What `work` makes of the items, in order, with `jobs` processes, each of which gets an equal share of them.
+    """What `work` makes of the items, in order, with `jobs` processes.
 
-    `work` is a function of a module: what it is given may be written and read by pickle, as are the answers.
+    `work` is a function of a module, and yields what it makes of an item before it takes the next one. What it is given
+    may be written and read by pickle, as may its answers.
     """
-    shares = [items[first::jobs] for first in range(jobs)]
-    answers = _forked(work, given, shares) if _may_fork() else _started(work, given, shares)
-    return [answers[number % jobs][number // jobs] for number in range(len(items))]
+    return _forked(work, given, items, jobs) if _may_fork() else _started(work, given, items, jobs)
 
 
 # Processes of this machine that have all that this one has
+
+MOST_PORTIONS = 256
+"""Portions that processes take in turn: the number of each is a byte, and one write fills any pipe with all of them."""
 
 
 def _may_fork() -> bool:
@@ -73,62 +77,102 @@ def _may_fork() -> bool:
 
 
 def _forked(
-    work: Callable[[Given, Sequence[Item]], list[Result]], given: Given, shares: Sequence[Sequence[Item]]
-) -> list[list[Result]]:
-    """What becomes of each share. The first is done here, and so is that of a process that ends without an answer."""
+    work: Callable[[Given, Iterable[Item]], Iterable[Result]], given: Given, items: Sequence[Item], jobs: int
+) -> list[Result]:
+    """What becomes of the items, of which each process takes a portion whenever it has done one.
+
+    Those of a process that ends without an answer are done here.
+    """
     from multiprocessing import get_context
 
     context = get_context("fork")
-    first, *others = shares
-    started = []
-    for share in others:
-        receiver, sender = context.Pipe(duplex=False)
-        context.Process(target=_answer, args=(sender, work, given, share), daemon=True).start()
-        sender.close()
-        started.append(receiver)
-    found = [work(given, first)]
-    for share, receiver in zip(others, started, strict=True):
-        try:
-            found.append(receiver.recv())
-        except EOFError:
-            found.append(work(given, share))
-    return found
+    tickets, issued = os.pipe()
+    try:
+        os.write(issued, bytes(range(min(len(items), MOST_PORTIONS))))
+        os.close(issued)  # who reads after the last ticket finds the end
+        receivers = []
+        for _ in range(jobs - 1):
+            receiver, sender = context.Pipe(duplex=False)
+            with contextlib.suppress(OSError):  # where no more processes may be started, there are fewer
+                context.Process(target=_answer, args=(sender, work, given, items, tickets), daemon=True).start()
+            sender.close()
+            receivers.append(receiver)
+        found = dict(_answers(work, given, items, tickets))
+        with _no_collection():
+            for receiver in receivers:
+                with contextlib.suppress(EOFError):
+                    found.update(pickle.loads(answer) for answer in receiver.recv())
+    finally:
+        os.read(tickets, MOST_PORTIONS)  # where something went wrong, others need not go on
+        os.close(tickets)
+    missing = [number for number in range(len(items)) if number not in found]
+    found.update(zip(missing, work(given, [items[number] for number in missing]), strict=True))
+    return [found[number] for number in range(len(items))]
+
+
+def _answers(
+    work: Callable[[Given, Iterable[Item]], Iterable[Result]], given: Given, items: Sequence[Item], tickets: int
+) -> Iterator[tuple[int, Result]]:
+    """What becomes of the items of portions that no other process has taken, each with its number."""
+    taken: list[int] = []
+
+    def portions() -> Iterator[Item]:
+        while ticket := os.read(tickets, 1):
+            for number in range(ticket[0], len(items), MOST_PORTIONS):
+                taken.append(number)
+                yield items[number]
+
+    for answer in work(given, portions()):
+        yield taken[-1], answer
 
 
 def _answer(
-    sender: Connection, work: Callable[[Given, Sequence[Item]], list[Result]], given: Given, share: Sequence[Item]
+    sender: Connection,
+    work: Callable[[Given, Iterable[Item]], Iterable[Result]],
+    given: Given,
+    items: Sequence[Item],
+    tickets: int,
 ) -> None:
     """What a forked process does. What goes wrong is found again, and told, by the process that forked it."""
     with contextlib.suppress(Exception, KeyboardInterrupt):
-        sender.send(work(given, share))
+        # Each is written when it is made, so that the others take more portions for it.
+        sender.send([pickle.dumps(answer, protocol=5) for answer in _answers(work, given, items, tickets)])
 
 
 # Processes that joblib starts
 
 
 def _started(
-    work: Callable[[Given, Sequence[Item]], list[Result]], given: Given, shares: Sequence[Sequence[Item]]
-) -> list[list[Result]]:
-    """What becomes of each share."""
+    work: Callable[[Given, Iterable[Item]], Iterable[Result]], given: Given, items: Sequence[Item], jobs: int
+) -> list[Result]:
+    """What becomes of the items, of which each process gets an equal share."""
     from joblib import Parallel, delayed
 
     # Written once: every share would be written anew otherwise.
     written = pickle.dumps(given, protocol=5)
-    tasks = (delayed(_do_share)(work, written, share) for share in shares)
-    return list(Parallel(n_jobs=len(shares), prefer="processes")(tasks))
+    tasks = (delayed(_do_share)(work, written, items[first::jobs]) for first in range(jobs))
+    answers = list(Parallel(n_jobs=jobs, prefer="processes")(tasks))
+    return [answers[number % jobs][number // jobs] for number in range(len(items))]
 
 
 def _do_share(
-    work: Callable[[Given, Sequence[Item]], list[Result]], written: bytes, share: Sequence[Item]
+    work: Callable[[Given, Iterable[Item]], Iterable[Result]], written: bytes, share: Sequence[Item]
 ) -> list[Result]:
-    collects = gc.isenabled()
-    gc.disable()  # reading a large cluster makes many objects and drops none
-    try:
+    with _no_collection():
         given = pickle.loads(written)
+    return list(work(given, share))
+
+
+@contextlib.contextmanager
+def _no_collection() -> Iterator[None]:
+    """Reading a large cluster, or many answers, makes many objects and drops none: nothing is looked for."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
     finally:
         if collects:
             gc.enable()
-    return work(given, share)
 
 
 class _SharedWork(NamedTuple):
@@ -140,9 +184,9 @@ class _SharedWork(NamedTuple):
     seconds: float | None
 
 
-def _plan_share(given: _SharedWork, sets: Sequence[ClaimSet]) -> list[PlannedSet]:
+def _plan_share(given: _SharedWork, sets: Iterable[ClaimSet]) -> Iterator[PlannedSet]:
     """What one process does."""
     view, nodes, max_steps, seconds = given
     deadline = None if seconds is None else time.monotonic() + seconds
     planner = SetPlanner(view, nodes, Question(max_steps=max_steps), deadline)
-    return [planner.plan(claim_set) for claim_set in sets]
+    return map(planner.plan, sets)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dra_plan.allocator import NodeOutcome, Outcome
 from dra_plan.claimsets.sets import CANNOT_ALLOCATE
 from dra_plan.documents.allocation import PlannedClaim, PlannedClaimSet, PlannedNode
-from dra_plan.documents.base import ClaimAllocation, claim_allocation
+from dra_plan.documents.base import claim_allocation
 from dra_plan.planner.claim_set_plan import ClaimSetPlan, set_name
 
 if TYPE_CHECKING:
@@ -21,10 +21,12 @@ class _Shared(NamedTuple):
     plan: ClaimSetPlan
     outcome: Outcome
     fitting_nodes: list[str]
-    nodes: list[PlannedNode]
-    """Without claims and reasons."""
-    given: list[list[ClaimAllocation]]
-    """What the claims get, node by node."""
+    bare: dict[str, PlannedNode]
+    """Those that do not fit, without reasons, by name."""
+
+
+_NOTHING: list[Any] = []
+"""What nodes have none of: there are too many of them for a list of each."""
 
 
 class PlannedSets:
@@ -43,8 +45,9 @@ class PlannedSets:
         reasons = self._reasons_of(plan)
         names = [(claim.metadata.namespace, claim.metadata.name) for claim in plan.claim_set.claims]
         nodes = [
-            _with_claims(node, names, given, reasons.get(node.name, [])) if given or reasons else node
-            for node, given in zip(shared.nodes, shared.given, strict=True)
+            (not reasons and shared.bare.get(node.node))
+            or _planned(node, plan, _claims(node, names), reasons.get(node.node, _NOTHING))
+            for node in plan.nodes
         ]
         return PlannedClaimSet(
             **set_name(plan),
@@ -73,15 +76,22 @@ class PlannedSets:
 
 
 def _share(plan: ClaimSetPlan) -> _Shared:
-    nodes = [_bare(node, plan) for node in plan.nodes]
-    given = [
-        [claim_allocation(allocation) for allocation in node.allocations] if node.outcome is Outcome.FITS else []
-        for node in plan.nodes
+    refusing = [node for node in plan.nodes if node.outcome is not Outcome.FITS]
+    bare = {node.node: _planned(node, plan, _NOTHING, _NOTHING) for node in refusing}
+    return _Shared(plan, plan.outcome, plan.fitting_nodes, bare)
+
+
+def _claims(node: NodeOutcome, names: list[tuple[str, str]]) -> list[PlannedClaim]:
+    """What the claims get on a node."""
+    if node.outcome is not Outcome.FITS:
+        return _NOTHING
+    return [
+        PlannedClaim(namespace=namespace, name=name, allocation=claim_allocation(allocation))
+        for (namespace, name), allocation in zip(names, node.allocations, strict=True)
     ]
-    return _Shared(plan, plan.outcome, plan.fitting_nodes, nodes, given)
 
 
-def _bare(node: NodeOutcome, plan: ClaimSetPlan) -> PlannedNode:
+def _planned(node: NodeOutcome, plan: ClaimSetPlan, claims: list[PlannedClaim], reasons: list[Reason]) -> PlannedNode:
     message = node.message
     if node.outcome is Outcome.DOES_NOT_FIT and not message:
         message = CANNOT_ALLOCATE
@@ -89,26 +99,8 @@ def _bare(node: NodeOutcome, plan: ClaimSetPlan) -> PlannedNode:
         name=node.node,
         outcome=node.outcome,
         message=message,
-        claims=[],
-        reasons=[],
-        steps=node.steps,
-        excluded_by=plan.excluded.get(node.node, []),
-    )
-
-
-def _with_claims(
-    node: PlannedNode, names: list[tuple[str, str]], given: list[ClaimAllocation], reasons: list[Reason]
-) -> PlannedNode:
-    claims = [
-        PlannedClaim(namespace=namespace, name=name, allocation=allocation)
-        for (namespace, name), allocation in (zip(names, given, strict=True) if given else ())
-    ]
-    return PlannedNode(
-        name=node.name,
-        outcome=node.outcome,
-        message=node.message,
         claims=claims,
         reasons=reasons,
         steps=node.steps,
-        excluded_by=node.excluded_by,
+        excluded_by=plan.excluded.get(node.node, _NOTHING),
     )

@@ -18,6 +18,24 @@ def test_json_and_yaml_hold_the_document(document: dict[str, object]) -> None:
     assert yaml.safe_load(structured.yaml(struct.to_dict())) == document
 
 
+def _acting() -> dict[str, object]:
+    return documents.plan(
+        documents.claim_set("Pod/a/\u2028::error::", "Fits"), warnings=(documents.warning("x", '\n  "a": [\n    null'),)
+    )
+
+
+@pytest.mark.parametrize(
+    "document",
+    [documents.plan(), documents.small(), documents.large(20), documents.pool_list(), _acting()],
+    ids=["empty", "small", "large", "pools", "acting"],
+)
+def test_the_parts_of_json_are_the_whole(document: dict[str, object]) -> None:
+    struct = documents.typed(document)
+    parts = list(structured.json_parts(struct))
+    assert "".join(parts) == structured.json(struct)
+    assert len(parts) > sum(len(value) for value in document.values() if isinstance(value, list))
+
+
 @pytest.mark.parametrize(
     "text",
     ["1e3", "0x1f", "0o17", "1_000", "yes", "No", "y", "on", "null", "~", "", "0000:1e:00.0", ".5", "-1", "+1", ".inf"],

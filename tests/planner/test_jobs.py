@@ -7,13 +7,16 @@ import os
 import pickle
 import signal
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dra_plan import allocate, releases
 from dra_plan.allocator import View
+from dra_plan.allocator.outcome import pack
 from dra_plan.errors import UsageError
 from dra_plan.manifests.decode import from_dicts
 from dra_plan.planner import parallel
@@ -73,8 +76,8 @@ def test_the_backend_that_the_caller_chose_is_used() -> None:
         assert text(2) == text(1)
 
 
-def _where(given: str, items: Sequence[int]) -> list[tuple[str, int, int]]:
-    return [(given, item, os.getpid()) for item in items]
+def _where(given: str, items: Iterable[int]) -> Iterator[tuple[str, int, int]]:
+    return ((given, item, os.getpid()) for item in items)
 
 
 @pytest.fixture
@@ -91,41 +94,89 @@ def test_forked_processes_give_the_same_document() -> None:
 
 
 @pytest.mark.usefixtures("forks")
-def test_one_share_is_done_here() -> None:
-    answers = parallel.in_shares(_where, "given", range(5), 2)
-    assert [(given, item) for given, item, _ in answers] == [("given", item) for item in range(5)]
-    here = [process == os.getpid() for _, _, process in answers]
-    assert here == [True, False, True, False, True]
+@pytest.mark.parametrize("count", [2, 5, parallel.MOST_PORTIONS, parallel.MOST_PORTIONS + 1, 1000])
+def test_answers_come_in_order_whoever_gives_them(count: int) -> None:
+    answers = parallel.in_shares(_where, "given", range(count), 3)
+    assert [(given, item) for given, item, _ in answers] == [("given", item) for item in range(count)]
 
 
-def _end_elsewhere(own: int, items: Sequence[int]) -> list[int]:
-    if os.getpid() != own:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return list(items)
+def _wait_for_another(marks: Path, items: Iterable[int]) -> Iterator[int]:
+    """The first item of each process is done when another process has begun with one, too."""
+    for _ in items:
+        (marks / str(os.getpid())).touch()
+        ends = time.monotonic() + 60
+        while len(list(marks.iterdir())) < 2 and time.monotonic() < ends:
+            time.sleep(0.001)
+        yield os.getpid()
 
 
 @pytest.mark.usefixtures("forks")
-def test_the_share_of_a_process_that_was_ended_is_done_here() -> None:
-    assert parallel.in_shares(_end_elsewhere, os.getpid(), range(6), 3) == [*range(6)]
+def test_this_process_and_another_take_items(tmp_path: Path) -> None:
+    processes = parallel.in_shares(_wait_for_another, tmp_path, range(9), 2)
+    assert os.getpid() in processes
+    assert len(set(processes)) == 2
 
 
-def _fail(_given: int, items: Sequence[int]) -> list[int]:
-    if 1 in items:
-        raise UsageError(f"wrong {items[0]}")
-    return list(items)
+def _slow_at_first(marks: Path, items: Iterable[int]) -> Iterator[int]:
+    """Who gets the first item waits until all others are done."""
+    for item in items:
+        ends = time.monotonic() + 60
+        while item == 0 and len(list(marks.iterdir())) < 8 and time.monotonic() < ends:
+            time.sleep(0.001)
+        (marks / str(item)).touch()
+        yield os.getpid()
+
+
+@pytest.mark.usefixtures("forks")
+def test_who_is_slow_gets_fewer_items(tmp_path: Path) -> None:
+    slow, *others = parallel.in_shares(_slow_at_first, tmp_path, range(9), 2)
+    assert slow not in others
+
+
+def _end_elsewhere(own: int, items: Iterable[int]) -> Iterator[int]:
+    for item in items:
+        if os.getpid() != own:
+            os.kill(os.getpid(), signal.SIGKILL)
+        yield item
+
+
+@pytest.mark.usefixtures("forks")
+def test_items_of_a_process_that_was_ended_are_done_here() -> None:
+    assert parallel.in_shares(_end_elsewhere, os.getpid(), range(600), 3) == [*range(600)]
+
+
+@pytest.mark.usefixtures("forks")
+def test_where_no_process_may_be_started_all_is_done_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> int:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(os, "fork", refuse)
+    answers = parallel.in_shares(_where, "given", range(5), 3)
+    assert {process for _, _, process in answers} == {os.getpid()}
+
+
+def _fail(_given: int, items: Iterable[int]) -> Iterator[int]:
+    for item in items:
+        if item == 1:
+            raise UsageError(f"wrong {item}")
+        yield item
 
 
 @pytest.mark.usefixtures("forks")
 def test_what_goes_wrong_elsewhere_is_raised_here() -> None:
     with pytest.raises(UsageError, match="wrong 1"):
-        parallel.in_shares(_fail, os.getpid(), range(2), 2)
+        parallel.in_shares(_fail, os.getpid(), range(600), 2)
 
 
 def test_answers_are_the_same_after_they_were_written_and_read() -> None:
     config = {"requests": ["one"], "opaque": {"driver": "a.example.com", "parameters": {"size": 2**70}}}
     given = [*cluster(), claim(exactly("one"), name="configured", config=[config])]
-    answers = [node for plan in allocate(given) for node in plan.nodes]
-    for answer, read in zip(answers, pickle.loads(pickle.dumps(answers)), strict=True):
+    plans = list(allocate(given))
+    assert {pack(plan.nodes) is None for plan in plans} == {True, False}, "some go packed, others as they are"
+    answers = [node for plan in plans for node in plan.nodes]
+    for answer, read in zip(
+        answers, [node for plan in pickle.loads(pickle.dumps(plans)) for node in plan.nodes], strict=True
+    ):
         assert (read.node, read.outcome, read.message, read.steps) == (
             answer.node,
             answer.outcome,
