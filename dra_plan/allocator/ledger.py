@@ -66,6 +66,14 @@ class Ledger:
             undo, first, second = trail.pop()
             undo(first, second)
 
+    def settle(self) -> None:
+        """What was taken stays; there is no way back.
+
+        Notes refer to the ledger, and so the ledger to itself: without them it goes when nobody needs it any more, and
+        with it the search, which nothing else would collect before long.
+        """
+        self.trail.clear()
+
     # -- devices -------------------------------------------------------------------------------------------------
 
     def take(self, device: DeviceID, claim: int) -> None:

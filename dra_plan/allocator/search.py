@@ -73,8 +73,11 @@ class Search:
         caller's to report.
         """
         space = self._space()
-        with _room_for(space):
-            found = self._walk(space)
+        try:
+            with _room_for(space):
+                found = self._walk(space)
+        finally:
+            self.ledger.settle()
         if found and self._probe is not None:
             self._probe.solved()
         return found

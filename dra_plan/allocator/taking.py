@@ -68,6 +68,7 @@ class Taker:
 
     def restart(self) -> None:
         """Nothing is taken any more, and nothing leaked."""
+        self.ledger.settle()
         self.ledger = Ledger(self._claims)
 
     # -- checks, in upstream's order -----------------------------------------------------------------------------

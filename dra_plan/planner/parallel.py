@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from dra_plan.allocator import View
 from dra_plan.api.core import Node
@@ -64,6 +64,9 @@ def in_shares(
 MOST_PORTIONS = 256
 """Portions that processes take in turn: the number of each is a byte, and one write fills any pipe with all of them."""
 
+PIPE_SIZE = 1 << 20
+"""Bytes of answers for which a process need not wait until they are read; what Linux allows everybody."""
+
 
 def _may_fork() -> bool:
     """Whether forking is safe here, and the caller has not chosen another way."""
@@ -83,31 +86,49 @@ def _forked(
 
     Those of a process that ends without an answer are done here.
     """
-    from multiprocessing import get_context
-
-    context = get_context("fork")
     tickets, issued = os.pipe()
     try:
         os.write(issued, bytes(range(min(len(items), MOST_PORTIONS))))
         os.close(issued)  # who reads after the last ticket finds the end
-        receivers = []
-        for _ in range(jobs - 1):
-            receiver, sender = context.Pipe(duplex=False)
-            with contextlib.suppress(OSError):  # where no more processes may be started, there are fewer
-                context.Process(target=_answer, args=(sender, work, given, items, tickets), daemon=True).start()
-            sender.close()
-            receivers.append(receiver)
-        found = dict(_answers(work, given, items, tickets))
-        with _no_collection():
-            for receiver in receivers:
-                with contextlib.suppress(EOFError):
-                    found.update(pickle.loads(answer) for answer in receiver.recv())
+        others = [_start(work, given, items, tickets) for _ in range(jobs - 1)]
+        found: dict[int, Result] = {}
+        for number, answer in _answers(work, given, items, tickets):
+            found[number] = answer
+            found.update(_received(others, waits=False))
+        found.update(_received(others, waits=True))
     finally:
         os.read(tickets, MOST_PORTIONS)  # where something went wrong, others need not go on
         os.close(tickets)
     missing = [number for number in range(len(items)) if number not in found]
     found.update(zip(missing, work(given, [items[number] for number in missing]), strict=True))
     return [found[number] for number in range(len(items))]
+
+
+def _start(
+    work: Callable[[Given, Iterable[Item]], Iterable[Result]], given: Given, items: Sequence[Item], tickets: int
+) -> Connection:
+    """Where the answers of another process come from."""
+    from fcntl import F_SETPIPE_SZ, fcntl
+    from multiprocessing import get_context
+
+    context = get_context("fork")
+    receiver, sender = context.Pipe(duplex=False)
+    with contextlib.suppress(OSError):  # where no more processes may be started, there are fewer
+        fcntl(sender.fileno(), F_SETPIPE_SZ, PIPE_SIZE)
+        context.Process(target=_answer, args=(sender, work, given, items, tickets), daemon=True).start()
+    sender.close()
+    return receiver
+
+
+def _received(receivers: list[Connection], *, waits: bool) -> Iterator[tuple[int, Any]]:
+    """The answers that have come, each with its number, or all that will come; who has ended is taken off the list."""
+    for receiver in [*receivers]:
+        try:
+            with _no_collection():
+                while waits or receiver.poll():
+                    yield receiver.recv()
+        except EOFError:
+            receivers.remove(receiver)
 
 
 def _answers(
@@ -135,8 +156,8 @@ def _answer(
 ) -> None:
     """What a forked process does. What goes wrong is found again, and told, by the process that forked it."""
     with contextlib.suppress(Exception, KeyboardInterrupt):
-        # Each is written when it is made, so that the others take more portions for it.
-        sender.send([pickle.dumps(answer, protocol=5) for answer in _answers(work, given, items, tickets)])
+        for answer in _answers(work, given, items, tickets):
+            sender.send(answer)
 
 
 # Processes that joblib starts
