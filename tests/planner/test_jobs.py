@@ -100,13 +100,19 @@ def test_answers_come_in_order_whoever_gives_them(count: int) -> None:
     assert [(given, item) for given, item, _ in answers] == [("given", item) for item in range(count)]
 
 
+def _wait_for(marks: Path, number: int) -> None:
+    """Until so many marks are there; for ever they are not waited for."""
+    for _ in range(60_000):
+        if len(list(marks.iterdir())) >= number:
+            return
+        time.sleep(0.001)
+
+
 def _wait_for_another(marks: Path, items: Iterable[int]) -> Iterator[int]:
     """The first item of each process is done when another process has begun with one, too."""
     for _ in items:
         (marks / str(os.getpid())).touch()
-        ends = time.monotonic() + 60
-        while len(list(marks.iterdir())) < 2 and time.monotonic() < ends:
-            time.sleep(0.001)
+        _wait_for(marks, 2)
         yield os.getpid()
 
 
@@ -120,9 +126,8 @@ def test_this_process_and_another_take_items(tmp_path: Path) -> None:
 def _slow_at_first(marks: Path, items: Iterable[int]) -> Iterator[int]:
     """Who gets the first item waits until all others are done."""
     for item in items:
-        ends = time.monotonic() + 60
-        while item == 0 and len(list(marks.iterdir())) < 8 and time.monotonic() < ends:
-            time.sleep(0.001)
+        if item == 0:
+            _wait_for(marks, 8)
         (marks / str(item)).touch()
         yield os.getpid()
 
