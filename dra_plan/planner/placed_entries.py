@@ -34,7 +34,7 @@ def maker(pod: Pod, index: Index) -> PodMaker | None:
     """The workload whose template the pod is made from: what controls it, directly or through others; None if bare."""
     made_by, metadata = None, pod.metadata
     while metadata.controller is not None:
-        reference, controller = metadata.controller, index.controllers.of(metadata)
+        reference, controller = metadata.controller, index.owners.of(metadata)
         if controller is None:
             deployment = deployment_of(metadata)
             kind, name = (DEPLOYMENT, deployment) if deployment else (reference.kind, reference.name)

@@ -58,6 +58,21 @@ def test_no_suggestion_takes_devices_from_pods_of_the_same_owner(owner: str) -> 
     assert found["nextCopy"]["ownClaims"] == 2
 
 
+@pytest.mark.parametrize("owner", ["ring/web", "po/web-0"])
+def test_pods_of_kinds_that_planning_does_not_know_are_of_one_owner_too(owner: str) -> None:
+    made = pod("x", templates={"gpu": "one"})["spec"]
+    ring = {
+        "apiVersion": "rings.example.com/v1",
+        "kind": "Ring",
+        "metadata": {"name": "web", "uid": "u-web"},
+        "spec": {"replicas": 3, "worker": {"template": {"spec": made}}},
+    }
+    pods = [*running("web-0", "a", "gpu-0", ring), *running("web-1", "b", "gpu-0", ring)]
+    found = item([*gpus("a", "b"), template("one"), ring, *pods, *running("bare", "b", "gpu-1")], owner)
+    assert released(found) == ["bare-gpu"]
+    assert found["nextCopy"]["ownClaims"] == 2
+
+
 def test_for_another_owner_they_may_be_released() -> None:
     found = item([*CLUSTER, *WEB, pod("wants", templates={"gpu": "one"})], "po/wants")
     assert set(released(found)) <= {"web-0-gpu", "web-1-gpu"}
