@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Annotated
 
 import typer
@@ -12,6 +9,7 @@ import typer
 from dra_plan.cli import completing, options, watching, whatif
 from dra_plan.cli.exits import Exit, of_document
 from dra_plan.cli.reporting import Reporting, of_claim_sets, page_of
+from dra_plan.garbage import uncollected
 
 
 def explain(
@@ -90,7 +88,7 @@ def explain(
         form = parse(output)
         gate = options.gate(require_fit=require_fit)
         cluster, owners, namespace, wanted = opened(context)
-        with progress_bar(wanted=progress) as advance, _keeping_everything():
+        with progress_bar(wanted=progress) as advance, uncollected():
             told = cluster.explain(
                 *owners,
                 devices=devices,
@@ -113,13 +111,3 @@ def explain(
         )
         print_document(document, form)
         return of_document(document, gate) if require_fit else Exit.OK
-
-
-@contextmanager
-def _keeping_everything() -> Iterator[None]:
-    """Without the collector: what is found out about a large cluster is kept, and next to nothing is garbage."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()

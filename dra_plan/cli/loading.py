@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from dra_plan.api.inventory import Inventory
+from dra_plan.garbage import uncollected
 
 if TYPE_CHECKING:
     from dra_plan.cluster import Cluster
@@ -37,7 +38,7 @@ def load_cluster(
     from dra_plan.cluster import Cluster
 
     given = [*(paths or ()), *(filenames or ())]
-    with reading(["standard input" if name == "-" else name for name in given], wanted=progress):
+    with reading(["standard input" if name == "-" else name for name in given], wanted=progress), uncollected():
         cluster = Cluster.load(
             given,
             recursive=recursive,
@@ -48,7 +49,7 @@ def load_cluster(
             quirks=quirks,
             strict_version=strict_version,
         )
-    keep_until_exit(cluster.inventory)
+        keep_until_exit(cluster.inventory)
     _report_skipped(cluster.inventory)
     _report_overridden(cluster.inventory)
     return cluster

@@ -107,6 +107,7 @@ def validate(
         from dra_plan.cli import fixing, settings
         from dra_plan.cli.loading import keep_until_exit
         from dra_plan.errors import UsageError
+        from dra_plan.garbage import uncollected
         from dra_plan.manifests.sources import STDIN
         from dra_plan.output.reports.findings import content
         from dra_plan.planner import validation
@@ -121,8 +122,9 @@ def validate(
             raise UsageError("standard input can't be both old and new")
         if fix and not diff and STDIN in given:
             raise UsageError("--fix can't write to standard input: --diff shows what it would change")
-        reading = read(given, recursive=recursive)
-        keep_until_exit(reading)
+        with uncollected():
+            reading = read(given, recursive=recursive)
+            keep_until_exit(reading)
         target = releases.target(kubernetes_version or releases.NEWEST, gates, quirks)
         selection = _selection(found, select, ignore)
         passed_over = bool(found.ignore_unknown) if ignore_unknown is None else ignore_unknown

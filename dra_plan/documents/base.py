@@ -11,6 +11,7 @@ from msgspec import UNSET, Meta, UnsetType
 from dra_plan.api.core import NodeSelector
 from dra_plan.api.notice import Notice
 from dra_plan.api.resource import AllocationResult, DeviceAllocationResult
+from dra_plan.garbage import uncollected
 from dra_plan.releases import QUIRK_MODES, Target
 
 API_VERSION: Literal["dra-plan/v1alpha1"] = "dra-plan/v1alpha1"
@@ -123,7 +124,8 @@ class PrintedDocument(DocumentPart, frozen=True, kw_only=True, gc=False, omit_de
 
     def to_dict(self) -> dict[str, Any]:
         """The document as plain values: what `-o json` prints."""
-        plain: dict[str, Any] = msgspec.to_builtins(self)
+        with uncollected():
+            plain: dict[str, Any] = msgspec.to_builtins(self)
         for warning in plain["warnings"]:
             if "defects" in warning:
                 warning["defects"] = list(warning["defects"])  # a tuple, as notices can be told apart by hash

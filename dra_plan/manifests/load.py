@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import gc
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,6 +11,7 @@ from typing import Any, BinaryIO, NamedTuple
 from dra_plan import shown
 from dra_plan.api.inventory import Inventory
 from dra_plan.errors import UsageError
+from dra_plan.garbage import uncollected
 
 from .collect import Collector
 from .documents import Document, read_documents
@@ -39,7 +38,7 @@ def load(
     Raises `ManifestErrors` with every fault: unreadable files, malformed documents, wrong types, unknown versions,
     objects without a name, objects given twice, or no object at all. Objects without a namespace get `namespace`.
     """
-    with without_gc(freeze=True):
+    with uncollected():
         sources = chain(map(_read_source, before), read(paths, recursive=recursive, stdin=stdin))
         return collect(sources, paths, namespace=namespace, strict=True)
 
@@ -49,7 +48,7 @@ def load_items(paths: Sequence[PathLike], *, recursive: bool = False, stdin: Bin
 
     Raises `ManifestErrors` for what can't be read as objects; what the objects say is not looked at.
     """
-    with without_gc():
+    with uncollected():
         return items(read(paths, recursive=recursive, stdin=stdin), paths)
 
 
@@ -137,20 +136,3 @@ def _nothing(paths: Sequence[PathLike]) -> Fault:
     given = ("standard input" if os.fspath(path) == STDIN else os.fspath(path) for path in paths)
     names = ", ".join(dict.fromkeys(given))
     return Fault("", f"no Kubernetes object found in {names}" if names else "nothing to read: no path was given")
-
-
-@contextlib.contextmanager
-def without_gc(*, freeze: bool = False) -> Iterator[None]:
-    """Loading makes many objects and drops few, so collecting garbage meanwhile only costs time.
-
-    With `freeze`, later collections leave out what is there by then: the cluster stays until the process ends.
-    """
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if freeze:
-            gc.freeze()
-        if enabled:
-            gc.enable()

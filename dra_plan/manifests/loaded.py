@@ -12,10 +12,11 @@ from typing import Any, BinaryIO, overload
 
 from dra_plan.api.inventory import Inventory
 from dra_plan.errors import UsageError
+from dra_plan.garbage import uncollected
 
 from .decode import from_dicts
 from .faults import ManifestErrors
-from .load import PathLike, SourceRead, collect, items, read, without_gc
+from .load import PathLike, SourceRead, collect, items, read
 from .places import Item
 
 
@@ -29,7 +30,7 @@ def load_objects(
     """
     if isinstance(paths, str | os.PathLike):
         paths = [paths]
-    with without_gc(freeze=True):
+    with uncollected():
         return LoadedObjects(list(read(paths, recursive=recursive, stdin=stdin)), paths)
 
 

@@ -9,7 +9,6 @@ who answers which.
 from __future__ import annotations
 
 import contextlib
-import gc
 import os
 import pickle
 import sys
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from dra_plan.allocator import View
 from dra_plan.api.core import Node
 from dra_plan.claimsets.sets import ClaimSet
+from dra_plan.garbage import uncollected
 from dra_plan.planner.question import Question
 from dra_plan.planner.set_planner import PlannedSet, SetPlanner
 
@@ -124,7 +124,7 @@ def _received(receivers: list[Connection], *, waits: bool) -> Iterator[tuple[int
     """The answers that have come, each with its number, or all that will come; who has ended is taken off the list."""
     for receiver in [*receivers]:
         try:
-            with _no_collection():
+            with uncollected():
                 while waits or receiver.poll():
                     yield receiver.recv()
         except EOFError:
@@ -179,21 +179,9 @@ def _started(
 def _do_share(
     work: Callable[[Given, Iterable[Item]], Iterable[Result]], written: bytes, share: Sequence[Item]
 ) -> list[Result]:
-    with _no_collection():
+    with uncollected():
         given = pickle.loads(written)
     return list(work(given, share))
-
-
-@contextlib.contextmanager
-def _no_collection() -> Iterator[None]:
-    """Reading a large cluster, or many answers, makes many objects and drops none: nothing is looked for."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.enable()
 
 
 class _SharedWork(NamedTuple):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO, NamedTuple
 
 from dra_plan.api.base import Object
+from dra_plan.garbage import uncollected
 from dra_plan.manifests import defaults, kinds
 from dra_plan.manifests.diagnose import diagnose
 from dra_plan.manifests.documents import read_documents
@@ -16,7 +17,6 @@ from dra_plan.manifests.faults import Fault, ManifestErrors
 from dra_plan.manifests.fitting import fits
 from dra_plan.manifests.json_reader import JsonError
 from dra_plan.manifests.kinds import Kind
-from dra_plan.manifests.load import without_gc
 from dra_plan.manifests.objects import NOT_DECODED, typed
 from dra_plan.manifests.opaque import MAX_DEPTH, is_too_deep
 from dra_plan.manifests.paths import FieldPath
@@ -57,7 +57,7 @@ def read(
         stdin = sys.stdin.buffer
     report = Report()
     reading = Reading()
-    with without_gc(freeze=True):
+    with uncollected():
         for source in before:
             _read_source(source, reading, report, namespace)
         for source in read_sources(names, report.faults, recursive=recursive, stdin=stdin):

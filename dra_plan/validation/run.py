@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from dra_plan.manifests.load import without_gc
+from dra_plan.garbage import uncollected
 from dra_plan.releases import Target
 
 from . import fitness, matching, objects, pools, references, schema, taintrules, updates
@@ -50,7 +50,7 @@ def judge(
     Objects that `against` has too are judged as updates of these.
     """
     comments = Comments(reading.texts)
-    with without_gc():
+    with uncollected():
         given = Input(reading.subjects, target)
         told = list(_findings(reading.subjects, given, against))
     if ignore_unknown:

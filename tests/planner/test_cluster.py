@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import io
 import json
 import pkgutil
@@ -13,7 +14,7 @@ import pytest
 
 import dra_plan
 from dra_plan import Cluster
-from dra_plan.allocator import view
+from dra_plan.allocator import View, view
 from dra_plan.manifests.faults import ManifestErrors
 from tests.cli.running import ROOT, in_process
 
@@ -186,6 +187,32 @@ def test_claims_are_paired_with_what_they_get(cluster: Cluster) -> None:
     assert train.claims_on("cpu-a") == []
     with pytest.raises(KeyError):
         train.claims_on("nowhere")
+
+
+def test_a_cluster_that_is_dropped_goes() -> None:
+    """What is frozen is never given back: reading belongs to programs that may read many clusters."""
+
+    def there() -> int:
+        gc.collect()
+        return sum(isinstance(each, View) for each in gc.get_objects())
+
+    before, views = gc.get_freeze_count(), there()
+    loaded = Cluster.load([QUICKSTART])
+    loaded.allocate(explain=True).to_dict()
+    loaded.schedule().to_dict()
+    dra_plan.load([QUICKSTART])
+    dra_plan.validate([QUICKSTART])
+    assert gc.get_freeze_count() == before
+    assert there() > views
+    del loaded
+    assert there() == views
+
+
+def test_the_collector_stays_as_it_was() -> None:
+    for wanted in (True, False, True):
+        (gc.enable if wanted else gc.disable)()
+        Cluster.load([QUICKSTART]).allocate().to_dict()
+        assert gc.isenabled() is wanted
 
 
 def test_all_public_names_are_there() -> None:
