@@ -113,8 +113,9 @@ def _start(
 
     context = get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
-    with contextlib.suppress(OSError):  # where no more processes may be started, there are fewer
+    with contextlib.suppress(OSError):  # who has many pipes may be refused longer ones
         fcntl(sender.fileno(), F_SETPIPE_SZ, PIPE_SIZE)
+    with contextlib.suppress(OSError):  # where no more processes may be started, there are fewer
         context.Process(target=_answer, args=(sender, work, given, items, tickets), daemon=True).start()
     sender.close()
     return receiver
@@ -127,7 +128,7 @@ def _received(receivers: list[Connection], *, waits: bool) -> Iterator[tuple[int
             with uncollected():
                 while waits or receiver.poll():
                     yield receiver.recv()
-        except EOFError:
+        except (EOFError, OSError):  # the latter in the midst of an answer
             receivers.remove(receiver)
 
 

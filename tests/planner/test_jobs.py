@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pickle
@@ -158,6 +159,37 @@ def test_where_no_process_may_be_started_all_is_done_here(monkeypatch: pytest.Mo
     monkeypatch.setattr(os, "fork", refuse)
     answers = parallel.in_shares(_where, "given", range(5), 3)
     assert {process for _, _, process in answers} == {os.getpid()}
+
+
+@pytest.mark.usefixtures("forks")
+def test_a_short_pipe_will_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def refuse(*_: object) -> int:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr("fcntl.fcntl", refuse)
+    assert len(set(parallel.in_shares(_wait_for_another, tmp_path, range(9), 2))) == 2
+    assert text(2) == text(1)
+
+
+def _die_while_telling(given: tuple[int, Path], items: Iterable[int]) -> Iterator[bytes]:
+    """Another process has more to tell than a pipe holds, and is ended while it waits for that to be read."""
+    own, marks = given
+    for _ in items:
+        if os.getpid() == own:
+            _wait_for(marks, 1)
+            [other] = marks.iterdir()
+            time.sleep(0.2)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(other.name), signal.SIGKILL)
+            yield b"own"
+        else:
+            (marks / str(os.getpid())).touch()
+            yield bytes(4 * parallel.PIPE_SIZE)
+
+
+@pytest.mark.usefixtures("forks")
+def test_half_an_answer_is_none(tmp_path: Path) -> None:
+    assert parallel.in_shares(_die_while_telling, (os.getpid(), tmp_path), range(9), 2) == [b"own"] * 9
 
 
 def _fail(_given: int, items: Iterable[int]) -> Iterator[int]:
