@@ -43,20 +43,29 @@ def plan_sets(planner: SetPlanner, sets: Sequence[ClaimSet], jobs: int) -> list[
     view = planner.view
     _ = view.gatherer, view.state  # made once, before processes part
     given = _SharedWork(view, planner.nodes, planner.max_steps, seconds)
-    planned = in_shares(_plan_share, given, sets, jobs)
+    planned = in_shares(_plan_share, given, sets, jobs, lambda each: planner.answered(len(each.plan)))
     # What came back is about copies; which claims are made from one template only the originals tell.
     return [each._replace(plan=replace(each.plan, claim_set=own)) for each, own in zip(planned, sets, strict=True)]
 
 
 def in_shares(
-    work: Callable[[Given, Iterable[Item]], Iterable[Result]], given: Given, items: Sequence[Item], jobs: int
+    work: Callable[[Given, Iterable[Item]], Iterable[Result]],
+    given: Given,
+    items: Sequence[Item],
+    jobs: int,
+    heard: Callable[[Result], None] = lambda _: None,
 ) -> list[Result]:
     """What `work` makes of the items, in order, with `jobs` processes.
 
     `work` is a function of a module, and yields what it makes of an item before it takes the next one. What it is given
-    may be written and read by pickle, as may its answers.
+    may be written and read by pickle, as may its answers. `heard` is called here with each answer, when it is there.
     """
-    return _forked(work, given, items, jobs) if _may_fork() else _started(work, given, items, jobs)
+    if _may_fork():
+        return _forked(work, given, items, jobs, heard)
+    answers = _started(work, given, items, jobs)
+    for answer in answers:
+        heard(answer)
+    return answers
 
 
 # Processes of this machine that have all that this one has
@@ -80,27 +89,37 @@ def _may_fork() -> bool:
 
 
 def _forked(
-    work: Callable[[Given, Iterable[Item]], Iterable[Result]], given: Given, items: Sequence[Item], jobs: int
+    work: Callable[[Given, Iterable[Item]], Iterable[Result]],
+    given: Given,
+    items: Sequence[Item],
+    jobs: int,
+    heard: Callable[[Result], None],
 ) -> list[Result]:
     """What becomes of the items, of which each process takes a portion whenever it has done one.
 
     Those of a process that ends without an answer are done here.
     """
+    found: dict[int, Result] = {}
+
+    def keep(answers: Iterable[tuple[int, Result]]) -> None:
+        for number, answer in answers:
+            found[number] = answer
+            heard(answer)
+
     tickets, issued = os.pipe()
     try:
         os.write(issued, bytes(range(min(len(items), MOST_PORTIONS))))
         os.close(issued)  # who reads after the last ticket finds the end
         others = [_start(work, given, items, tickets) for _ in range(jobs - 1)]
-        found: dict[int, Result] = {}
-        for number, answer in _answers(work, given, items, tickets):
-            found[number] = answer
-            found.update(_received(others, waits=False))
-        found.update(_received(others, waits=True))
+        for answer in _answers(work, given, items, tickets):
+            keep([answer])
+            keep(_received(others, waits=False))
+        keep(_received(others, waits=True))
     finally:
         os.read(tickets, MOST_PORTIONS)  # where something went wrong, others need not go on
         os.close(tickets)
     missing = [number for number in range(len(items)) if number not in found]
-    found.update(zip(missing, work(given, [items[number] for number in missing]), strict=True))
+    keep(zip(missing, work(given, [items[number] for number in missing]), strict=True))
     return [found[number] for number in range(len(items))]
 
 

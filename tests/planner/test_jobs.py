@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from dra_plan import allocate, releases
+from dra_plan import Cluster, allocate, releases
 from dra_plan.allocator import View
 from dra_plan.allocator.outcome import pack
 from dra_plan.errors import UsageError
@@ -54,6 +54,16 @@ def test_two_processes_give_the_same_document() -> None:
 
 def test_reasons_are_found_with_several_processes_too() -> None:
     assert text(2, explain=True) == text(1, explain=True)
+
+
+@pytest.mark.parametrize("forks", [True, False])
+def test_progress_is_told_of_all_questions(monkeypatch: pytest.MonkeyPatch, forks: bool) -> None:
+    monkeypatch.setattr(parallel, "_may_fork", lambda: forks and sys.platform == "linux")
+    heard: list[tuple[int, int]] = []
+    Cluster.of(cluster()).allocate(jobs=2, progress=lambda done, total: heard.append((done, total)))
+    assert heard[-1] == (15, 15)
+    assert [done for done, _ in heard] == sorted({done for done, _ in heard})
+    assert len(heard) >= 5
 
 
 def test_more_processes_than_claim_sets(monkeypatch: pytest.MonkeyPatch) -> None:
