@@ -23,7 +23,7 @@ class Fix:
     certain: str
     make: Callable[[Mending], Correction | None]
     reveals: bool = True
-    """Whether fields are read afterwards that were dropped before, so that more may be found in them."""
+    """Whether something is read or tried afterwards that was not before, so that more may be found in it."""
 
 
 _NEWEST = Fix(
@@ -81,7 +81,6 @@ FIXES: dict[str, tuple[Fix, ...]] = {
             "Both sides are quantities or versions, which have one order; `a.compareTo(b) >= 0` is how CEL says "
             "`a >= b` of them, and the new expression compiles.",
             comparisons.compared,
-            reveals=False,
         ),
     ),
 }

@@ -30,6 +30,8 @@ class ValidationReport(PrintedAnswer[ValidationDocument]):
 
     target: Target
     judgement: Judgement
+    offers_fixes: bool = True
+    """Whether findings tell how they can be fixed; what is left after all fixes can't be."""
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -63,7 +65,9 @@ class ValidationReport(PrintedAnswer[ValidationDocument]):
                 spared=self.judgement.spared,
             ),
             findings=[
-                structs.replace(finding.entry(), fix=entry(subject, problem, self.target))
+                structs.replace(
+                    finding.entry(), fix=entry(subject, problem, self.target) if self.offers_fixes else None
+                )
                 for finding, (subject, problem) in zip(self.findings, self.judgement.broken, strict=True)
             ],
             rules=[rules[code].entry() for code in sorted(rules)],
@@ -130,4 +134,4 @@ def fix(
         return judge(read, target, selection, ignore_unknown=ignore_unknown, against=against)
 
     done = fixed(reading.sources, judged, target)
-    return FixedManifests(done.sources, done.made, ValidationReport(target, done.judgement))
+    return FixedManifests(done.sources, done.made, ValidationReport(target, done.judgement, offers_fixes=False))

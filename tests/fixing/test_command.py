@@ -173,3 +173,40 @@ def test_an_old_version_with_no_list_where_one_belongs_is_told(file: Path, kind:
     assert "DRA001" in ran.out
     assert in_process("validate", "claim.yaml", "--fix").err == "nothing to fix\n"
     assert file.read_text(encoding="utf-8") == text
+
+
+CLASS = """\
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {name: big}
+spec:
+  selectors:
+  - cel: {expression: 'device.capacity["gpu.example.com"].memory > quantity("1Gi")'}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: node-a}
+spec:
+  driver: gpu.example.com
+  nodeName: node-a
+  pool: {name: node-a, generation: 1, resourceSliceCount: 1}
+  devices: [{name: gpu-0}]
+"""
+
+
+def test_what_a_fix_brings_to_light_does_not_keep_it_from_being_made(file: Path) -> None:
+    file.write_text(CLASS, encoding="utf-8")
+    assert in_process("validate", "claim.yaml").out.endswith(" 1 can be fixed with --fix.\n")
+    ran = in_process("validate", "claim.yaml", "--fix")
+    assert (ran.status, ran.err) == (1, "1 fix made in 1 file\n")
+    assert '.memory.compareTo(quantity("1Gi")) > 0' in file.read_text(encoding="utf-8")
+    assert "error[DRA220] fails on the only device" in ran.out
+    assert "can be fixed" not in ran.out
+
+
+def test_what_could_not_be_fixed_is_not_offered_afterwards(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dra_plan.fixing.files.correction", lambda *_: None)
+    ran = in_process("validate", "claim.yaml", "--fix")
+    assert (ran.status, ran.err) == (1, "nothing to fix\n")
+    assert "fixed with --fix" not in ran.out
+    assert "fix: --fix can" not in ran.out

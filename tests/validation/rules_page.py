@@ -88,7 +88,8 @@ What is read from standard input can only be compared.
 
 Text is changed where it is wrong, and nothing else moves: comments, quotes, line ends and layout stay. A correction \
 says what the object is afterwards, and is made only if the changed text gives just that. So what an alias repeats, \
-and comments between brackets that would go, keep a correction from being made.
+and comments between brackets that would go, keep a correction from being made. What it only brings to light, such as \
+a selector that compiles now and fails on a device of the input, is told and keeps it from nothing.
 
 | Rule | What is done | Why it is certain |
 |---|---|---|
