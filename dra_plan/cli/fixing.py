@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dra_plan.cli.exits import Exit
+from dra_plan.cli.reporting import Reporting, page_of
 from dra_plan.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,10 +20,12 @@ _MARKED = (("utf-8", codecs.BOM_UTF8), ("utf-16-le", codecs.BOM_UTF16_LE), ("utf
 """Encodings of files that begin with a byte order mark."""
 
 
-def show(done: FixedManifests) -> Exit:
-    """Prints what would be written. The status says whether that is anything."""
+def show(done: FixedManifests, reports: Reporting) -> Exit:
+    """Prints what would be written, and reports what was found. The status says whether anything would be written."""
     from dra_plan.output.difference import difference
+    from dra_plan.output.reports.findings import of_fixes
 
+    reports.tell(lambda: of_fixes(done.before.document, anchor=reports.anchor), page_of(None, done.before))
     for source in done.sources:
         sys.stdout.write(difference(source.name, source.before, source.after))
     _tell(done, "would be made")

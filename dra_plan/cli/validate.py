@@ -120,6 +120,8 @@ def validate(
             threshold = settings.severity(fail_on, "--fail-on")
         if STDIN in given and STDIN in (against or ()):
             raise UsageError("standard input can't be both old and new")
+        if diff and output != "text":
+            raise UsageError(f"--diff prints a diff: -o {output} can't be given with it; --report writes the findings")
         if fix and not diff and STDIN in given:
             raise UsageError("--fix can't write to standard input: --diff shows what it would change")
         with uncollected():
@@ -132,7 +134,7 @@ def validate(
         if fix or diff:
             done = validation.fix(reading, target, selection, ignore_unknown=passed_over, against=old)
             if diff:
-                return fixing.show(done)
+                return fixing.show(done, reports)
             judged = fixing.write(done)
         else:
             judged = validation.report(reading, target, selection, ignore_unknown=passed_over, against=old)

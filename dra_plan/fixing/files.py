@@ -34,12 +34,16 @@ class FixedSource:
 
 @dataclass(frozen=True, slots=True)
 class FixedInput:
-    """What was fixed. `sources` are those that changed, `made` counts the fixes, `reading` is what is read now."""
+    """What was fixed. `sources` are those that changed, `made` counts the fixes, `reading` is what is read now.
+
+    `before` is the judgement of what was there, `judgement` that of what is read now.
+    """
 
     sources: list[FixedSource]
     made: int
     reading: Reading
     judgement: Judgement
+    before: Judgement
 
 
 class _ChosenFix(NamedTuple):
@@ -62,8 +66,8 @@ class _State:
 
 def fixed(sources: Sequence[Source], judge: Callable[[Reading], Judgement], target: Target) -> FixedInput:
     """The sources with all fixes made of what `judge` finds in them."""
-    before = {source.name: source.data.decode() for source in sources}
-    state = _state(before, {}, judge)
+    texts = {source.name: source.data.decode() for source in sources}
+    state = first = _state(texts, {}, judge)
     refused: set[tuple[_Place, str, str]] = set()
     one_by_one: set[_Place] = set()
     made = 0
@@ -80,8 +84,8 @@ def fixed(sources: Sequence[Source], judge: Callable[[Reading], Judgement], targ
                 refused.add((place, chosen[place][0].code, chosen[place][0].path))
         if not wrong:
             state, made = after, made + sum(map(len, chosen.values()))
-    changed = [FixedSource(name, text, state.texts[name]) for name, text in before.items() if text != state.texts[name]]
-    return FixedInput(changed, made, _whole(state.readings), state.judgement)
+    changed = [FixedSource(name, text, state.texts[name]) for name, text in texts.items() if text != state.texts[name]]
+    return FixedInput(changed, made, _whole(state.readings), state.judgement, first.judgement)
 
 
 def _state(

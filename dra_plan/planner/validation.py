@@ -113,10 +113,14 @@ def report(
 
 @dataclass(frozen=True, slots=True)
 class FixedManifests:
-    """What `--fix` writes, and what is wrong then. `made` counts the fixes, `sources` are the files that change."""
+    """What `--fix` writes, and what is wrong then. `made` counts the fixes, `sources` are the files that change.
+
+    `before` says what was wrong; if nothing is written, none of it is said to be fixable.
+    """
 
     sources: list[FixedSource]
     made: int
+    before: ValidationReport
     report: ValidationReport
 
 
@@ -134,4 +138,5 @@ def fix(
         return judge(read, target, selection, ignore_unknown=ignore_unknown, against=against)
 
     done = fixed(reading.sources, judged, target)
-    return FixedManifests(done.sources, done.made, ValidationReport(target, done.judgement, offers_fixes=False))
+    before = ValidationReport(target, done.before, offers_fixes=bool(done.sources))
+    return FixedManifests(done.sources, done.made, before, ValidationReport(target, done.judgement, offers_fixes=False))

@@ -4,6 +4,7 @@ import codecs
 import json
 import subprocess
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -210,3 +211,32 @@ def test_what_could_not_be_fixed_is_not_offered_afterwards(file: Path, monkeypat
     assert (ran.status, ran.err) == (1, "nothing to fix\n")
     assert "fixed with --fix" not in ran.out
     assert "fix: --fix can" not in ran.out
+
+
+def test_reports_are_written_beside_a_diff(file: Path) -> None:
+    file.write_text(f"{TEXT}---\n{CLASS.partition('---')[0]}  x: 1\n", encoding="utf-8")
+    diff = in_process("validate", "claim.yaml", "--diff")
+    ran = in_process("validate", "claim.yaml", "--diff", "--report", "junit=a.xml", "--report", "html=a.html")
+    assert ran == diff
+    assert ran.status == 1
+    cases = list(ElementTree.parse("a.xml").iter("testcase"))
+    failed = [case.get("name", "").split()[0] for case in cases if case.find("failure") is not None]
+    assert failed == ["DRA014", "DRA121"]
+    assert "error: " in (ElementTree.parse("a.xml").findtext("system-err") or "")  # what can't be fixed
+    assert "DRA014" in Path("a.html").read_text(encoding="utf-8")
+
+
+def test_reports_are_written_where_there_is_nothing_to_fix(file: Path) -> None:
+    file.write_text(CLASS.replace("spec:", "sepc:"), encoding="utf-8")
+    ran = in_process("validate", "claim.yaml", "--diff", "--report", "junit=a.xml", "--report", "sarif=a.sarif")
+    assert (ran.status, ran.out, ran.err) == (0, "", "nothing to fix\n")
+    assert ElementTree.parse("a.xml").find(".//failure") is None
+    assert "DRA002" in (ElementTree.parse("a.xml").findtext("system-err") or "")
+    assert "DRA002" in Path("a.sarif").read_text(encoding="utf-8")
+
+
+def test_a_format_beside_a_diff_is_refused(file: Path) -> None:
+    ran = in_process("validate", "claim.yaml", "--diff", "-o", "json", "--report", "junit=a.xml")
+    assert (ran.status, ran.out) == (2, "")
+    assert "-o json can't be given with it" in ran.err
+    assert ElementTree.parse("a.xml").find(".//error") is not None

@@ -84,6 +84,7 @@ FIXING = """
 `--fix` writes them into the files and tells what is left; findings that do not count (`--ignore`, comments) are not \
 touched. The exit status is that of what is left. `--diff` prints them as a unified diff (`patch -p0` applies it) and \
 writes nothing; its exit status is 1 if there is any, as with other tools that check, and no finding counts for it. \
+A `--report` beside it has all findings, and those that can be fixed fail; `-o` can't stand beside it. \
 What is read from standard input can only be compared.
 
 Text is changed where it is wrong, and nothing else moves: comments, quotes, line ends and layout stay. A correction \

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from dra_plan.documents.validation import FindingEntry, ValidationDocument
 
 from .content import Content, Entry, Level, Replacement, ReportCase, Result, RuleText
@@ -13,8 +15,17 @@ _ORDER = ("info", "warning", "error")
 def content(document: ValidationDocument, *, fail_on: str, anchor: str) -> Content:
     """The findings of a ValidationReport; those of severity `fail_on` or above make checks fail."""
     counting = _ORDER[_ORDER.index(fail_on) :]
-    failed = [finding for finding in document.findings if finding.severity in counting]
-    others = [finding for finding in document.findings if finding.severity not in counting]
+    return _content(document, anchor, lambda finding: finding.severity in counting)
+
+
+def of_fixes(document: ValidationDocument, *, anchor: str) -> Content:
+    """The findings of what `--diff` was asked about; those that can be fixed make checks fail."""
+    return _content(document, anchor, lambda finding: finding.fix is not None)
+
+
+def _content(document: ValidationDocument, anchor: str, counts: Callable[[FindingEntry], bool]) -> Content:
+    failed = [finding for finding in document.findings if counts(finding)]
+    others = [finding for finding in document.findings if not counts(finding)]
     checks = [ReportCase(_name(finding), Result.FAILED, _entry(finding)) for finding in failed]
     rules = {rule.code: RuleText(rule.title, f"{rule.why} {rule.fix}") for rule in document.rules}
     notes = [*map(_entry, others), *of_plain_warnings(document.warnings)]
