@@ -9,6 +9,7 @@ from msgspec import convert
 
 from dra_plan.api.base import Object
 from dra_plan.api.meta import ObjectMeta
+from dra_plan.api.notice import Origin
 from dra_plan.api.resource import (
     Condition,
     DeviceClass,
@@ -51,10 +52,16 @@ def check(subjects: Iterable[Subject], target: Target) -> Iterator[tuple[Subject
         generated = not (subject.value.get("metadata") or {}).get("name")
         other = first.setdefault(subject.key, subject)
         if other is not subject and not generated:
-            same = other.place.source == subject.place.source
-            where = f"line {other.place.line} of this file" if same else str(other.place.origin)
-            where = where if other.place.line else "an object before"
-            yield subject, schema.GIVEN_TWICE.at((), f"given twice, first in {where}")
+            yield subject, schema.GIVEN_TWICE.at((), f"given twice, first in {_where(other, subject)}")
+
+
+def _where(first: Subject, again: Subject) -> str:
+    """Where the first of two objects begins, for those who read of the other."""
+    line = first.place.lines([()])[0]
+    if not line:
+        return "an object before"
+    same = first.place.source == again.place.source
+    return f"line {line} of this file" if same else str(Origin(first.place.source, line))
 
 
 def _problems(subject: Subject, target: Target) -> Iterator[Problem]:

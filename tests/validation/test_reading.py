@@ -1,5 +1,6 @@
 """What validate reads: every version, form and kind; what is no document is refused, what it says is judged."""
 
+import json
 import time
 from pathlib import Path
 from typing import Any
@@ -194,3 +195,16 @@ def test_taint_rules_of_1_37() -> None:
     rule = {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceTaintRule", "metadata": {"name": "a"}}
     spec = {"deviceSelector": {"device": "a.b"}, "taint": {"key": "k", "effect": "NoExecute"}}
     assert codes({**rule, "spec": spec}, kubernetes_version="1.37") == ["DRA101"]
+
+
+def test_an_object_given_twice_in_a_json_list_names_the_line_of_the_first(tmp_path: Path) -> None:
+    lines = ["{", '"apiVersion": "v1", "kind": "List",', '"items": [']
+    lines += [json.dumps(device_class()), ",", json.dumps(device_class(), indent=1), "]", "}"]
+    path = tmp_path / "list.json"
+    path.write_text("\n".join(lines))
+    [found] = dra_plan.validate(path).findings
+    assert (found.code, found.line) == ("DRA007", 6)
+    assert found.message == "given twice, first in line 4 of this file"
+    again = tmp_path / "again.yaml"
+    again.write_text(as_yaml([device_class()]))
+    assert f"first in {path}:4" in dra_plan.validate([path, again]).findings[1].message
