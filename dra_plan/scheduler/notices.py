@@ -9,6 +9,7 @@ from dra_plan.claimsets.podclaims import SPECIAL_ANNOTATION
 from dra_plan.claimsets.podstate import ended
 
 from .groups.notices import group_notices
+from .plugins.defaultpreemption import DefaultPreemption
 from .podrecord import PodRecord
 from .simulation import Simulation
 
@@ -18,13 +19,15 @@ _MOST_TIES = 3
 """More pods than this are not told one by one which nodes they could as well have gone to."""
 
 
-def collect(simulation: Simulation, records: Sequence[PodRecord]) -> list[Notice]:
-    """All notices of the simulation itself, in a fixed order."""
+def collect(simulation: Simulation, records: Sequence[PodRecord], evicted: Sequence[str]) -> list[Notice]:
+    """All notices of the simulation itself, in a fixed order; `evicted` are the keys of pods that had to go."""
     found = group_notices(simulation.inventory, simulation.cluster, simulation.target)
     found += _finished(simulation)
     found += _choices(records)
     found += _fatal(records)
     found += _devices(simulation)
+    found += _kept_claims(simulation, evicted)
+    found += _too_late(simulation, records)
     found += _cut_short(records)
     found += _uncontrolled(simulation, records)
     return found
@@ -93,6 +96,41 @@ def _devices(simulation: Simulation) -> list[Notice]:
             text = f"{what} ran out on {', '.join(dict.fromkeys(nodes))}: neither yes nor no"
             found.append(Notice("undecided", text, f"Pod {pod}"))
     return found
+
+
+def _kept_claims(simulation: Simulation, evicted: Sequence[str]) -> list[Notice]:
+    """Claims of pods that had to go: the scheduler gives no devices back, and no controller is at work here."""
+    kept: dict[str, list[str]] = {}
+    for claim in simulation.cluster.claims if evicted else ():
+        reserved = claim.status.reserved_for if claim.status is not None else []
+        users = {f"{claim.metadata.namespace}/{user.name}" for user in reserved}
+        if claim.allocation is not None and users and users <= {*evicted}:
+            kept.setdefault(min(users), []).append(claim.key)
+    if not kept:
+        return []
+    claims = [claim for each in kept.values() for claim in each]
+    text = (
+        f"claims of evicted pods ({_some(claims, 3)}) keep their devices here, as kube-scheduler leaves them; in a "
+        "cluster the claim controller gives them back when the pods have ended, and pods that wait are tried again "
+        f"(plan that with {' '.join(f'--without pod/{pod}' for pod in [*kept][:3])}{' ...' if len(kept) > 3 else ''})"
+    )
+    return [Notice("evicted-claims-kept", text)]
+
+
+def _too_late(simulation: Simulation, records: Sequence[PodRecord]) -> list[Notice]:
+    """Pods that wait for the end of a victim that another pod has evicted before."""
+    waiting = {record.pod.key for record in records if not record.node}
+    return [
+        Notice(
+            "evicted-for-another",
+            f"it waits for the end of {victim.key}, which another pod has evicted before, and is not tried again: so "
+            "it was recorded where pods end at once; in a cluster, where they take their time, that wakes both",
+            f"Pod {preemptor.key}",
+        )
+        for plugin in simulation.plugins_of(DefaultPreemption)
+        for preemptor, victim in plugin.too_late
+        if preemptor.key in waiting
+    ]
 
 
 def _cut_short(records: Sequence[PodRecord]) -> list[Notice]:

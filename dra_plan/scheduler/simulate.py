@@ -79,6 +79,7 @@ def _result(simulation: Simulation) -> SimulationResult:
     evictions += [
         Eviction(victim, f"podgroup/{group}", node) for group, victim, node in simulation.scheduler.groups.evictions
     ]
+    evictions = list({each.victim: each for each in reversed(evictions)}.values())[::-1]  # it goes for the first
     gates = {item.uid: item for item in simulation.scheduler.queue.gated}
     for uid, record in simulation.scheduler.records.by_uid.items():
         if uid in gates and not record.message:
@@ -95,7 +96,7 @@ def _result(simulation: Simulation) -> SimulationResult:
         volumes=_volumes(simulation.cluster.volumes),
         evictions=evictions,
         undecided={pod: nodes for plugin in simulation.dynamic_resources for pod, nodes in plugin.undecided.items()},
-        notices=notices.collect(simulation, records),
+        notices=notices.collect(simulation, records, [each.victim for each in evictions]),
         tracer=simulation.tracer,
         failed_attempts=_failed_attempts(simulation, records),
     )

@@ -2,7 +2,23 @@
 
 from __future__ import annotations
 
-from .build import message, node, outcome, placed, plan, pod, where
+import copy
+
+from .build import (
+    allocation,
+    claim,
+    codes,
+    device_class,
+    message,
+    node,
+    outcome,
+    placed,
+    plan,
+    pod,
+    request,
+    slices,
+    where,
+)
 
 
 def evicted(document: dict) -> list[tuple[str, str]]:
@@ -195,3 +211,42 @@ def test_room_is_made_by_the_filters_of_the_pods_own_profile():
     }
     document = plan([node("a", cpu="1"), placed("old", "a", priority=1), pod("p", priority=10)], config=config)
     assert evicted(document) == [("old", "a")]
+
+
+def _one_holds_devices() -> list[dict]:
+    """A node of 4 cpu and two devices, one of which a pod of low priority has."""
+    held = claim("held", request())
+    reserved = [{"resource": "pods", "name": "v", "uid": "v"}]
+    held["status"] = {"allocation": allocation("a", "gpu-0"), "reservedFor": reserved}
+    return [
+        node("a", cpu="4"),
+        device_class(),
+        slices("a", "gpu-0", "gpu-1"),
+        held,
+        placed("v", "a", cpu="3", claims={"r": "held"}),
+    ]
+
+
+def test_a_pod_whose_victim_went_for_another_waits_on_and_that_is_said():
+    """Both decide on the same victim before it is gone; nobody is told of its end twice (recorded: preempt-0003)."""
+    objects = [*_one_holds_devices(), pod("hi", cpu="3", priority=100), pod("hi2", cpu="1", priority=100)]
+    document = plan(objects)
+    assert where(document) == {"hi": "a", "hi2": None}
+    [said] = [each for each in document["warnings"] if each["code"] == "evicted-for-another"]
+    assert said["object"] == "Pod default/hi2"
+    assert "waits for the end of default/v" in said["message"]
+    assert document["evictions"] == [{"pod": "default/v", "node": "a", "preemptor": "default/hi"}]
+
+
+def test_claims_of_evicted_pods_keep_their_devices_and_that_is_said():
+    objects = [*_one_holds_devices(), pod("hi", cpu="3", priority=100)]
+    [said] = [each for each in plan(objects)["warnings"] if each["code"] == "evicted-claims-kept"]
+    assert "(default/held)" in said["message"]
+    assert "--without pod/default/v)" in said["message"]
+    shared = copy.deepcopy(objects)
+    [held] = [each for each in shared if each["metadata"]["name"] == "held"]
+    held["status"]["reservedFor"].append({"resource": "pods", "name": "stays", "uid": "stays"})
+    stays = placed("stays", "a", cpu="1", priority=100, claims={"r": "held"})
+    document = plan([*shared, stays])
+    assert evicted(document) == [("v", "a")]
+    assert "evicted-claims-kept" not in codes(document), "somebody else has them"

@@ -34,6 +34,8 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
         self._preempting: set[str] = set()
         self.evictions: list[tuple[Pod, Pod, str]] = []
         """(preemptor, victim, node), in the order of their decision."""
+        self.too_late: list[tuple[Pod, Pod]] = []
+        """(preemptor, its last victim, which was gone for another pod before)."""
 
     def pre_enqueue(self, pod: Pod) -> Status | None:
         """A pod waits until its victims are gone."""
@@ -149,7 +151,11 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
                 remove_victim(self._handle, victim, self.name)
             # once the last victim is gone nothing keeps the pod out of the queue
             self._preempting.discard(preemptor.uid)
-            remove_victim(self._handle, victims[-1], self.name)
+            last = victims[-1]
+            is_there = last.uid in self._handle.cluster.pods or self._handle.waiting.get(last.uid) is not None
+            remove_victim(self._handle, last, self.name)
+            if not is_there:  # it went for another pod, so that nobody is told of it again
+                self.too_late.append((preemptor.pod, last.pod))
 
         self._handle.later(f"evict {', '.join(v.pod.key for v in victims)}", carry_out)
 
