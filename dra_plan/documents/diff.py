@@ -32,15 +32,18 @@ SetChange = Literal[
     "OtherDevices",
     "OtherAllocation",
     "OtherMessage",
+    "Undecided",
     "New",
     "Gone",
 ]
-"""Lost: fitted somewhere before, nowhere after. OtherNodes: as many, but others. OtherDevices: on a node where it fits
+"""Lost: fitted somewhere before, nowhere after. Undecided: a search was cut short in one of the states, so that it is
+not known whether it fits in both, or where. OtherNodes: as many, but others. OtherDevices: on a node where it fits
 before and after. OtherAllocation: the same devices, with another configuration, capacity or node selector. New, Gone:
 only one of the states has it."""
 
-PodChange = Literal["Lost", "Gained", "OtherNode", "OtherDevices", "OtherMessage", "New", "Gone"]
-"""Lost: bound before, not after. OtherMessage: bound in neither state, for another reason."""
+PodChange = Literal["Lost", "Gained", "OtherNode", "OtherDevices", "OtherMessage", "Undecided", "New", "Gone"]
+"""Lost: bound before, not after. OtherMessage: bound in neither state, for another reason. Undecided: in one of the
+states it is not bound, and a search for it was cut short."""
 
 
 HeldDeviceChange = Literal["Lost", "Gained"]
@@ -129,6 +132,7 @@ class ComparedPod(DocumentPart, frozen=True, kw_only=True):
     running: Annotated[
         bool, Meta(description="It runs on its node in this state; else it waits, and the scheduler binds it.")
     ] = False
+    undecided: Annotated[bool, Meta(description="It is not bound, and a search for it was cut short.")] = False
 
 
 class ChangedPod(DocumentPart, frozen=True, kw_only=True):

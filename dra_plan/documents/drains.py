@@ -27,6 +27,13 @@ class DrainedNode(DocumentPart, frozen=True, kw_only=True):
     gone: Annotated[list[ObjectName], Meta(description="Pods that nobody would make anew, or that have to go.")]
     moved: Annotated[Amount, Meta(description="Pods that would be bound to another node.")]
     gained: Annotated[Amount, Meta(description="Pods that would have a node, and have none now.")]
+    undecided: Annotated[
+        list[ObjectName],
+        Meta(
+            description="Other pods of which it is not known whether they would lose a place: as it is or without "
+            "the node they are not bound, and a search for them was cut short."
+        ),
+    ] = []
     absent: Annotated[
         list[ObjectName],
         Meta(description="Pods that claims on this node are reserved for and that the input lacks: not judged."),

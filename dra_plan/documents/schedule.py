@@ -55,6 +55,11 @@ class ScheduledPod(DocumentPart, frozen=True, kw_only=True):
         Meta(description="What the devices of the pod's claims take from its node, as the pod's status says it."),
     ] = []
 
+    @property
+    def is_undecided(self) -> bool:
+        """Whether the pod has no node, and a search for one was cut short."""
+        return self.outcome == "Undecided" or bool(self.undecided_nodes)
+
 
 class ScheduledClaim(DocumentPart, frozen=True, kw_only=True):
     """A claim as it is in the end."""

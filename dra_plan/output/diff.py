@@ -50,7 +50,7 @@ MOST_HELD = 20
 
 def table(document: DiffDocument, _screen: Screen | None) -> list[Part]:
     """What differs; pods and pools that differ in the same way are told once, with their number."""
-    parts: list[Part] = [*_tables(document), *_other_messages(document), *_reasons(document)]
+    parts: list[Part] = [*_tables(document), *_other_messages(document), *_reasons(document), *_not_known(document)]
     return [*parts, *ends(document)] if parts else ["No difference.", *ends(document)]
 
 
@@ -61,7 +61,7 @@ def wide(document: DiffDocument, _screen: Screen | None) -> list[Part]:
         for node in one.nodes:
             made.add(text.claim_set_name(one), node.name, node.before or "", node.after or "")
     nodes = [made] if made.rows else []
-    parts: list[Part] = [*_tables(document, whole=True), *nodes, *_reasons(document)]
+    parts: list[Part] = [*_tables(document, whole=True), *nodes, *_reasons(document), *_not_known(document)]
     return [*parts, *ends(document)] if parts else ["No difference.", *ends(document)]
 
 
@@ -84,7 +84,7 @@ def _set_states(one: ChangedClaimSet) -> list[str]:
     """Both states; where the set fits on the same nodes, what differs on the first of those that differ."""
     states = (one.before, one.after)
     cells = [_set_state(state) for state in states]
-    if cells[0] != cells[1]:
+    if cells[0] != cells[1] or one.change == "Undecided":
         return cells
     differing = [node for node in one.nodes if node.before != node.after]
     if not differing:
@@ -130,6 +130,13 @@ def _other_messages(document: DiffDocument) -> Iterator[str]:
         yield f"{listed(named)} {gets}, and no node in either state (-o wide)."
 
 
+def _not_known(document: DiffDocument) -> Iterator[str]:
+    """That something is not known, and what may help."""
+    words = [*(one.change for one in document.claim_sets), *(pod.change for pod in document.pods)]
+    if "Undecided" in words:
+        yield f"Undecided: not known whether anything changes there: {text.CUT_SHORT}."
+
+
 def _alone(pod: ChangedPod) -> str:
     """Whether others are the reason, in words."""
     taken, freed = (listed([f"{one.namespace}/{one.name}" for one in by]) for by in (pod.taken_by, pod.freed_by))
@@ -146,7 +153,8 @@ def _pod_state(state: ComparedPod | None, *, whole: bool) -> str:
         return f"{verb} {state.node_name}{' with ' if state.devices else ''}{_by_pool(state.devices)}"
     message = state.message or ""
     message = message if whole else preemption.without(message)
-    return f"{state.outcome}: {message}" if message else state.outcome
+    outcome = "undecided" if state.undecided else state.outcome
+    return f"{outcome}: {message}" if message else outcome
 
 
 def _by_pool(devices: Sequence[str]) -> str:

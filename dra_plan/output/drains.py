@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dra_plan import shown
+from dra_plan.documents.base import ObjectName
 from dra_plan.documents.drains import DrainedNode, DrainsDocument, LostPod
 
 from . import preemption, text
@@ -20,19 +21,19 @@ GONE = "gone: nobody makes it anew, or it makes room for another pod"
 def table(document: DrainsDocument, _screen: Screen | None) -> list[Part]:
     """Rows for each node whose pods would have no place or be gone; the others by name."""
     harmful = [node for node in document.nodes if node.lost or node.gone]
-    if not harmful:
+    if not harmful and not any(node.undecided for node in document.nodes):
         return [f"{none_lost(document)}.", text.target(document)]
     made = Table(HEADERS, flexible=(0, 4, 5))
     for node in harmful:
         for row in _rows(node, short=True):
             made.add(*row)
-    return [made, *_others(document), text.target(document)]
+    return [*([made] if made.rows else []), *_others(document), text.target(document)]
 
 
 def _others(document: DrainsDocument) -> Iterator[str]:
     """The nodes without harm; apart from them those of which that is not known."""
     rest = [node for node in document.nodes if not node.lost and not node.gone]
-    known = [node.name for node in rest if not node.absent]
+    known = [node.name for node in rest if not node.absent and not node.undecided]
     if known:
         yield f"{listed(known, text.NAMES + 1)} can be drained without a pod losing its place."
     unknown = [node for node in rest if node.absent]
@@ -41,6 +42,20 @@ def _others(document: DrainsDocument) -> Iterator[str]:
         are = "is" if len(pods) == 1 else "are"
         nodes = listed([node.name for node in unknown], text.NAMES + 1)
         yield f"Of {nodes} that is not known: {listed(pods)} {are} not in the input."
+    yield from _undecided(document)
+
+
+def _undecided(document: DrainsDocument) -> Iterator[str]:
+    """The pods of which it is not known whether they would lose a place, with the nodes of which that holds."""
+    alike: dict[str, list[str]] = {}
+    for node in document.nodes:
+        unclear: list[LostPod | ObjectName] = [pod for pod in node.lost if pod.undecided]
+        pods = [f"{pod.namespace}/{pod.name}" for pod in (*unclear, *node.undecided)]
+        if pods:
+            alike.setdefault(listed(pods), []).append(node.name)
+    for pods_named, nodes in alike.items():
+        where = listed(nodes, text.NAMES + 1)
+        yield f"Drain of {where}: undecided whether {pods_named} would have a place, as {text.CUT_SHORT}."
 
 
 def wide(document: DrainsDocument, _screen: Screen | None) -> list[Part]:
@@ -55,11 +70,17 @@ def wide(document: DrainsDocument, _screen: Screen | None) -> list[Part]:
             pods.add(node.name, _lost(pod), pod.message or "")
         for one in node.gone:
             pods.add(node.name, f"{one.namespace}/{one.name}", GONE)
-    return [made, *([pods] if pods.rows else []), text.target(document)]
+    return [made, *([pods] if pods.rows else []), *_undecided(document), text.target(document)]
 
 
 def none_lost(document: DrainsDocument) -> str:
-    """That no drain costs a pod its place, without the full stop: of pods that the input has, if it lacks some."""
+    """That no drain costs a pod its place, without the full stop: of pods that the input has, if it lacks some.
+
+    Where it is undecided for some pods, that instead.
+    """
+    unclear = dict.fromkeys((pod.namespace, pod.name) for node in document.nodes for pod in node.undecided)
+    if unclear:
+        return f"Undecided for {counted(len(unclear), 'pod')}: {text.CUT_SHORT}"
     lacks = any(warning.code == "pods-missing" for warning in document.warnings)
     whose = "No pod of the input" if lacks else "No pod"
     return f"{whose} loses its place, whichever of {counted(len(document.nodes), 'node')} is drained"
@@ -78,7 +99,8 @@ def _rows(node: DrainedNode, *, short: bool) -> Iterator[list[str]]:
 
 
 def _lost(pod: LostPod) -> str:
-    return f"{pod.namespace}/{pod.name} ({'running' if pod.running else 'waiting'})"
+    said = f"{'running' if pod.running else 'waiting'}{', undecided' if pod.undecided else ''}"
+    return f"{pod.namespace}/{pod.name} ({said})"
 
 
 def _said(messages: list[str]) -> str:

@@ -11,7 +11,7 @@ from msgspec import UNSET
 from dra_plan.allocator import Outcome
 from dra_plan.documents.allocation import AllocationDocument, PlannedClaimSet
 from dra_plan.documents.capacity import CapacityDocument, MixCapacity, OwnerCapacity
-from dra_plan.documents.diff import DiffDocument
+from dra_plan.documents.diff import ChangedClaimSet, ChangedPod, DiffDocument, HeldDevice
 from dra_plan.documents.drains import DrainsDocument
 from dra_plan.documents.explanation import ExplainedClaimSet, ExplanationDocument
 from dra_plan.documents.growth import GrowthDocument
@@ -29,6 +29,9 @@ Gated = (
     | PlacementDocument
     | ScheduleDocument
 )
+
+Change = ChangedClaimSet | ChangedPod | HeldDevice
+"""What a gate of `diff` asks about."""
 
 
 class Verdict(Enum):
@@ -66,7 +69,7 @@ class Gate(NamedTuple):
         """The verdict on a pod of a SchedulePlan. A pod that is left alone passes."""
         if pod.outcome in ("Bound", "Skipped"):
             return Verdict.PASSED
-        return self._undecided() if pod.undecided_nodes or pod.outcome == "Undecided" else Verdict.FAILED
+        return self._undecided() if pod.is_undecided else Verdict.FAILED
 
     def capacity(self, item: OwnerCapacity) -> Verdict:
         """The verdict on an item of a CapacityPlan: whether there is room for so many copies."""
@@ -91,12 +94,13 @@ class Gate(NamedTuple):
         if isinstance(document, ScheduleDocument):
             found = [self.pod(pod) for pod in document.pods]
         elif isinstance(document, DiffDocument):
-            changes = [*(one.change for one in document.claim_sets), *(pod.change for pod in document.pods)]
-            changes += [device.change for device in document.held_devices]
-            found = [Verdict.FAILED for change in changes if change == "Lost"]
+            changed: list[Change] = [*document.claim_sets, *document.pods, *document.held_devices]
+            found = [Verdict.FAILED for one in changed if one.change == "Lost"]
+            found += [self._undecided() for one in changed if one.change == "Undecided" and not _fits_in_both(one)]
         elif isinstance(document, DrainsDocument):
             lost = [pod for node in document.nodes for pod in node.lost]
             found = [self._undecided() if pod.undecided else Verdict.FAILED for pod in lost]
+            found += [self._undecided() for node in document.nodes for _ in node.undecided]
         elif isinstance(document, GrowthDocument):
             found = [Verdict.FAILED for _ in document.beyond_help]
             found += [self._undecided()] if document.outcome == "Undecided" else []
@@ -112,6 +116,13 @@ class Gate(NamedTuple):
         if self.no_warnings:
             found += [Verdict.FAILED for _ in document.warnings]
         return found
+
+
+def _fits_in_both(one: Change) -> bool:
+    """Whether only the nodes are undecided on which a claim set fits, not that it fits before and after."""
+    if not isinstance(one, ChangedClaimSet) or one.before is None or one.after is None:
+        return False
+    return one.before.outcome is Outcome.FITS and one.after.outcome is Outcome.FITS
 
 
 def outcomes(claim_set: ClaimSetEntry) -> dict[Outcome, list[str]]:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from dra_plan.documents.capacity import CopiedOwner
     from dra_plan.documents.selectors import DeviceMatch
 
+CUT_SHORT = "a search was cut short (--max-steps, --timeout)"
+"""Why something is undecided."""
+
 NAMES = 4
 """Nodes that a cell names before it counts the rest."""
 

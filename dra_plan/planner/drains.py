@@ -124,20 +124,25 @@ class _Drains:
             return DrainedNode(name=name, lost=[], gone=[], moved=0, gained=0, absent=absent)
         after = self._scheduled(edited.inventory, self._view.after(edited.inventory))
         records = self._by_name(after)
-        lost, gone, moved, gained = [], [], 0, 0
+        lost, gone, unknown, moved, gained = [], [], [], 0, 0
         for key, was in self._records.items():
             now = records.get(key)
+            name_of = ObjectName(kind="Pod", namespace=key[0], name=key[1])
             if now is None:
-                gone.append(ObjectName(kind="Pod", namespace=key[0], name=key[1]))
+                gone.append(name_of)
             elif was.node and not now.node:
-                undecided = now.ran_out or bool(after.undecided.get(now.pod.key))
+                undecided = after.is_undecided(now)
                 said = now.message or now.waiting or None
                 running = not was.attempts
                 lost.append(LostPod(namespace=key[0], name=key[1], running=running, message=said, undecided=undecided))
+            elif self.before.is_undecided(was) or after.is_undecided(now):
+                unknown.append(name_of)
             elif was.node != now.node:
                 moved += bool(was.node)
                 gained += not was.node
-        return DrainedNode(name=name, lost=lost, gone=gone, moved=moved, gained=gained, absent=absent)
+        return DrainedNode(
+            name=name, lost=lost, gone=gone, undecided=unknown, moved=moved, gained=gained, absent=absent
+        )
 
     def _absent(self, name: str) -> Iterator[tuple[str, str]]:
         """Namespace and name of the pods that the input lacks and that may be on the node."""

@@ -38,9 +38,7 @@ def fill_diff(made: Page, answer: ClusterDiff, scenes: list[Scene]) -> None:
     made.picks_title, made.answers_title, made.scenes = "What differs", "The difference", scenes
     changes = [each.change for each in document.claim_sets] + [each.change for each in document.pods]
     changes += [held[0].change for held in _by_claim(document.held_devices)]
-    lost = changes.count("Lost")
-    others = len(changes) - lost
-    made.headline = _headline(lost, others)
+    made.headline = _headline(changes.count("Lost"), changes.count("Undecided"), len(changes))
     counts = sum(map(bool, (document.claim_sets, document.pods, document.held_devices)))
     made.target = " ".join(list(diff.ends(document))[counts:])
     answers = [_answers(side) for side in (answer.before, answer.after)] if scenes and document.claim_sets else []
@@ -70,10 +68,12 @@ def _by_claim(devices: Iterable[HeldDevice]) -> list[list[HeldDevice]]:
     return list(found.values())
 
 
-def _headline(lost: int, others: int) -> str:
-    if not lost and not others:
+def _headline(lost: int, undecided: int, changes: int) -> str:
+    if not changes:
         return "No claim set and no pod differs"
-    said = [words.counted(lost, "loss", "losses")] if lost else ["Nothing is lost"]
+    others = changes - lost - undecided
+    said = [words.counted(lost, "loss", "losses")] if lost else [] if undecided else ["Nothing is lost"]
+    said += [f"{undecided} undecided"] if undecided else []
     return ", ".join([*said, *([words.counted(others, "other change")] if others else [])])
 
 

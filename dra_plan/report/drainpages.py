@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from dra_plan.documents.base import ObjectName
 from dra_plan.documents.drains import DrainedNode, DrainsDocument, LostPod
-from dra_plan.output import drains
+from dra_plan.output import drains, text
 from dra_plan.output import explain_words as words
 
 from . import picks, told
@@ -37,7 +37,7 @@ def fill_drains(made: Page, document: DrainsDocument) -> None:
         article = told.Article(pick.key, pick.name, tone, word, f"{words.capital(word)}.")
         article.summary += told.lines([_numbers(node)])
         one = DrainsDocument(target=document.target, nodes=[node], warnings=[])
-        article.blocks = told.blocks(drains.wide(one, None)[1:-1])
+        article.blocks = told.blocks([part for part in drains.wide(one, None)[1:-1] if not isinstance(part, str)])
         made.picks.append(pick)
         made.articles.append(article)
 
@@ -62,6 +62,8 @@ def _said(node: DrainedNode) -> tuple[str, str]:
         return picks.OTHER, f"{words.counted(len(node.gone), 'pod')} gone"
     if node.absent:
         return picks.OTHER, f"{words.counted(len(node.absent), 'pod')} not in the input"
+    if node.undecided:
+        return picks.OTHER, f"{words.counted(len(node.undecided), 'pod')} undecided"
     return picks.GOOD, "nothing is lost"
 
 
@@ -70,6 +72,7 @@ def _numbers(node: DrainedNode) -> str:
         (node.moved, f"{words.counted(node.moved, 'pod')} would be bound to other nodes"),
         (len(node.gone), f"{words.counted(len(node.gone), 'pod')} would be gone, as nobody makes them anew"),
         (node.gained, f"{words.counted(node.gained, 'pod')} without a node would get one"),
+        (len(node.undecided), f"of {words.counted(len(node.undecided), 'pod')} it is undecided: {text.CUT_SHORT}"),
     ]
     said = [part for number, part in parts if number]
     return f"{words.capital('; '.join(said))}." if said else ""
@@ -77,8 +80,9 @@ def _numbers(node: DrainedNode) -> str:
 
 def _add_all(made: Page, document: DrainsDocument, drawn: Scene | None) -> None:
     lost = sum(bool(node.lost) for node in document.nodes)
-    word = f"{lost} of {len(document.nodes)} with loss" if lost else "nothing is lost"
-    tone = picks.BAD if lost else picks.GOOD
+    unclear = any(node.undecided for node in document.nodes)
+    word = f"{lost} of {len(document.nodes)} with loss" if lost else "undecided" if unclear else "nothing is lost"
+    tone = picks.BAD if lost else picks.OTHER if unclear else picks.GOOD
     pick = Pick("pick-0", "each node in turn", tone, word, "", [])
     if drawn is not None:
         pick.marks = [

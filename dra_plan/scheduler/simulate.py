@@ -58,6 +58,10 @@ class SimulationResult:
         """The pods without a node."""
         return [record for record in self.pods if not record.node]
 
+    def is_undecided(self, record: PodRecord) -> bool:
+        """Whether the pod has no node, and a search for one was cut short."""
+        return not record.node and (record.ran_out or bool(self.undecided.get(record.pod.key)))
+
 
 def simulate(simulation: Simulation, then: Iterable[Inventory] = ()) -> SimulationResult:
     """Schedule everything, then again after each later state of the cluster, until nothing moves any more."""

@@ -318,6 +318,36 @@ def test_what_the_scheduler_says_of_preemption_is_left_out_only_where_it_is_no_h
         assert preemption.without(message) == message
 
 
+def test_what_was_not_decided_is_a_change_of_its_own() -> None:
+    before = Cluster.of([*gpus("a", each=2), template("two", request(count=2)), pod("p", templates={"gpu": "two"})])
+    after = Cluster.of([*gpus("a", each=1), template("two", request(count=2)), pod("p", templates={"gpu": "two"})])
+    seen = []
+    for steps in range(1, 12):
+        found = before.diff(after, max_steps=steps)
+        changed = {one.change for one in (*found.claim_sets, *found.pods)}
+        assert changed in ({"Undecided"}, {"Lost"})
+        assert all(not one.reasons for one in found.claim_sets if one.change == "Undecided")
+        seen += [changed.pop()]
+    assert (seen[0], seen[-1]) == ("Undecided", "Lost")
+    assert seen == sorted(seen, reverse=True)
+    assert {one.change for one in before.diff(before, max_steps=1).pods} == {"Undecided"}
+    assert len(before.diff(before)) == 0
+
+
+def test_a_gate_passes_on_nothing_that_was_not_decided(tmp_path: Path) -> None:
+    paths = []
+    for name, each in (("old", 2), ("new", 1)):
+        objects = [*gpus("a", each=each), template("two", request(count=2)), pod("p", templates={"gpu": "two"})]
+        paths.append(tmp_path / f"{name}.json")
+        paths[-1].write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": objects}))
+    told = [in_process("diff", *map(str, paths), "--max-steps", str(steps)) for steps in (1, 100)]
+    assert [ran.status for ran in told] == [3, 1]
+    assert "Undecided: not known whether anything changes there" in told[0].out
+    assert "Other message" not in told[0].out
+    back = in_process("diff", *map(str, reversed(paths)), "--max-steps", "1")
+    assert back.status == 3
+
+
 # Pools and selectors
 
 

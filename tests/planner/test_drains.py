@@ -199,7 +199,7 @@ def test_running_pods_are_told_from_those_that_would_be_bound() -> None:
         (("--drain", "each"), 1),
         (("--drain", "each", "--add-nodes", "2=gpu-a"), 0),
         (("--drain", "each", "train"), 1),
-        (("--drain", "each", "--max-steps", "1"), 0),
+        (("--drain", "each", "--max-steps", "1"), 3),
         (("--drain", "each", "--to-quirks", "fixed"), 2),
         (("--drain", "each", QUICKSTART), 2),
         (("--drain", "each", "-o", "text"), 2),
@@ -208,6 +208,17 @@ def test_running_pods_are_told_from_those_that_would_be_bound() -> None:
 def test_exit_status(arguments: tuple[str, ...], status: int) -> None:
     ran = in_process("diff", QUICKSTART, *arguments)
     assert ran.status == status, ran.err
+
+
+def test_what_is_not_decided_is_not_told_as_no_loss() -> None:
+    cluster = Cluster.of([*gpus("a", "b"), template("one"), pod("first", templates={"gpu": "one"})])
+    plan = cluster.drain_each(max_steps=1)
+    assert [[pod.name for pod in row.undecided] for row in plan] == [["first"], ["first"]]
+    assert not any(row.lost or row.gained or row.moved for row in plan)
+    assert not any(row.undecided for row in cluster.drain_each())
+    told = in_process("diff", QUICKSTART, "--drain", "each", "--max-steps", "1")
+    assert "loses its place" not in told.out
+    assert "undecided whether default/train" in told.out
 
 
 @pytest.mark.parametrize("command", ["schedule", "allocate", "capacity", "grow"])

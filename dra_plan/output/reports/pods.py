@@ -34,7 +34,7 @@ def _check(pod: ScheduledPod, gate: Gate, origins: Origins) -> ReportCase:
     origin = _origin(pod, origins)
     entry = Entry(
         Level.ERROR,
-        "undecided" if pod.undecided_nodes or pod.outcome == "Undecided" else CODES[pod.outcome],
+        "undecided" if pod.is_undecided else CODES[pod.outcome],
         pod.message or pod.waiting or f"stays unbound: {pod.outcome}",
         source=origin.source,
         line=origin.line,

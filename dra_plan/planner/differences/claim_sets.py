@@ -27,7 +27,9 @@ def changed_claim_sets(
         change = _change(was, now)
         if change is not None:
             claim_set = (new.get(key) or old[key])[0]
-            yield structs.replace(_told(change, was, now), reasons=why(claim_set) if was and now else [])
+            yield structs.replace(
+                _told(change, was, now), reasons=why(claim_set) if was and now and change != "Undecided" else []
+            )
 
 
 def _by_key(plan: AllocationPlan) -> Mapping[Key, tuple[ClaimSet, PlannedClaimSet]]:
@@ -45,6 +47,8 @@ def _key(one: PlannedClaimSet) -> Key:
 def _change(before: PlannedClaimSet | None, after: PlannedClaimSet | None) -> SetChange | None:
     if before is None or after is None:
         return "New" if before is None else "Gone"
+    if _undecided(before, after):
+        return "Undecided"
     if before.outcome is not after.outcome and Outcome.FITS in (before.outcome, after.outcome):
         return "Lost" if before.outcome is Outcome.FITS else "Gained"
     old, new = set(before.fitting_nodes), set(after.fitting_nodes)
@@ -53,6 +57,18 @@ def _change(before: PlannedClaimSet | None, after: PlannedClaimSet | None) -> Se
             return "OtherNodes"
         return "FewerNodes" if len(old) > len(new) else "MoreNodes"
     return _of_nodes(before, after)
+
+
+def _undecided(before: PlannedClaimSet, after: PlannedClaimSet) -> bool:
+    """Whether it is not known in one of the states if the set fits, or if it fits on a node where it does in the other.
+
+    An error that ends the attempt is known, whatever the devices of nodes would give.
+    """
+    sides = (before, after)
+    if Outcome.UNDECIDED in (side.outcome for side in sides):
+        return True
+    cut_short = {node.name for side in sides for node in side.nodes if node.outcome is Outcome.UNDECIDED}
+    return not cut_short.isdisjoint({*before.fitting_nodes} ^ {*after.fitting_nodes})
 
 
 def _of_nodes(before: PlannedClaimSet, after: PlannedClaimSet) -> SetChange | None:

@@ -29,8 +29,8 @@ def changed_pods(
                 change=change,
                 before=old.get(key),
                 after=new.get(key),
-                taken_by=_takers(key, old, holders),
-                freed_by=_takers(key, new, held),
+                taken_by=_takers(key, old, holders) if change != "Undecided" else [],
+                freed_by=_takers(key, new, held) if change != "Undecided" else [],
             )
 
 
@@ -75,12 +75,15 @@ def _state(pod: ScheduledPod, devices: Mapping[tuple[str, str], list[str]]) -> C
         devices=devices.get((pod.namespace, pod.name), []),
         message=pod.message or pod.waiting or None,
         running=pod.outcome == "Bound" and not pod.attempts,
+        undecided=pod.is_undecided,
     )
 
 
 def _change(before: ComparedPod | None, after: ComparedPod | None) -> PodChange | None:
     if before is None or after is None:
         return "New" if before is None else "Gone"
+    if before.undecided or after.undecided:
+        return "Undecided"
     was, now = before.outcome == "Bound", after.outcome == "Bound"
     if was is not now:
         return "Lost" if was else "Gained"

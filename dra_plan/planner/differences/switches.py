@@ -28,8 +28,8 @@ def with_switches(
     changed: Sequence[ChangedClaimSet], before: AllocationPlan, after: Target, ask: Ask
 ) -> list[ChangedClaimSet]:
     """The changed claim sets; those of which no reason is known yet with the switches that made the change."""
-    open_ = [one for one in changed if not one.reasons and one.before is not None and one.after is not None]
-    open_ = open_[:MOST_SETS]
+    decided = [one for one in changed if one.change not in ("Undecided", "New", "Gone")]
+    open_ = [one for one in decided if not one.reasons][:MOST_SETS]
     found: dict[object, list[DiffReason]] = {}
     for number, (reason, other) in enumerate(_switched(before.target, after)):
         if not open_ or number >= MOST_SWITCHES:

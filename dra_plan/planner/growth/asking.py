@@ -80,7 +80,7 @@ class GrowthQuestion:
             self._wanted = [k for k, record in records.items() if not record.skipped and k not in placed]
         bound = {key: records[key].node for key in self._wanted if key in records and records[key].node}
         unbound = {key: _said(records.get(key)) for key in self._wanted if key not in bound}
-        undecided = {key for key in unbound if result.undecided.get("/".join(key)) or _ran_out(records.get(key))}
+        undecided = {key for key in unbound if key in records and result.is_undecided(records[key])}
         return Grown(counts, result, bound, unbound, frozenset(undecided), added)
 
 
@@ -92,7 +92,3 @@ def _said(record: PodRecord | None) -> str | None:
     if record is None:
         return "evicted for a pod of higher priority"
     return record.message or record.waiting or None
-
-
-def _ran_out(record: PodRecord | None) -> bool:
-    return record is not None and record.ran_out
