@@ -59,7 +59,7 @@ class ListedPool(DocumentPart, frozen=True, kw_only=True):
     resource_slice_count: Annotated[int, Meta(description="Slices that the pool should have, as its slices say.")]
     observed_resource_slice_count: Annotated[int, Meta(description="Slices of this generation in the input.")]
     state: PoolState
-    nodes: Annotated[list[str], Meta(description="The nodes for which the pool exists, in input order.")]
+    nodes: Annotated[list[str], Meta(description="The nodes that reach devices of the pool, in input order.")]
     total_devices: Amount
     allocated_devices: Annotated[Amount, Meta(description="Allocated to claims, whole or in shares.")]
     available_devices: Annotated[

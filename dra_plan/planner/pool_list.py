@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dra_plan.allocator import PoolGatherer, View
-from dra_plan.allocator.pools import Pool, PoolDevice, PoolState, device_is_on
+from dra_plan.allocator.pools import Pool, PoolDevice, PoolState, device_is_on, targets
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
@@ -148,7 +148,7 @@ def _listed_pool(seen: SeenPool, view: View) -> ListedPool:
         resource_slice_count=pool.expected,
         observed_resource_slice_count=pool.seen,
         state=pool.state,
-        nodes=[node.metadata.name for node in seen.nodes],
+        nodes=[node.metadata.name for node in _reaching(seen, view.gatherer)],
         total_devices=len(devices),
         allocated_devices=states.count("Allocated") + states.count("Shared"),
         available_devices=states.count("Available"),
@@ -160,6 +160,18 @@ def _listed_pool(seen: SeenPool, view: View) -> ListedPool:
         profiles=partitions.profiles(left.counters, pool, left.devices, available) if divided else [],
         validation_error=str(pool.problem) if pool.state is PoolState.INVALID else "",
     )
+
+
+def _reaching(seen: SeenPool, gatherer: PoolGatherer) -> list[Node]:
+    """The nodes with devices of the pool: one with counters is looked at on others, too (Q15)."""
+    pool = seen.pool
+    if not pool.counter_slices:
+        return seen.nodes
+    name = _node_name(pool)
+    if name:
+        return [node for node in seen.nodes if node.metadata.name == name]
+    slices = [each for each in gatherer.generation(pool.id, pool.generation).slices if each.object.spec.devices]
+    return [node for node in seen.nodes if any(targets(slice_, node) for slice_ in slices)]
 
 
 def _node_name(pool: Pool) -> str:
