@@ -30,6 +30,13 @@ class UnboundPod(DocumentPart, frozen=True, kw_only=True):
     namespace: str
     name: Text
     message: Annotated[str | None, Meta(description="The scheduler's text.")]
+    fits_alone: Annotated[
+        bool,
+        Meta(
+            description="Of pods that no number of nodes helps: with another choice among nodes that scored the same "
+            "it might have a node, as it would be bound if those that have one did not wait."
+        ),
+    ] = False
 
 
 class AddedNode(DocumentPart, frozen=True, kw_only=True):
@@ -70,9 +77,17 @@ class GrowthDocument(PrintedDocument, frozen=True, kw_only=True):
         bool,
         Meta(
             description="Whether the scheduler was asked about everything that costs less. Otherwise numbers were "
-            "passed over because more nodes of each kind had not been enough."
+            "passed over because more nodes of each kind had not been enough. Of this order of nodes: see `tied`."
         ),
     ]
+    tied: Annotated[
+        bool,
+        Meta(
+            description="Whether nodes that scored the same took part, with the number of the answer or with a smaller "
+            "one. The first in node order was taken; in a cluster timing decides, and the number may be another one. "
+            "New nodes of one kind that are still empty do not count."
+        ),
+    ] = False
     asked: Annotated[Amount, Meta(description="How often the scheduler was asked.")]
     nodes: Annotated[list[AddedNode], Meta(description="The new nodes.")]
     not_enough: Annotated[

@@ -13,6 +13,12 @@ from .columns import Part, Screen, Table
 from .explain_words import counted, listed
 from .formats import Formats
 
+TIED = (
+    "Where nodes scored the same, the first in node order was taken; in a cluster timing decides, and the number may "
+    "be another one."
+)
+"""What is said where ties between nodes took part."""
+
 
 def table(document: GrowthDocument, _screen: Screen | None) -> list[Part]:
     """What no number of nodes helps, then how many nodes of each kind, and why fewer are not enough."""
@@ -32,7 +38,7 @@ def wide(document: GrowthDocument, _screen: Screen | None) -> list[Part]:
 def _helpless(document: GrowthDocument) -> Iterator[Part]:
     if document.beyond_help:
         number = len(document.beyond_help)
-        yield f"No number of these nodes helps {counted(number, 'pod')}:"
+        yield f"No number of these nodes helps {counted(number, 'pod')}{in_this_order(document, helpless=True)}:"
         made = Table(("POD", "THE SCHEDULER SAYS"), flexible=(0, 1))
         for names, message in alike(document.beyond_help):
             made.add(names, message)
@@ -68,6 +74,8 @@ def _sentences(document: GrowthDocument) -> Iterator[str]:
     else:
         yield f"{before}."
         yield _undecided(document)
+    if document.tied:
+        yield TIED
     if document.evicted:
         names = listed([_pod(pod) for pod in document.evicted])
         number = len(document.evicted)
@@ -76,16 +84,25 @@ def _sentences(document: GrowthDocument) -> Iterator[str]:
 
 def _no_help(document: GrowthDocument) -> str:
     if not document.beyond_help:
-        return f"No new node is needed for {'it' if document.pods == 1 else 'them'}."
+        return f"No new node is needed for {'it' if document.pods == 1 else 'them'}{in_this_order(document)}."
     likes = listed([kind.like for kind in document.kinds])
     others = len(document.beyond_help)
     whom = "it" if document.pods == 1 else f"the other {others:,}" if document.bound_before else "any of them"
-    return f"New nodes like {likes} would not help {whom}."
+    return f"New nodes like {likes} would not help {whom}{in_this_order(document, helpless=True)}."
+
+
+def in_this_order(document: GrowthDocument, *, helpless: bool = False) -> str:
+    """What is added to a sentence that is true only as long as ties between nodes are decided as they were here.
+
+    With `helpless` the sentence is about the pods that no number of nodes helps.
+    """
+    tied = any(pod.fits_alone for pod in document.beyond_help) if helpless else document.tied
+    return " in this order of nodes" if tied else ""
 
 
 def _least(document: GrowthDocument) -> str:
     cost = f": these cost {document.at_most}" if _priced(document) else ""
-    said = "Nothing cheaper is enough" if cost else "Fewer are not enough"
+    said = f"{'Nothing cheaper is' if cost else 'Fewer are not'} enough{in_this_order(document)}"
     if document.exact:
         return f"{said}{cost}."
     return f"{said}{cost}, as far as it was asked: not every smaller number was."

@@ -57,14 +57,16 @@ def _headline(document: GrowthDocument) -> str:
     helped = document.pods - len(document.beyond_help)
     if document.outcome == "NotNeeded":
         if not document.beyond_help:
-            return "No new node is needed"
+            return f"No new node is needed{growth.in_this_order(document)}"
         if not helped:
-            return "No new node is of use"
-        return f"New nodes would not help {words.counted(len(document.beyond_help), 'pod')}"
+            return f"No new node is of use{growth.in_this_order(document, helpless=True)}"
+        beyond = words.counted(len(document.beyond_help), "pod")
+        return f"New nodes would not help {beyond}{growth.in_this_order(document, helpless=True)}"
     if document.at_most is None:
         return "Undecided: not every pod is bound with what was tried"
     number = len(document.nodes)
     said = f"{words.counted(number, 'new node')} for {words.counted(helped - document.bound_before, 'pod')} more"
+    said += growth.in_this_order(document)
     return said if document.outcome == "Found" else f"Undecided: {said} are enough, fewer may be"
 
 

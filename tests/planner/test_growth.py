@@ -83,6 +83,85 @@ def test_the_number_is_the_least_of_300() -> None:
         check_least(seed)
 
 
+def renamed(name: str, *others: Plain) -> list[Plain]:
+    """A node with one device, called `name`, one with two called `b`, and pods that want one and two."""
+    objects = [gpus()[0], node(name), slices(name, "gpu-0"), node("b"), slices("b", "gpu-0", "gpu-1"), template("one")]
+    small, big = pod("small", templates={"gpu": "one"}), pod("big", templates={"gpu": "two"})
+    return [*objects, template("two", request(count=2)), small, big, *others]
+
+
+def test_that_ties_between_nodes_decided_is_said() -> None:
+    numbers = set()
+    for name in ("a", "c"):
+        cluster = Cluster.of(renamed(name))
+        found = cluster.grow(like="b").document
+        assert found.tied
+        numbers.add(found.kinds[0].count)
+        told = [warning.object for warning in found.warnings if warning.code == "several-best-nodes"]
+        count = found.kinds[0].count
+        plan = (cluster.add_nodes(count, like="b") if count else cluster).schedule()
+        assert told == [each.object for each in plan.document.warnings if each.code == "several-best-nodes"] != []
+    assert numbers == {0, 1}
+
+
+def test_the_answer_without_a_tie_hangs_on_one_with_fewer_nodes() -> None:
+    """The new nodes are better than the others, and then nothing is left to choose."""
+    better = {
+        "requiredDuringSchedulingIgnoredDuringExecution": None,
+        "preferredDuringSchedulingIgnoredDuringExecution": [
+            {"weight": 100, "preference": {"matchExpressions": [{"key": "new", "operator": "Exists"}]}}
+        ],
+    }
+    objects = [*renamed("c"), node("x", labels={"new": "x"}), slices("x", "gpu-0"), placed("full", "x", cpu="8")]
+    for each in objects:
+        if each["kind"] == "Pod" and each["metadata"]["name"] == "small":
+            each["spec"]["affinity"] = {"nodeAffinity": better}
+    found = Cluster.of(objects).grow(like="x").document
+    assert (found.kinds[0].count, found.tied) == (1, True)
+    assert [(each.code, each.object) for each in found.warnings if "several" in each.code] == [
+        ("several-best-nodes", "")
+    ]
+
+
+def test_a_choice_among_new_nodes_that_are_empty_is_no_tie() -> None:
+    objects = [*gpus("a"), placed("old", "a", cpu="8"), template("two", request(count=2))]
+    objects += many(3, templates={"gpu": "two"}, cpu="5")
+    found = Cluster.of(objects).grow(like="a").document
+    assert (found.kinds[0].count, found.tied, found.warnings) == (3, False, [])
+    first = [*objects, pod("first", cpu="1", priority=1, nodeName="")]
+    assert Cluster.of([*first, node("b")]).grow(like="a").document.kinds[0].count == 3
+
+
+def test_pods_of_higher_priority_come_first_to_nodes_that_are_empty_then() -> None:
+    objects = [*gpus("a"), placed("old", "a", cpu="8", priority=2), template("two", request(count=2))]
+    last = pod("last", cpu="2")
+    objects += [last, *(pod(f"p{n}", cpu="5", priority=1, templates={"gpu": "two"}) for n in range(2))]
+    found = Cluster.of(objects).grow(like="a").document
+    assert [each.object for each in found.warnings if each.code == "several-best-nodes"] == ["Pod default/last"]
+
+
+def test_that_a_pod_is_beyond_help_may_hang_on_a_tie() -> None:
+    """The small pod takes the only node for the large one, and new nodes are too small for that."""
+    numbers = {}
+    for name in ("a", "c"):
+        objects = [*renamed(name), pod("huge", templates={"gpu": "three"}), template("three", request(count=3))]
+        numbers[name] = Cluster.of(objects).grow(like=name)
+    told = {name: {pod.name: pod.fits_alone for pod in plan.document.beyond_help} for name, plan in numbers.items()}
+    assert told == {"a": {"huge": False}, "c": {"big": True, "huge": False}}
+    assert str(numbers["a"]).startswith("No number of these nodes helps 1 pod:")
+    assert str(numbers["c"]).startswith("No number of these nodes helps 2 pods in this order of nodes:")
+    assert numbers["c"].document.tied
+
+
+def test_a_gate_on_warnings_fails_on_ties(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": renamed("a")}))
+    ran = in_process("grow", str(path), "--like", "b", "--fail-on", "warning")
+    assert ran.status == 1
+    assert "No new node is needed for them in this order of nodes." in ran.out
+    assert "in a cluster timing decides" in ran.out
+
+
 def check_cheapest(seed: int) -> None:
     chance = random.Random(seed)
     objects = [*small(seed), node("big", cpu="32"), slices("big", *(f"gpu-{n}" for n in range(8)))]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
+from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.planner.growth.search import Counts
+from dra_plan.planner.growth.ties import tied
 from dra_plan.planner.question import Question
 from dra_plan.planner.scheduling import choice, schedule_chosen
 from dra_plan.releases import Target
@@ -32,6 +35,11 @@ class Grown:
     """Those of them for which a search was cut short."""
     added: Sequence[Sequence[str]]
     """The names of the new nodes, of each kind."""
+
+    @cached_property
+    def tied(self) -> frozenset[str]:
+        """NAMESPACE/NAME of pods for which another node scored the same, one that is not the same but for its name."""
+        return frozenset(record.pod.key for record in tied(self.result.pods, self.added))
 
     def spare(self, kind: int) -> int:
         """How many new nodes of the kind got none of the pods."""
@@ -65,11 +73,22 @@ class GrowthQuestion:
         """How many numbers were asked about."""
         return len(self._answers)
 
+    @property
+    def answers(self) -> list[Grown]:
+        """What became of the pods with each number that was asked about."""
+        return list(self._answers.values())
+
     def ask(self, counts: Counts) -> Grown:
         """What becomes of the pods that wait without new nodes, with so many of them."""
         if counts not in self._answers:
             self._answers[counts] = self._asked(counts)
         return self._answers[counts]
+
+    def alone(self, answer: Grown, keys: Collection[PodKey]) -> frozenset[PodKey]:
+        """Which of these pods are bound with the new nodes of `answer` if no others wait."""
+        inventory, _ = with_more(self._inventory, self._kinds, answer.counts)
+        result = schedule_chosen(inventory, self._target, self._question, lambda pod: _named(pod) in keys)
+        return frozenset(key for record in result.pods if record.node and (key := _key(record)) in keys)
 
     def _asked(self, counts: Counts) -> Grown:
         inventory, added = with_more(self._inventory, self._kinds, counts)
@@ -85,7 +104,11 @@ class GrowthQuestion:
 
 
 def _key(record: PodRecord) -> PodKey:
-    return record.pod.metadata.namespace, record.pod.metadata.name
+    return _named(record.pod)
+
+
+def _named(pod: Pod) -> PodKey:
+    return pod.metadata.namespace, pod.metadata.name
 
 
 def _said(record: PodRecord | None) -> str | None:

@@ -6,7 +6,7 @@ ones of each kind are empty, further ones are no other. Members of a pod group n
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -51,12 +51,16 @@ class GrowthPlan(PrintedAnswer[GrowthDocument]):
     top: Grown
     """The most that was asked about before the search."""
     beyond_help: frozenset[PodKey]
+    fits_alone: frozenset[PodKey]
+    """Those of them that have no node because of others, where these had several that scored the same."""
     cheapest: Cheapest | None
     """None if the limit was reached."""
     final: Grown
     """With the nodes of the answer; without one, the same as `top`."""
     fewer: tuple[Grown, ...]
     asked: int
+    tied: bool
+    """Whether nodes that scored the same took part in what is said."""
     notices: tuple[Notice, ...] = ()
 
     def __iter__(self) -> Iterator[AddedKind]:
@@ -96,7 +100,9 @@ class GrowthPlan(PrintedAnswer[GrowthDocument]):
             limit=self.limit,
             pods=len(self.before.bound) + len(self.before.unbound),
             bound_before=len(self.before.bound),
-            beyond_help=_unbound(self.top, [key for key in self.top.unbound if key in self.beyond_help]),
+            beyond_help=_unbound(
+                self.top, [key for key in self.top.unbound if key in self.beyond_help], self.fits_alone
+            ),
             kinds=[
                 AddedKind(like=kind.like, cost=_number(kind.cost), count=count)
                 for kind, count in zip(self.kinds, counts, strict=True)
@@ -104,6 +110,7 @@ class GrowthPlan(PrintedAnswer[GrowthDocument]):
             at_least=_number(at_least),
             at_most=None if at_most is None else _number(at_most),
             exact=found is not None and found.exact,
+            tied=self.tied,
             asked=self.asked,
             nodes=[] if found is None else list(self._nodes()),
             not_enough=[self._not_enough(answer) for answer in self.fewer],
@@ -148,7 +155,10 @@ def grow(
     if not top.unbound.keys() - beyond_help:
         found = _search(asked, kinds, beyond_help).below(top.counts)
     final = top if found is None else asked.ask(found.counts)
-    fewer = [top.counts] if found is None else list(one_fewer(found.counts))
+    fewer = [asked.ask(counts) for counts in ([top.counts] if found is None else one_fewer(found.counts))]
+    cheaper = _not_dearer(asked.answers, final, [kind.cost for kind in kinds])
+    in_the_way = asked.alone(top, beyond_help) if beyond_help and top.tied else frozenset[PodKey]()
+    is_tied = bool(in_the_way) or any(answer.tied for answer in cheaper)
     return GrowthPlan(
         target=target,
         question=question,
@@ -157,18 +167,33 @@ def grow(
         before=before,
         top=top,
         beyond_help=beyond_help,
+        fits_alone=in_the_way,
         cheapest=found,
         final=final,
-        fewer=tuple(asked.ask(counts) for counts in fewer),
+        fewer=tuple(fewer),
         asked=asked.asked,
-        notices=tuple(_notices(inventory, target, final)),
+        tied=is_tied,
+        notices=tuple(_notices(inventory, target, final, is_tied=is_tied)),
     )
 
 
-def _notices(inventory: Inventory, target: Target, answer: Grown) -> Iterator[Notice]:
-    """What a reader should know; not that nodes are equally good, as new ones always are."""
+def _not_dearer(answers: Sequence[Grown], final: Grown, costs: Sequence[Decimal]) -> Iterator[Grown]:
+    """The answers that make the number what it is: `final`, and what is cheaper and not enough."""
+    most = _cost(final.counts, costs)
+    return (answer for answer in answers if answer is final or _cost(answer.counts, costs) < most)
+
+
+def _notices(inventory: Inventory, target: Target, answer: Grown, *, is_tied: bool) -> Iterator[Notice]:
+    """What a reader should know; not that nodes are equally good that differ in nothing but their names."""
     yield from notices_about(inventory, target, answer.result)
-    yield from (notice for notice in answer.result.notices if notice.code != SEVERAL_BEST)
+    ties = {f"Pod {pod}" for pod in answer.tied}
+    yield from (each for each in answer.result.notices if each.code != SEVERAL_BEST or each.object in ties)
+    if is_tied and not ties:
+        yield Notice(
+            SEVERAL_BEST,
+            "with other numbers of new nodes several nodes score highest; the first in node order is taken, in a "
+            "cluster timing may decide otherwise, and the number may be another one",
+        )
 
 
 def _plenty(asked: GrowthQuestion, before: Grown, limit: int) -> tuple[Grown, frozenset[PodKey]]:
@@ -201,8 +226,11 @@ def _search(asked: GrowthQuestion, kinds: Sequence[NodeKind], beyond_help: froze
     return CheapestSearch(verdict, [kind.cost for kind in kinds])
 
 
-def _unbound(answer: Grown, keys: Sequence[PodKey]) -> list[UnboundPod]:
-    return [UnboundPod(namespace=key[0], name=key[1], message=answer.unbound[key]) for key in keys]
+def _unbound(answer: Grown, keys: Sequence[PodKey], fits_alone: Collection[PodKey] = frozenset()) -> list[UnboundPod]:
+    return [
+        UnboundPod(namespace=key[0], name=key[1], message=answer.unbound[key], fits_alone=key in fits_alone)
+        for key in keys
+    ]
 
 
 def _evicted(answer: Grown) -> list[ObjectName]:
