@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dra_plan.allocator import PoolID
+from dra_plan.api.core import Node
 from dra_plan.api.quantity import parse
 from dra_plan.api.resource import Device
 from dra_plan.manifests.paths import FieldPath
 
 from .input import Input, PlacedPool, PlacedSlice
 from .rule import Problem, error, info, unschedulable, warning
+from .sighting import Sighting
 from .subject import Subject
 from .words import count, listed, nearest, shown
 
@@ -36,8 +38,16 @@ OLD_GENERATION = info(
 DUPLICATE_DEVICE = unschedulable(
     "DRA213",
     "device name twice in a pool",
-    "Devices are known by driver, pool and name; a pool with a name twice is invalid, and none of its devices is used.",
+    "Devices are known by driver, pool and name; where a node sees a name twice the pool is invalid, and none of its "
+    "devices is used.",
     "Rename one of the devices.",
+)
+SAME_NAME = warning(
+    "DRA217",
+    "device name twice in a pool, for different nodes",
+    "Each node sees one of the devices and uses it, but both have one identity, made of driver, pool and name: when a "
+    "claim has one of them, the other counts as in use, too. The API wants names to be unique within a pool.",
+    "Rename one of the devices, or give each node a pool of its own.",
 )
 DUPLICATE_SET = unschedulable(
     "DRA214",
@@ -57,7 +67,16 @@ COUNTER_TOO_SMALL = warning(
     "The device can never be allocated, even when nothing else uses its counters.",
     "Correct the amount of the device or of the counter set.",
 )
-RULES = (DISAGREE, MISSING_SLICES, OLD_GENERATION, DUPLICATE_DEVICE, DUPLICATE_SET, NO_COUNTER, COUNTER_TOO_SMALL)
+RULES = (
+    DISAGREE,
+    MISSING_SLICES,
+    OLD_GENERATION,
+    DUPLICATE_DEVICE,
+    DUPLICATE_SET,
+    NO_COUNTER,
+    COUNTER_TOO_SMALL,
+    SAME_NAME,
+)
 
 _POOL: FieldPath = ("spec", "pool")
 _DEVICES: FieldPath = ("spec", "devices")
@@ -66,10 +85,12 @@ Found = Iterator[tuple[Subject, Problem]]
 
 def check(given: Input) -> Found:
     """All pools of the input."""
+    sighting = Sighting([node for _, node in given.of(Node)])
     for placed in given.pools:
         yield from _old(placed)
         yield from _numbers(placed, whole=given.knows_all_devices)
-        yield from _names(placed.pool.id, placed.newest)
+        yield from _devices(placed.pool.id, placed.newest, sighting)
+        yield from _set_names(placed.newest)
         yield from _counters(placed, pool_wide=given.target.rules.counter_slices)
 
 
@@ -99,17 +120,55 @@ def _expected(piece: PlacedSlice) -> int:
     return piece.slice.object.spec.pool.resource_slice_count
 
 
-def _names(pool: PoolID, newest: list[PlacedSlice]) -> Found:
-    devices: dict[str, PlacedSlice] = {}
+def _devices(pool: PoolID, newest: list[PlacedSlice], sighting: Sighting) -> Found:
+    """Names of devices that other slices have, too: each that a node sees twice, and one of a slice for other nodes."""
+    names = _DeviceNames(sighting)
+    for piece in newest:
+        apart: list[tuple[int, str, PlacedSlice]] = []
+        for index, name in enumerate(device.name for device in piece.slice.object.spec.devices):
+            other, seen = names.add(name, piece) if name else (None, False)
+            if other is not None and seen:
+                message = f"device {shown(name)} of pool {shown(pool.pool)} is in {other.subject.label} too"
+                yield piece.subject, DUPLICATE_DEVICE.at((*_DEVICES, index, "name"), message)
+            elif other is not None:
+                apart.append((index, name, other))
+        if apart:
+            index, name, other = apart[0]
+            which = f"device {shown(name)}" + (f" (and {len(apart) - 1} more)" if len(apart) > 1 else "")
+            message = f"{which} of pool {shown(pool.pool)} is in {other.subject.label} too, for other nodes"
+            yield piece.subject, SAME_NAME.at((*_DEVICES, index, "name"), message)
+
+
+class _DeviceNames:
+    """The names of devices in slices of one pool: by the one node of a slice, and in slices for several."""
+
+    def __init__(self, sighting: Sighting) -> None:
+        self._sighting = sighting
+        self._on_node: dict[tuple[str, str], PlacedSlice] = {}
+        self._pieces: dict[str, list[PlacedSlice]] = {}
+        self._shared: dict[str, list[PlacedSlice]] = {}
+
+    def add(self, name: str, piece: PlacedSlice) -> tuple[PlacedSlice | None, bool]:
+        """A slice that has the name already, and whether a node sees both; one that a node sees goes first."""
+        node = piece.slice.object.spec.node_name
+        known = self._pieces.setdefault(name, [])
+        first = next((one for one in known if one is not piece), None)
+        near = self._shared.get(name, []) if node else known
+        beside = [self._on_node[name, node]] if node and (name, node) in self._on_node else []
+        joined = (one for one in (*beside, *near) if one is not piece)
+        found = next((one for one in joined if self._sighting.joins(one.slice, piece.slice)), None)
+        known.append(piece)
+        if node:
+            self._on_node.setdefault((name, node), piece)
+        else:
+            self._shared.setdefault(name, []).append(piece)
+        return found or first, found is not None
+
+
+def _set_names(newest: list[PlacedSlice]) -> Found:
     sets: dict[str, PlacedSlice] = {}
     for piece in newest:
-        spec = piece.slice.object.spec
-        for index, device in enumerate(spec.devices):
-            other = devices.setdefault(device.name, piece)
-            if other is not piece and device.name:
-                message = f"device {shown(device.name)} of pool {shown(pool.pool)} is in {other.subject.label} too"
-                yield piece.subject, DUPLICATE_DEVICE.at((*_DEVICES, index, "name"), message)
-        for index, counter_set in enumerate(spec.shared_counters):
+        for index, counter_set in enumerate(piece.slice.object.spec.shared_counters):
             other = sets.setdefault(counter_set.name, piece)
             if other is not piece and counter_set.name:
                 message = f"counter set {shown(counter_set.name)} of the pool is in {other.subject.label} too"
