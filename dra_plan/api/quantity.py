@@ -62,6 +62,9 @@ class Quantity(msgspec.Struct, frozen=True, eq=False, gc=False):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Quantity) and self.nano == other.nano and compare(self, other) == 0
 
+    def __ne__(self, other: object) -> bool:
+        return not self.__eq__(other)  # a Struct without `eq` would compare identities
+
     def __hash__(self) -> int:
         return hash(self.nano)
 

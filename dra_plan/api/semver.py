@@ -39,6 +39,9 @@ class Semver(msgspec.Struct, frozen=True, eq=False, gc=False):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Semver) and self.key == other.key
 
+    def __ne__(self, other: object) -> bool:
+        return not self.__eq__(other)  # a Struct without `eq` would compare identities
+
     def __hash__(self) -> int:
         return hash(self.key)
 

@@ -237,3 +237,8 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     except QuantityError:
         return
     assert parse(quantity.text) == quantity
+
+
+def test_unequal_is_the_opposite_of_equal() -> None:
+    assert not parse("1Ki") != parse("1024")  # noqa: SIM202
+    assert parse("1Ki") != parse("1k")

@@ -100,3 +100,8 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     except SemverError:
         return
     assert isinstance(version, Semver)
+
+
+def test_unequal_is_the_opposite_of_equal() -> None:
+    assert not parse("1.2.3+a") != parse("1.2.3+b")  # noqa: SIM202
+    assert parse("1.2.3") != parse("1.2.4")
