@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dra_plan.api.resource import CapacityRequestPolicy
+from dra_plan.api.policy_text import allowed
 from dra_plan.documents.clauses import FoundName
 from dra_plan.documents.devices import DeviceCheck, PassedOver, RemovedDevices
 
@@ -58,18 +58,13 @@ def _policy(of: Refused) -> str:
     """What was asked, what it is rounded to, and what the request policies allow; those of several devices differ."""
     asked, policies = (of.asked, of.policies) if isinstance(of, RemovedDevices) else ("", None)
     rounded = f", rounded to {of.amount}," if asked and asked != of.amount else ""
-    allowed = [_allowed(policy) for policy in policies or ()]
-    allows = f"; allowed is {words.listed(allowed)}" if any(allowed) else ""
-    return f"capacity {of.capacity}: {asked or of.amount}{rounded} is against the request policy{allows}"
+    allows = [allowed(policy, _values) for policy in policies or ()]
+    told = f"; allowed is {words.listed(allows)}" if any(allows) else ""
+    return f"capacity {of.capacity}: {asked or of.amount}{rounded} is against the request policy{told}"
 
 
-def _allowed(policy: CapacityRequestPolicy) -> str:
-    if policy.valid_values:
-        return words.listed([str(value) for value in policy.valid_values], 10)
-    if policy.valid_range is None:
-        return ""
-    ends = (("from", policy.valid_range.min), ("to", policy.valid_range.max), ("in steps of", policy.valid_range.step))
-    return " ".join(f"{word} {end}" for word, end in ends if end is not None)
+def _values(names: list[str]) -> str:
+    return words.listed(names, 10)
 
 
 _REMOVED: dict[str, Callable[[Refused], str]] = {

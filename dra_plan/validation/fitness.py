@@ -8,9 +8,12 @@ from dra_plan.allocator import PoolDevice, PoolID
 from dra_plan.allocator.capacity import demand, short
 from dra_plan.allocator.constraints import Constraint, look_up, make
 from dra_plan.allocator.ranges import Steps
-from dra_plan.allocator.reasons import CapacityMissing
+from dra_plan.allocator.reasons import CapacityMissing, CapacityReason, PolicyViolated
 from dra_plan.allocator.requests import Want
 from dra_plan.allocator.taints import first_untolerated
+from dra_plan.api.base import QuantityText
+from dra_plan.api.policy_text import allowed
+from dra_plan.api.quantity import parse
 from dra_plan.explanation.published import attribute_value, qualified
 from dra_plan.manifests.paths import FieldPath
 
@@ -126,22 +129,25 @@ def _taint_words(given: Input, want: Want, devices: ChosenDevices) -> str:
 
 
 def _capacity(given: Input, want: Want, devices: Sequence[PoolDevice], path: FieldPath) -> Problem | None:
+    """Why no device can give what is asked; a device that lacks the capacity is told of if all others do, too."""
     if not given.target.features.consumable_capacity:
         return None
-    first: Problem | None = None
+    first: tuple[PoolDevice, CapacityReason] | None = None
     for device in devices:
-        found = _capacity_of(given, want, device, (*path, "capacity", "requests"))
-        if found is None:
+        refusal = _refusal(given, want, device)
+        if refusal is None:
             return None
-        first = first or found
-    return first
+        if first is None or (isinstance(first[1], CapacityMissing) and not isinstance(refusal, CapacityMissing)):
+            first = device, refusal
+    return _capacity_words(want, *first, (*path, "capacity", "requests")) if first is not None else None
 
 
-def _capacity_of(given: Input, want: Want, device: PoolDevice, path: FieldPath) -> Problem | None:
+def _refusal(given: Input, want: Want, device: PoolDevice) -> CapacityReason | None:
     wanted = demand(want.capacity, device, Steps.of(given.target), given.target.quirks)
-    refusal = wanted.refusal or short(wanted.portions, None, None)
-    if refusal is None:
-        return None
+    return wanted.refusal or short(wanted.portions, None, None)
+
+
+def _capacity_words(want: Want, device: PoolDevice, refusal: CapacityReason, path: FieldPath) -> Problem:
     asked = (want.capacity or {}).get(refusal.name)
     path = (*path, refusal.name) if asked is not None else path[:-2]
     known = device.device.capacity
@@ -155,9 +161,21 @@ def _capacity_of(given: Input, want: Want, device: PoolDevice, path: FieldPath) 
         near = nearest(refusal.name, known)
         there = f"but {listed(known)}" if known else "nor any other"
         return NEVER_MET.at(path, f"no matching device has capacity {shown(refusal.name)}, {there}", near or "")
-    total = known[refusal.name].value
     amount = f"{asked} of {refusal.name}" if asked is not None else f"so much of {refusal.name}"
-    return NEVER_MET.at(path, f"no matching device can give {amount}; {device.id} has {total}")
+    if isinstance(refusal, PolicyViolated):
+        amount = (
+            amount if asked is not None else f"{refusal.amount} of {refusal.name}, which is taken where none is asked"
+        )
+        return NEVER_MET.at(path, f"no matching device can give {amount}: {_policy_words(device, refusal, asked)}")
+    return NEVER_MET.at(path, f"no matching device can give {amount}; {device.id} has {known[refusal.name].value}")
+
+
+def _policy_words(device: PoolDevice, refusal: PolicyViolated, asked: QuantityText | None) -> str:
+    """What the policy of a device allows instead, and what it makes of the amount that is asked."""
+    allows = allowed(device.device.capacity[refusal.name].request_policy, lambda values: listed(values, 10))
+    told = f"the request policy of {device.id} " + (f"allows {allows}" if allows else "does not allow it")
+    is_rounded = asked is not None and parse(asked) != parse(refusal.amount)
+    return f"{told}, and rounds it to {refusal.amount}" if is_rounded else told
 
 
 def _number(given: Input, want: Want, offer: Offer, path: FieldPath) -> Problem | None:
