@@ -5,7 +5,8 @@ A placement passes if there is an order in which each pod is let in by these fil
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from dra_plan.scheduler import pluginnames
@@ -41,27 +42,31 @@ class Afterwards:
 
     def refusals(self, placed: Sequence[tuple[PodToPlace, str]]) -> list[LateRefusal]:
         """Those who can't be let in, in whichever order the others go; none if all can. Nothing is left behind."""
-        cluster, waiting = self._ground.cluster, list(placed)
-        done: list[tuple[PodToPlace, str, CycleState]] = []
-        refused: list[LateRefusal] = []
-        while waiting:
-            refused, left = [], []
-            for candidate, name in waiting:
-                state = CycleState()
-                status = self._refusal(candidate, cluster.nodes[name], state)
-                if status is None:
-                    cluster.assume(candidate.info, name)
-                    done.append((candidate, name, state))
-                    continue
-                refused.append(LateRefusal(candidate, name, status))
-                left.append((candidate, name))
-            if len(left) == len(waiting):
-                break
-            waiting = left
-        for candidate, name, state in reversed(done):
-            self._unreserve(candidate, name, state)
-            cluster.forget(candidate.info, name)
-        return refused
+        with self.inside() as inside:
+            return inside.let_in(placed)
+
+    @contextmanager
+    def inside(self) -> Iterator[PodsInside]:
+        """The cluster with pods that are let in, which are gone again at the end."""
+        inside = PodsInside(self)
+        try:
+            yield inside
+        finally:
+            while inside.done:
+                inside.take_back()
+
+    def assume(self, candidate: PodToPlace, name: str, state: CycleState) -> Status | None:
+        """The pod is on the node, or who refuses that."""
+        cluster = self._ground.cluster
+        status = self._refusal(candidate, cluster.nodes[name], state)
+        if status is None:
+            cluster.assume(candidate.info, name)
+        return status
+
+    def forget(self, candidate: PodToPlace, name: str, state: CycleState) -> None:
+        """The pod is gone from the node."""
+        self._unreserve(candidate, name, state)
+        self._ground.cluster.forget(candidate.info, name)
 
     def _refusal(self, candidate: PodToPlace, node: NodeInfo, state: CycleState) -> Status | None:
         pod, nodes = candidate.pod, self._ground.nodes
@@ -93,3 +98,34 @@ class Afterwards:
         for plugin in self._plugins:
             if isinstance(plugin, ReservePlugin) and plugin.name not in state.skip_filter:
                 plugin.unreserve(state, candidate.pod, node)
+
+
+class PodsInside:
+    """Pods that were let in, one after the other; `done` are they, the last one last."""
+
+    def __init__(self, afterwards: Afterwards) -> None:
+        self._afterwards = afterwards
+        self.done: list[tuple[PodToPlace, str, CycleState]] = []
+
+    def add(self, candidate: PodToPlace, name: str) -> Status | None:
+        """Lets a pod in on a node, beside those before it, or says who refuses."""
+        state = CycleState()
+        status = self._afterwards.assume(candidate, name, state)
+        if status is None:
+            self.done.append((candidate, name, state))
+        return status
+
+    def take_back(self) -> None:
+        """The last one is out again."""
+        self._afterwards.forget(*self.done.pop())
+
+    def let_in(self, placed: Sequence[tuple[PodToPlace, str]]) -> list[LateRefusal]:
+        """Lets in all who can be, in whichever order, and returns the others."""
+        waiting, refused = list(placed), list[LateRefusal]()
+        while waiting:
+            answers = [(candidate, name, self.add(candidate, name)) for candidate, name in waiting]
+            refused = [LateRefusal(candidate, name, why) for candidate, name, why in answers if why is not None]
+            if len(refused) == len(waiting):
+                break
+            waiting = [(each.candidate, each.node) for each in refused]
+        return refused

@@ -43,6 +43,10 @@ class Carrying:
             elif not self._may_find_devices_gone:
                 raise UnverifiedPlacementError(candidate.pod.key, name, why)
 
+    def know(self, name: str) -> None:
+        """The node counts as it is now, whatever others put on it before pods are put on it here."""
+        self._standing.node(name)
+
     def elsewhere(self, left: list[PodToPlace]) -> Iterator[PlacedPod]:
         """Pods that found their devices gone, on the first node that takes them; they are no longer `left`."""
         for candidate in list(left):

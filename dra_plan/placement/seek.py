@@ -25,6 +25,7 @@ from .coupling import MOST_COLUMNS, OPEN, Coupling, combinations_below
 from .ground import Ground
 from .nodekinds import AlikeNodes, node_kinds
 from .program import Column, Need, Program, Solution, best
+from .repair import Repair
 from .rooms import Room, RoomAnswer, RoomFinder, claims_of
 from .together import Assigned, JointAnswer
 from .verify import Found
@@ -156,6 +157,9 @@ class PlacementQuestion:
         late = Afterwards(self.ground).refusals([(each.candidate, each.node) for each in placed])
         if late:
             placed, left = self._without([each.candidate for each in late], placed, left)
+            placed, left = Repair(self.ground, placed).with_more(left)
+            waiting = {id(candidate) for candidate in left}
+            late = [each for each in late if id(each.candidate) in waiting]
         reached = self._reached(placed, levels, mix)
         return BestPlacement(tuple(placed), tuple(left), reached, bounds, is_possible=possible, late=tuple(late))
 

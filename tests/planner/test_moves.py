@@ -16,7 +16,7 @@ from dra_plan.output import schemas
 from tests.cli.running import in_process
 from tests.placement.fleets import TooManyError
 from tests.placement.moving import Scene, is_right, least, scene, scene_objects
-from tests.scheduler.build import GPU, device_class, gpus, node, pod, request, slices, template
+from tests.scheduler.build import GPU, device_class, gpus, node, placed, pod, request, slices, template
 from tests.whatif.clusters import generated, owned, running
 
 Plain = dict[str, Any]
@@ -43,6 +43,27 @@ def check(seeds: Iterable[int], wanted: int, *, network: bool = False) -> Counte
         if seen.total() - seen["several"] >= wanted:
             break
     return seen
+
+
+@pytest.mark.parametrize("order", [("a", "b", "c"), ("a", "c", "b")])
+def test_who_may_not_go_to_one_node_goes_to_another(order: tuple[str, ...]) -> None:
+    """Anti-affinity, which is asked when the placement is known, keeps the pod off b, whichever node comes first."""
+    term = {"labelSelector": {"matchLabels": {"app": "other"}}, "topologyKey": "kubernetes.io/hostname"}
+    apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    owner = owned("ReplicaSet", "serve")
+    moved = running("moved", "a", "moved-gpu-x7k2p", templates={"gpu": "one"}, affinity=apart, metadata=owner)
+    objects = [
+        *gpus(*order),
+        template("two", request(count=2)),
+        template("one"),
+        moved,
+        generated("moved", "gpu", "a", "gpu-0"),
+        placed("other", "b", labels={"app": "other"}),
+        pod("wants", templates={"gpu": "two"}, nodeSelector={"kubernetes.io/hostname": "a"}),
+    ]
+    [room] = Cluster.of(objects).explain("wants", moves=2).moves
+    assert (room.outcome, room.moved, room.fewest) == ("Moves", 1, True)
+    assert [(step.name, step.node) for step in room.steps] == [("moved", "c"), ("wants", "a")]
 
 
 def carry_out(case: Scene, room: RoomForPod, where: str) -> None:

@@ -13,7 +13,7 @@ from dra_plan import Cluster, PlacementPlan
 from tests.cli.running import in_process
 from tests.conformance.recorded import cases
 from tests.placement.fleets import Brute, TooManyError, objects_of, random_fleet
-from tests.scheduler.build import GPU, gpus, node, pod, request, template
+from tests.scheduler.build import GPU, gpus, node, placed, pod, request, template
 
 Plain = dict[str, Any]
 GROUP_GATES = {"GenericWorkload": True, "GangScheduling": True}
@@ -103,12 +103,56 @@ def test_cpu_is_told_as_what_is_in_the_way() -> None:
 
 def test_filters_outside_the_program_are_named() -> None:
     """Both pods would fit on one node; anti-affinity, which the program leaves out, keeps them apart."""
-    term = {"labelSelector": {"matchLabels": {"app": "x"}}, "topologyKey": "kubernetes.io/hostname"}
-    apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
-    objects = [node("a"), *(pod(name, labels={"app": "x"}, affinity=apart) for name in ("p", "q"))]
+    objects = [node("a"), *(pod(name, labels={"app": "x"}, affinity=_apart("x")) for name in ("p", "q"))]
     document = Cluster.of(objects).place().document
     assert (document.outcome, document.at_least, document.at_most) == ("Undecided", 1, 2)
     assert [each.plugin for each in document.refused_afterwards] == ["InterPodAffinity"]
+
+
+def _apart(app: str, key: str = "kubernetes.io/hostname") -> Plain:
+    term = {"labelSelector": {"matchLabels": {"app": app}}, "topologyKey": key}
+    return {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+
+
+def test_pods_that_filters_refuse_are_tried_on_other_nodes() -> None:
+    """The program fills node a; what anti-affinity refuses there has a place on b, and on c, one at a time."""
+    alike = {"labels": {"app": "x"}, "affinity": _apart("x"), "templates": {"gpu": "one"}}
+    objects = [*gpus("a", "b", "c", each=3), template("one"), *(pod(name, **alike) for name in "pqrs")]
+    plan = Cluster.of(objects).place(most=True)
+    assert (plan.outcome, plan.document.at_least) == ("Undecided", 3)
+    assert {entry.node for entry in plan.document.placed} == {"a", "b", "c"}
+    assert plan.document.scheduler is not None
+    assert plan.document.scheduler.bound == 3
+    assert len(plan.document.refused_afterwards) == 1
+    three = Cluster.of(objects[:-1]).place()
+    assert three.outcome == "Placed"
+    assert three.document.refused_afterwards == []
+
+
+def test_who_is_tried_elsewhere_counts_once() -> None:
+    """A node has cpu for one such pod: that it is let in there takes nothing of what it asks for itself."""
+    fussy = {"labels": {"app": "x"}, "affinity": _apart("x"), "cpu": "2"}
+    objects = [node("a", cpu="4"), node("b", cpu="2"), pod("p", **fussy), pod("q", **fussy)]
+    assert {each.node for each in Cluster.of(objects).place()} == {"a", "b"}
+
+
+def test_who_wants_company_is_tried_again() -> None:
+    """`second` has to be in the zone of `first`, which is refused where the program puts it and goes to b."""
+    together = {
+        "podAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": [
+                {"labelSelector": {"matchLabels": {"app": "first"}}, "topologyKey": "zone"}
+            ]
+        }
+    }
+    objects = [
+        node("a", cpu="9", labels={"zone": "1"}),
+        node("b", cpu="9", labels={"zone": "2"}),
+        placed("there", "a", labels={"app": "old"}, cpu="1"),
+        pod("second", affinity=together, cpu="1"),
+        pod("first", labels={"app": "first"}, affinity=_apart("old"), cpu="1"),
+    ]
+    assert {(each.name, each.node) for each in Cluster.of(objects).place()} == {("first", "b"), ("second", "b")}
 
 
 def test_a_claim_that_pods_share_keeps_them_on_one_node() -> None:
