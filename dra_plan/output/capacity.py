@@ -24,13 +24,13 @@ _ENDS = {
 
 def table(document: CapacityDocument, _screen: Screen | None) -> list[Part]:
     """One row per owner: how many copies, and what runs out. Then what the scheduler says, and more of each owner."""
-    fleet = capacity_fleet.parts(document.fleet)
+    fleet = capacity_fleet.parts(document)
     return [_owners(document), *_captions(document), *details(document), *fleet, text.target(document)]
 
 
 def wide(document: CapacityDocument, _screen: Screen | None) -> list[Part]:
     """The same, with every node that holds copies."""
-    fleet = capacity_fleet.parts(document.fleet)
+    fleet = capacity_fleet.parts(document)
     told = [*_captions(document), *nodes(document), *details(document)]
     return [_owners(document), *told, *fleet, text.target(document)]
 
@@ -64,7 +64,7 @@ def _mix(document: CapacityDocument) -> list[Part]:
         return []
     shares = listed([f"{share.copies} of {text.copied_owner(share.owner)}" for share in document.mix.shares], 8)
     possible = capacity_words.possible(document.mix.possible)
-    scheduled = counted(document.mix.sets, "whole set")
+    scheduled = f"{at_least(document.items)}{counted(document.mix.sets, 'whole set')}"
     best = f"; {possible} with the best choice" if possible else ""
     return [f"All together, {shares} to a set: kube-scheduler binds {scheduled}{best}."]
 
@@ -110,7 +110,7 @@ def _stories(document: CapacityDocument) -> list[Part]:
             [
                 _spread(item),
                 *_end(item.scheduled),
-                *capacity_words.replicas(item.replicas, item.scheduled.copies),
+                *capacity_words.replicas(item.replicas, item.scheduled),
                 *capacity_words.better(item.scheduled, item.possible),
                 *(capacity_words.lines(item.next_copy) if item.next_copy is not None else ()),
             ]
@@ -120,8 +120,12 @@ def _stories(document: CapacityDocument) -> list[Part]:
 
 
 def _number(item: OwnerCapacity) -> str:
-    at_least = "at least " if item.scheduled.ended in ("Limit", "Undecided") else ""
-    return f"{at_least}{item.scheduled.copies:,}"
+    return f"{at_least([item])}{item.scheduled.copies:,}"
+
+
+def at_least(items: Sequence[OwnerCapacity]) -> str:
+    """What stands before a number of copies where there may be room for more; a blank ends it."""
+    return "at least " if any(item.scheduled.ended in capacity_words.OPEN_ENDS for item in items) else ""
 
 
 def _spread(item: OwnerCapacity) -> str:
@@ -130,7 +134,8 @@ def _spread(item: OwnerCapacity) -> str:
     evicted = item.scheduled.evicted
     if evicted:
         parts.append(f"{len(evicted)} running {'pod has' if len(evicted) == 1 else 'pods have'} to go for them")
-    return f"{text.copied_owner(item.owner)}: {', '.join(parts) or 'none on any node'}."
+    none = "not known" if at_least([item]) else "none on any node"
+    return f"{text.copied_owner(item.owner)}: {', '.join(parts) or none}."
 
 
 def _end(of: ScheduledCopies) -> Iterator[str]:

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from msgspec import UNSET
+
+from dra_plan.documents.capacity import CapacityDocument
 from dra_plan.documents.fleet import FleetFigures, IdleDevices, StrandedFor
 
 from .columns import Paragraph, Part, Table
 from .explain_words import listed
 
 
-def parts(fleet: FleetFigures) -> list[Part]:
+def parts(document: CapacityDocument) -> list[Part]:
     """One row per driver and model, and nothing for a cluster without devices."""
+    fleet = document.fleet
     profiles = any(kind.profile for kind in fleet.kinds)
     headers = (
         "DRIVER",
@@ -27,7 +31,7 @@ def parts(fleet: FleetFigures) -> list[Part]:
     made = Table(headers, grouped=1, flexible=(1, len(headers) - 1))
     for kind in fleet.kinds:
         profile = (kind.profile,) if profiles else ()
-        made.add(kind.driver, kind.model, *profile, f"{kind.devices:,}", f"{kind.idle:,}", *_rest(kind))
+        made.add(kind.driver, kind.model, *profile, f"{kind.devices:,}", f"{kind.idle:,}", *_rest(kind, document))
     return [made, *_notes(fleet)] if made.rows else []
 
 
@@ -51,17 +55,22 @@ def withheld(of: IdleDevices) -> str:
     return listed(told)
 
 
-def _rest(kind: IdleDevices) -> tuple[str, str, str]:
+def _rest(kind: IdleDevices, document: CapacityDocument) -> tuple[str, str, str]:
     most = f"{kind.most_on_one_node:,} ({kind.node})" if kind.most_on_one_node else "0"
     stranded = "not known" if kind.stranded is None else f"{kind.stranded:,}"
-    return most, stranded, ", ".join(f"{reason.devices:,} {why_stranded(reason)}" for reason in kind.reasons)
+    return most, stranded, why_stranded(kind, document)
 
 
-def why_stranded(reason: StrandedFor) -> str:
-    """Why idle devices are of no use, in words."""
+def why_stranded(of: IdleDevices, document: CapacityDocument) -> str:
+    """Why idle devices are of no use, each reason with their number."""
+    what = "more" if document.mix is UNSET else "more set"
+    return ", ".join(f"{reason.devices:,} {_why(reason, what)}" for reason in of.reasons)
+
+
+def _why(reason: StrandedFor, what: str) -> str:
     match reason.code:
         case "not-wanted":
             return "not asked for"
         case "node":
             return reason.message
-    return "too few for one more"
+    return f"too few for one {what}"

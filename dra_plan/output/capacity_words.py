@@ -43,8 +43,13 @@ def possible(of: PossibleCopies | None) -> str:
     return str(of.copies) if of.at_most == of.copies else f"{of.copies} to {of.at_most}"
 
 
-def replicas(of: OwnerReplicas | None, copies: int) -> Iterator[str]:
+OPEN_ENDS = ("Limit", "Undecided")
+"""Ends of a count after which there may be room for more copies."""
+
+
+def replicas(of: OwnerReplicas | None, scheduled: ScheduledCopies) -> Iterator[str]:
     """How many replicas have a node already, and that those without one are among the copies."""
+    copies = scheduled.copies
     if of is None or not of.wanted:
         return
     there = of.wanted - of.missing
@@ -57,6 +62,13 @@ def replicas(of: OwnerReplicas | None, copies: int) -> Iterator[str]:
         yield f"{had}: copies would come beside."
     elif of.missing <= copies:
         yield f"{had}: {missing} {'is' if of.missing == 1 else 'are'} part of the {copies:,} more."
+    elif scheduled.ended in OPEN_ENDS:
+        some = (
+            f"of {missing} at least {copies:,} would get one, more is"
+            if copies
+            else f"whether {missing} would get one is"
+        )
+        yield f"{had}: {some} not known."
     else:
         yield f"{had}: of {missing} {copies:,} would get one." if copies else f"{had}: {missing} would get none."
 

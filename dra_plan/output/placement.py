@@ -40,10 +40,7 @@ def _verdict(document: PlacementDocument) -> Iterator[Part]:
     elif document.outcome == "Impossible":
         yield f"Impossible: {_at_most(document.pods, document.at_most)}."
     else:
-        yield (
-            f"Undecided: of {pods} {document.at_least} can run at the same time, and that more than "
-            f"{document.at_most} can is excluded."
-        )
+        yield f"Undecided: {_between(document)}."
     for group in document.groups:
         name = f"podgroup {group.namespace}/{group.name}"
         yield f"{name} needs {group.needed} of its waiting pods, and has {group.placed}."
@@ -53,6 +50,18 @@ def _verdict(document: PlacementDocument) -> Iterator[Part]:
         yield Paragraph(list(_refused(document)))
     yield from _priorities(document)
     yield from _scheduler(document)
+
+
+def _between(document: PlacementDocument) -> str:
+    """What is known where neither a placement nor a proof was found."""
+    pods, least, most = document.pods, document.at_least, document.at_most
+    if most < pods:
+        some = f"at least {least} and " if least else ""
+        return f"of {counted(pods, 'pod')} {some}at most {most} can run at the same time"
+    if pods == 1:
+        return "whether the pod that waits can run is not known"
+    some = f"; at least {least} can" if least else ""
+    return f"whether all {pods:,} pods can run at the same time is not known{some}"
 
 
 def _at_most(pods: int, most: int) -> str:

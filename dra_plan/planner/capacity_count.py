@@ -54,8 +54,7 @@ class Counting:
         return simulation
 
     def _count(self, simulation: Simulation, copies: Copies, everyone: Sequence[Copies], own: Set[str]) -> Count:
-        is_over = any(each.refused is not None for each in everyone)
-        scheduled = _told(copies, simulation, is_over=is_over)
+        scheduled = _told(copies, simulation, everyone)
         if scheduled.ended in ("Limit", "Undecided"):
             self._fleet.cut_short()
         if copies.refused is None or scheduled.ended != "Unschedulable":
@@ -67,20 +66,16 @@ class Counting:
         return copies, scheduled, following
 
 
-def _told(copies: Copies, simulation: Simulation, *, is_over: bool) -> ScheduledCopies:
+def _told(copies: Copies, simulation: Simulation, everyone: Sequence[Copies]) -> ScheduledCopies:
     numbers = Counter(record.node for record in copies.bound)
     nodes = [node.metadata.name for node in simulation.inventory.nodes if node.metadata.name in numbers]
     refused = copies.refused
-    tried = [record.pod.key for record in copies.bound] + ([refused.pod.key] if refused is not None else [])
-    unclear = {
-        node for plugin in simulation.dynamic_resources for key in tried for node in plugin.undecided.get(key, ())
-    }
     return ScheduledCopies(
         copies=len(copies.bound),
         nodes=[NodeCopies(name=name, copies=numbers[name]) for name in nodes],
-        ended="Undecided" if unclear and refused is not None else _end(copies, is_over=is_over),
+        ended=_end(copies, simulation, everyone),
         message=refused.message or refused.waiting or None if refused is not None else None,
-        undecided_nodes=sorted(unclear),
+        undecided_nodes=sorted(_unclear(copies, simulation)),
         evicted=[
             ObjectName(kind="Pod", namespace=victim.metadata.namespace, name=victim.metadata.name)
             for plugin in simulation.plugins_of(DefaultPreemption)
@@ -89,7 +84,18 @@ def _told(copies: Copies, simulation: Simulation, *, is_over: bool) -> Scheduled
     )
 
 
-def _end(copies: Copies, *, is_over: bool) -> str:
+def _unclear(copies: Copies, simulation: Simulation) -> set[str]:
+    """The nodes on which the step budget ran out for one of the copies."""
+    tried = [record.pod.key for record in copies.bound]
+    tried += [copies.refused.pod.key] if copies.refused is not None else []
+    return {node for plugin in simulation.dynamic_resources for key in tried for node in plugin.undecided.get(key, ())}
+
+
+def _end(copies: Copies, simulation: Simulation, everyone: Sequence[Copies]) -> str:
+    """Why the count ended. That of several owners ends for all with the copy that is refused."""
+    refused = [each for each in everyone if each.refused is not None]
+    if any(_unclear(each, simulation) for each in ([copies] if copies.refused is not None else refused)):
+        return "Undecided"
     if copies.refused is None:
-        return "OtherRefused" if is_over else "Limit"
+        return "OtherRefused" if refused else "Limit"
     return "SchedulerError" if copies.refused.outcome == "Error" else copies.refused.outcome

@@ -25,7 +25,7 @@ def fill_capacity(made: Page, document: CapacityDocument) -> None:
     made.picks_title, made.gets_word = "Who is copied", "in a copy"
     made.headline = _room(document)
     made.marks_devices = any(_placed(item, document) for item in document.items)
-    bars = Bars("Devices, when no more copies are bound", [_bar(kind) for kind in document.fleet.kinds])
+    bars = Bars("Devices, when no more copies are bound", [_bar(kind, document) for kind in document.fleet.kinds])
     for number, item in enumerate(document.items):
         alone = structs.replace(document, items=[item])
         best = _placed(item, document)
@@ -52,10 +52,10 @@ def _placed(item: OwnerCapacity, document: CapacityDocument) -> list[PlacedCopy]
     return [] if found is None else [copy for copy in found.placement if copy.owner == item.owner]
 
 
-def _bar(of: IdleDevices) -> BarRow:
+def _bar(of: IdleDevices, document: CapacityDocument) -> BarRow:
     """Devices of one kind: in use before, withheld, of use to copies, and stranded, with the reasons."""
     stranded = of.stranded or 0
-    why = ", ".join(f"{reason.devices} {why_stranded(reason)}" for reason in of.reasons)
+    why = why_stranded(of, document)
     of_use = "idle, not known whether stranded" if of.stranded is None else "of use to copies"
     held = sum(one.devices for one in of.withheld)
     in_use = "in use, or parts of what is" if of.profile else "in use"
@@ -75,10 +75,14 @@ def _room(document: CapacityDocument) -> str:
     if not items:
         return "Nothing to copy"
     if len(items) == 1:
-        return f"Room for {words.counted(items[0].scheduled.copies, 'copy', 'copies')}"
+        return f"Room for {_copies(items[0])}"
     room = sum(item.scheduled.copies > 0 for item in items)
     noun = "pods" if all(item.owner.kind == "Pod" for item in items) else "workloads"
     return f"Room for copies of {room} of {len(items)} {noun}{', each on its own' if document.mix is UNSET else ''}"
+
+
+def _copies(item: OwnerCapacity) -> str:
+    return capacity.at_least([item]) + words.counted(item.scheduled.copies, "copy", "copies")
 
 
 def _pick(item: OwnerCapacity, best: list[PlacedCopy], scene: Scene, key: str) -> Pick:
@@ -95,7 +99,7 @@ def _pick(item: OwnerCapacity, best: list[PlacedCopy], scene: Scene, key: str) -
         key=key,
         name=text.copied_owner(item.owner),
         tone=picks.GOOD if found.copies else picks.BAD,
-        word=words.counted(found.copies, "copy", "copies"),
+        word=_copies(item),
         line=f"The next one: {found.message}" if found.message else found.ended,
         marks=[marks],
     )

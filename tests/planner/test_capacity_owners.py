@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster
-from tests.scheduler.build import allocation, claim, gpus, placed, pod, template
+from tests.scheduler.build import allocation, claim, gpus, placed, pod, request, template
 
 Object = dict[str, Any]
 
@@ -111,3 +111,36 @@ def test_of_what_has_no_replicas_nothing_is_said() -> None:
     assert item([*CLUSTER, pod("wants", templates={"gpu": "one"})], "po/wants")["replicas"] is None
     assert item([*gpus("a"), template("one"), web(1, kind="DaemonSet")], "ds/web")["replicas"] is None
     assert "None of its 2 replicas has a node" in str(Cluster.of([*gpus("a"), template("one"), web(2)]).capacity())
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"limit": 1}, "of the 4 missing ones at least 1 would get one, more is not known."),
+        ({"max_steps": 1}, "whether the 4 missing ones would get one is not known."),
+        ({"max_steps": 1, "mix": True}, "whether the 4 missing ones would get one is not known."),
+    ],
+)
+def test_of_replicas_of_a_count_that_was_ended_it_is_not_said_that_they_get_no_node(
+    options: dict[str, Any], said: str
+) -> None:
+    told = Cluster.of([*gpus("a"), template("one"), web(4)]).capacity("sts/web", **options)
+    assert f"  None of its 4 replicas has a node: {said}\n" in str(told)
+    assert "none on any node" not in str(told)
+
+
+def test_together_no_owner_is_at_its_end_where_the_copy_of_another_is_undecided() -> None:
+    objects = [*gpus("a"), template("one"), web(2), pod("wants", templates={"gpu": "one"})]
+    told = Cluster.of(objects).capacity("sts/web", "po/wants", mix=True, max_steps=1)
+    assert [one["scheduled"]["ended"] for one in told.to_dict()["items"]] == ["Undecided", "Undecided"]
+    assert "binds at least 0 whole sets" in str(told)
+    decided = Cluster.of(objects).capacity("sts/web", "po/wants", mix=True)
+    assert [one["scheduled"]["ended"] for one in decided.to_dict()["items"]].count("OtherRefused") == 1
+
+
+def test_together_idle_devices_are_too_few_for_a_set() -> None:
+    """One more copy of the one that wants one device would fit."""
+    objects = [*gpus("a", each=4), template("one"), template("two", request(count=2)), web(1)]
+    objects.append(pod("wants", templates={"gpu": "two"}))
+    assert "too few for one more set\n" in str(Cluster.of(objects).capacity("sts/web", "po/wants", mix=True))
+    assert "set\n" not in str(Cluster.of(objects).capacity("po/wants"))

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from dra_plan import Cluster, PlacementPlan
+from dra_plan.output import placement
 from tests.cli.running import in_process
 from tests.conformance.recorded import cases
 from tests.placement.fleets import Brute, TooManyError, objects_of, random_fleet
@@ -324,3 +326,27 @@ def test_what_it_prints(form: str, golden: Any) -> None:
 )
 def test_exit_status(given: str, status: int) -> None:
     assert in_process("place", given).status == status
+
+
+def test_what_is_known_where_nothing_was_decided() -> None:
+    one = [*gpus("a"), template("one"), pod("p0", templates={"gpu": "one"})]
+    [first] = str(Cluster.of(one).place(max_steps=1)).splitlines()[:1]
+    assert first == "Undecided: whether the pod that waits can run is not known."
+    [first] = str(Cluster.of([*one, pod("p1", templates={"gpu": "one"})]).place(max_steps=1)).splitlines()[:1]
+    assert first == "Undecided: whether all 2 pods can run at the same time is not known."
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "said"),
+    [
+        (2, 4, "of 5 pods at least 2 and at most 4 can run at the same time"),
+        (0, 4, "of 5 pods at most 4 can run at the same time"),
+        (3, 5, "whether all 5 pods can run at the same time is not known; at least 3 can"),
+    ],
+)
+def test_the_bounds_of_what_is_undecided(least: int, most: int, said: str) -> None:
+    found = Cluster.of([*gpus("a"), template("one"), *(pod(f"p{n}", templates={"gpu": "one"}) for n in range(5))])
+    document = structs.replace(
+        found.place().document, outcome="Undecided", at_least=least, at_most=most, placed=[], proof=None
+    )
+    assert str(placement.table(document, None)[0]) == f"Undecided: {said}."
