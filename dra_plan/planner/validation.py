@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from msgspec import structs
 
-from dra_plan.api.notice import Notice
+from dra_plan.api.notice import Notice, Origin
 from dra_plan.documents.base import answer_target, warnings
 from dra_plan.documents.validation import FindingCounts, ValidationDocument
 from dra_plan.fixing.entry import entry
@@ -71,7 +71,14 @@ class ValidationReport(PrintedAnswer[ValidationDocument]):
                 for finding, (subject, problem) in zip(self.findings, self.judgement.broken, strict=True)
             ],
             rules=[rules[code].entry() for code in sorted(rules)],
-            warnings=warnings([*self.target.notices, *_of_coverage(self.target), *_of_costs(self.judgement)]),
+            warnings=warnings(
+                [
+                    *self.target.notices,
+                    *_of_coverage(self.target),
+                    *_of_costs(self.judgement),
+                    *_of_comments(self.judgement),
+                ]
+            ),
         )
 
 
@@ -96,6 +103,14 @@ def _of_costs(judgement: Judgement) -> list[Notice]:
         f" {BUDGET:,} units of CEL together, so that nothing is said of what they choose (docs/rules.md)"
     )
     return [Notice("selectors-not-tried", text)]
+
+
+def _of_comments(judgement: Judgement) -> list[Notice]:
+    """The comments that spare less than they seem to, with their places."""
+    return [
+        Notice("comment-spares-nothing", mistake.message, source=str(Origin(mistake.file, mistake.line)))
+        for mistake in judgement.comments
+    ]
 
 
 def report(

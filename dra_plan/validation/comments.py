@@ -6,12 +6,16 @@ Without codes it spares from every rule. Above the first field of a document it 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from .finding import Finding
+from .selection import unknown_code
+from .words import nearest
 
 _COMMENT = re.compile(r"(?:^|\s)#\s*dra-plan:\s*ignore(?:\s*=\s*(?P<codes>[A-Za-z0-9]+(?:\s*,\s*[A-Za-z0-9]+)*))?\s*$")
+_DIRECTIVE = re.compile(r"(?:^|\s)#\s*dra-plan:\s*(?P<word>[A-Za-z_-]+)(?P<rest>.*)$")
+_WORD = "ignore"
 _SEPARATOR = re.compile(r"(?:---|\.\.\.)(?:\s|$)")
 
 
@@ -28,11 +32,22 @@ class SparedLines(NamedTuple):
         return held and finding.code.startswith(self.codes)
 
 
+class CommentMistake(NamedTuple):
+    """A comment that spares less than it seems to, and why; the line counts from 1."""
+
+    file: str
+    line: int
+    message: str
+
+
 class Comments:
     """The comments of all sources."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
         self._spared = {name: spared_by(text) for name, text in texts.items()}
+        self.mistakes = tuple(
+            CommentMistake(name, line, message) for name, text in texts.items() for line, message in mistakes_in(text)
+        )
 
     def spare(self, finding: Finding) -> bool:
         """Whether a comment says that the finding does not count."""
@@ -47,11 +62,28 @@ def spared_by(text: str) -> list[SparedLines]:
         match = _COMMENT.search(line)
         if match is None:
             continue
-        codes = tuple(code.strip() for code in match["codes"].split(",")) if match["codes"] else ("",)
         alone = not line[: match.start()].strip()
         first = _next(lines, number) if alone else number
-        found.append(SparedLines(first, _last(lines, first) if alone else number, codes))
+        found.append(SparedLines(first, _last(lines, first) if alone else number, _codes(match)))
     return found
+
+
+def mistakes_in(text: str) -> Iterator[tuple[int, str]]:
+    """The lines of comments that are meant to spare and don't, or name codes that no rule has, and what is wrong."""
+    for number, line in enumerate(text.split("\n"), 1):
+        match, meant = _COMMENT.search(line), _DIRECTIVE.search(line)
+        if match is not None:
+            for code in _codes(match):
+                if code and (problem := unknown_code(code)):
+                    yield number, f"a comment to spare a place: {problem}"
+        elif meant is not None and nearest(meant["word"], [_WORD]):
+            is_word = meant["word"] == _WORD
+            how = "codes stand behind `=`, with commas between them" if is_word else "the word is `ignore`"
+            yield number, f"a comment spares nothing: {how}, as in `# dra-plan: ignore=DRA101`"
+
+
+def _codes(match: re.Match[str]) -> tuple[str, ...]:
+    return tuple(code.strip() for code in match["codes"].split(",")) if match["codes"] else ("",)
 
 
 def _next(lines: list[str], number: int) -> int:

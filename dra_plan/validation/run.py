@@ -10,7 +10,7 @@ from dra_plan.garbage import uncollected
 from dra_plan.releases import Target
 
 from . import fitness, matching, objects, pools, references, schema, taintrules, updates
-from .comments import Comments
+from .comments import CommentMistake, Comments
 from .finding import Finding
 from .input import Input
 from .reading import Reading
@@ -35,6 +35,8 @@ class Judgement:
     spared: int
     objects: int
     untried: int = 0
+    comments: tuple[CommentMistake, ...] = ()
+    """The comments that spare less than they seem to."""
 
 
 def judge(
@@ -61,7 +63,7 @@ def judge(
     findings = tuple(finding for _, _, finding in kept)
     broken = tuple((subject, problem) for subject, problem, _ in kept)
     spared = len(told) - len(findings)
-    return Judgement(findings, broken, spared, len(reading.subjects), given.matches.untried)
+    return Judgement(findings, broken, spared, len(reading.subjects), given.matches.untried, comments.mistakes)
 
 
 def _findings(

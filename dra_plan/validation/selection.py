@@ -45,9 +45,19 @@ class RuleSelection:
 
 def check(code: str) -> None:
     """Raises UsageError unless the text begins the code of a rule."""
-    if not code or not any(known.startswith(code) for known in RULES):
-        near = nearest(code, RULES)
-        raise UsageError(f"no rule {code!r}" + (f"; did you mean {near}?" if near else ": codes begin with DRA"))
+    if problem := unknown_code(code):
+        raise UsageError(problem)
+
+
+def unknown_code(code: str) -> str:
+    """Why no rule is meant by the code, or what it begins with; empty if one is."""
+    if code and any(known.startswith(code) for known in RULES):
+        return ""
+    if near := nearest(code, RULES):
+        return f"no rule {code!r}; did you mean {near}?"
+    if code.startswith(ALL):
+        return f"no rule {code!r}: `dra-plan rule` lists the rules"
+    return f"no rule {code!r}: codes are {ALL} and three digits, or begin so"
 
 
 def _longest(codes: Iterable[str], code: str) -> int:

@@ -55,7 +55,8 @@ fail-on = "warning"
 
 In YAML a comment spares a place: `# dra-plan: ignore=DRA101` behind a field spares its line, on a line above a field \
 everything in that field, and above the first field of a document the whole document. Without `=CODES` it spares from \
-every rule.
+every rule. A comment with a code that no rule has, or that is written otherwise, is told by the warning \
+`comment-spares-nothing`, with its place.
 """
 
 

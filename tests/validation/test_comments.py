@@ -74,3 +74,28 @@ def test_without_a_comment(tmp_path: Path) -> None:
 def test_comment(text: str, spared: set[int], tmp_path: Path) -> None:
     assert found(tmp_path, text) == [told for index, told in enumerate(ALL) if index not in spared]
     assert judged(tmp_path, text).to_dict()["summary"]["spared"] == len(spared)
+
+
+@pytest.mark.parametrize(
+    ("comment", "why"),
+    [
+        ("# dra-plan: ignore=DRA999", "a comment to spare a place: no rule 'DRA999': `dra-plan rule` lists the rules"),
+        ("# dra-plan: ignore=DRA101,dra102", "a comment to spare a place: no rule 'dra102'; did you mean DRA102?"),
+        ("# dra-plan: ignore DRA101", "a comment spares nothing: codes stand behind `=`"),
+        ("# dra-plan: ignore=DRA101 DRA102", "a comment spares nothing: codes stand behind `=`"),
+        ("# dra-plan: ignore: DRA101", "a comment spares nothing: codes stand behind `=`"),
+        ("# dra-plan: ingore=DRA101", "a comment spares nothing: the word is `ignore`"),
+    ],
+)
+def test_a_comment_that_spares_nothing_is_told(comment: str, why: str, tmp_path: Path) -> None:
+    [warning] = judged(tmp_path, behind(9, comment)).document.warnings
+    assert warning.code == "comment-spares-nothing"
+    assert warning.message.startswith(why)
+    assert warning.source == f"{tmp_path / 'input.yaml'}:10"
+
+
+@pytest.mark.parametrize(
+    "comment", ["# dra-plan: ignore", "# dra-plan: ignore=DRA2,DRA101", "# dra-plan: on two nodes"]
+)
+def test_a_comment_that_is_right_or_prose_is_not_told(comment: str, tmp_path: Path) -> None:
+    assert judged(tmp_path, behind(9, comment)).document.warnings == []

@@ -41,10 +41,24 @@ def test_files_of_their_own(pattern: str, kept: bool) -> None:
     assert RuleSelection(per_file={pattern: ["DRA2"]}).counts(finding)
 
 
-@pytest.mark.parametrize("code", ["", "XYZ", "DRA999", "DRA1011", "dra101"])
+@pytest.mark.parametrize("code", ["", "XYZ", "DRA777", "DRA999", "DRA1011", "dra101"])
 def test_codes_that_no_rule_has(code: str) -> None:
     with pytest.raises(UsageError, match="no rule"):
         RuleSelection(ignore=(code,))
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("DRA777", "no rule 'DRA777': `dra-plan rule` lists the rules"),
+        ("dra101", "no rule 'dra101'; did you mean DRA101?"),
+        ("XYZ", "no rule 'XYZ': codes are DRA and three digits, or begin so"),
+    ],
+)
+def test_why_a_code_is_none(code: str, why: str) -> None:
+    with pytest.raises(UsageError) as told:
+        RuleSelection(ignore=(code,))
+    assert str(told.value) == why
 
 
 OWN = """
