@@ -85,7 +85,18 @@ def _formatted(
     if not text:
         yield from required(path, text)
     elif not correct(text):
-        yield BAD_NAME.at(path, f"{shown(text)} is no {noun}: {words}", mended(text) if mended else "")
+        better = mended(text) if mended and not is_template(text) else ""
+        yield BAD_NAME.at(path, f"{shown(text)} is no {noun}: {_why(text, words)}", better)
+
+
+def is_template(text: str) -> bool:
+    """Whether the text is a place of a template, such as Helm's, that was left as it is."""
+    return "{{" in text
+
+
+def _why(text: str, words: str) -> str:
+    """What is wrong with a text that is not what `words` ask for."""
+    return "a template has to be rendered first" if is_template(text) else words
 
 
 def required(path: FieldPath, text: str) -> Iterator[Problem]:
@@ -97,9 +108,10 @@ def required(path: FieldPath, text: str) -> Iterator[Problem]:
 def qualified(path: FieldPath, text: str, noun: str, *, checked: bool = True) -> Iterator[Problem]:
     """The name of an attribute or capacity; `checked` if the API server looks at names in this place."""
     if not formats.is_qualified(text):
-        message = f"{shown(text)} is no {noun} name: {formats.QUALIFIED}"
+        message = f"{shown(text)} is no {noun} name: {_why(text, formats.QUALIFIED)}"
         rule = BAD_QUALIFIED_NAME if checked and text.count("/") <= 1 else UNREACHABLE_NAME
-        yield replace(rule.at(path, message, formats.as_qualified(text)), of_key=path[-1:] == (text,))
+        better = "" if is_template(text) else formats.as_qualified(text)
+        yield replace(rule.at(path, message, better), of_key=path[-1:] == (text,))
 
 
 def fully_qualified(path: FieldPath, text: str) -> Iterator[Problem]:
@@ -124,10 +136,17 @@ def unique(entries: Iterable[tuple[FieldPath, str]], noun: str) -> Iterator[Prob
 def label_name(path: FieldPath, text: str, read: str | None = None) -> Iterator[Problem]:
     """The key of a label, taint or condition; `read` is what the API server makes of it before it looks."""
     if not formats.is_label_name(text if read is None else read):
-        yield replace(BAD_LABEL.at(path, f"{shown(text)} is no {formats.LABEL_NAME}"), of_key=path[-1:] == (text,))
+        yield replace(
+            BAD_LABEL.at(path, f"{shown(text)} is no {_label(text, formats.LABEL_NAME)}"), of_key=path[-1:] == (text,)
+        )
 
 
 def label_value(path: FieldPath, text: str) -> Iterator[Problem]:
     """The value of a label or taint."""
     if not formats.is_label_value(text):
-        yield BAD_LABEL.at(path, f"{shown(text)} is no {formats.LABEL_VALUE}")
+        yield BAD_LABEL.at(path, f"{shown(text)} is no {_label(text, formats.LABEL_VALUE)}")
+
+
+def _label(text: str, words: str) -> str:
+    noun, _, wanted = words.partition(": ")
+    return f"{noun}: {_why(text, wanted)}"

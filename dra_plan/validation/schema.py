@@ -130,6 +130,9 @@ _MEND_SHOWN = 6
 
 def header_problems(header: Header) -> Iterator[Problem]:
     """What keeps an object from being of any kind."""
+    if header.api_version in (None, "") and header.kind in (None, ""):
+        yield NO_HEADER.at((), "has neither apiVersion nor kind, and so is no manifest")
+        return
     for name, given in (("apiVersion", header.api_version), ("kind", header.kind)):
         if given is None or given == "":
             yield NO_HEADER.at((name,), "missing")
