@@ -31,6 +31,19 @@ def missing_template(owner: Owner, template: ObjectKey, origin: Origin | None) -
     return Notice("missing-template", message, str(owner), str(origin) if origin else "")
 
 
+def missing_templates(asked: Iterable[tuple[Owner, Pod]], index: Index) -> Iterator[Notice]:
+    """That templates are not there from which claims of these pods would be made, which have none yet."""
+    for owner, pod in asked:
+        for entry in pod.spec.resource_claims:
+            name = entry.resource_claim_template_name
+            if not is_unmade(pod, entry) or name is None or index.template(pod.metadata.namespace, name) is not None:
+                continue
+            if index.generated_claims.of(pod, entry.name) is None:
+                template = ("ResourceClaimTemplate", pod.metadata.namespace, name)
+                yield missing_template(owner, template, index.inventory.origins.get(owner))
+                break
+
+
 def keeping_claims(template: ObjectKey, index: Index) -> list[str]:
     """NAMESPACE/NAME of the pods that wait and have a claim made from the template: it stays as it was made."""
     _, namespace, name = template

@@ -15,8 +15,10 @@ from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.notice import Notice
 from dra_plan.api.workloads import AnyWorkload, CustomWorkload, pod_template
 from dra_plan.claimsets.index import Index
+from dra_plan.claimsets.notices import missing_templates
 from dra_plan.claimsets.podstate import is_waiting
 from dra_plan.claimsets.replicas import is_over, wanted
+from dra_plan.claimsets.sets import Owner
 from dra_plan.documents.base import answer_target, warnings
 from dra_plan.documents.capacity import (
     CapacityDocument,
@@ -197,6 +199,7 @@ def count_copies(
         *inferred,
         *of_new_fields(inventory, target),
         *completeness.of_devices(inventory),
+        *missing_templates(((Owner(e.owner.kind, e.owner.namespace, e.owner.name), e.pod) for e in copied), index),
         *completeness.of_preemption(inventory, evicts=False),
     )
     return CapacityPlan(target, limit, tuple(items), fleet.figures(), told, together)

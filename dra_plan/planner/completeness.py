@@ -12,8 +12,10 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
 from dra_plan.api.resource import ResourceClaimSpec
 from dra_plan.api.workloads import pod_template
-from dra_plan.claimsets.index import Index
+from dra_plan.claimsets.index import Index, pod_owner, workload_owner
+from dra_plan.claimsets.notices import missing_templates
 from dra_plan.claimsets.podstate import ended
+from dra_plan.claimsets.sets import Owner
 from dra_plan.manifests import kinds
 
 
@@ -52,6 +54,22 @@ def of_leaving(index: Index, event: str, nodes: Iterable[Node] | None = None) ->
     absent = index.absent_pods
     found = absent.all if nodes is None else dict.fromkeys(name for node in nodes for name in absent.on(node))
     return [absent_pods_notice(list(found), event)] if found else []
+
+
+def of_templates(inventory: Inventory, pods: Iterable[Pod]) -> list[Notice]:
+    """Claim templates that pods without a node need and that are not in the input; for a workload's pods told once."""
+    asked = [pod for pod in pods if not pod.spec.node_name and not ended(pod) and pod.spec.resource_claims]
+    if not asked:
+        return []
+    workloads = {workload_owner(workload) for workload in inventory.workloads}
+    controllers = {pod.key: controller for pod in asked if (controller := _controller(pod)) in workloads}
+    pairs = ((controllers.get(pod.key) or pod_owner(pod), pod) for pod in asked)
+    return list(dict.fromkeys(missing_templates(pairs, Index(inventory))))
+
+
+def _controller(pod: Pod) -> Owner | None:
+    owner = pod.metadata.controller
+    return Owner(owner.kind, pod.metadata.namespace, owner.name) if owner is not None else None
 
 
 def of_volumes(inventory: Inventory, pods: Iterable[Pod]) -> list[Notice]:

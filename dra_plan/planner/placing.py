@@ -155,6 +155,7 @@ def place_pods(inventory: Inventory, target: Target, question: Question, *, most
             *inferred,
             *of_new_fields(inventory, target),
             *completeness.of_devices(inventory),
+            *completeness.of_templates(inventory, (each.info.pod for kind in asked.kinds for each in kind.members)),
         ),
     )
 

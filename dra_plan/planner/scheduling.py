@@ -166,6 +166,7 @@ def notices_about(
         *inventory.notices,
         *others,
         *completeness.of_devices(inventory),
+        *completeness.of_templates(inventory, (record.pod for record in outcome.pods if not record.skipped)),
         *completeness.of_preemption(inventory, evicts=bool(outcome.evictions)),
         *completeness.of_volumes(inventory, (record.pod for record in outcome.pods if record.attempts)),
         *notices.of_taint_rules(inventory, target),
