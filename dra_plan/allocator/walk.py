@@ -95,7 +95,8 @@ class Walk:
     def _look_up(self) -> None:
         """Stops the walk if it is time; sets when to look up next."""
         if self.steps > self._limits.steps:
-            raise StepsExhaustedError(f"no answer within {self._limits.steps} steps")
+            steps = self._limits.steps
+            raise StepsExhaustedError(f"no answer within {steps} step{'s' if steps != 1 else ''}")
         if self.steps > self._pause_at:
             raise Paused
         deadline = self._limits.deadline

@@ -27,8 +27,16 @@ _HEADLINES: dict[str, Callable[[UnplannedOwner], str]] = {
     "Finished": lambda of: f"has finished{f' ({of.phase})' if of.phase else ''} and holds no devices",
     "Deleting": lambda of: f"is being deleted{f', on {of.node_name}' if of.node_name else ''}",
     "Allocated": lambda of: f"has its devices already{_users(of)}",
-    "WithoutClaims": lambda _of: "uses no resource claims, so there are no devices to choose for it",
+    "WithoutClaims": lambda of: f"uses no resource claims{'' if _is_served(of) else _NO_DEVICES}",
 }
+
+
+_NO_DEVICES = ", so there are no devices to choose for it"
+
+
+def _is_served(of: UnplannedOwner) -> bool:
+    """Whether devices are asked for as extended resources."""
+    return any(ask.device_class for ask in of.asks)
 
 
 def _users(of: UnplannedOwner) -> str:

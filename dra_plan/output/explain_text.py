@@ -170,7 +170,8 @@ def cause_lines(story: NodeStory) -> Lines:
     if story.fault is not None:
         yield from explain_faults.fault(story.fault)
     if story.outcome is Outcome.UNDECIDED:
-        yield f"No answer within {counted(story.steps, 'search step')} (--max-steps)."
+        limit = max(story.steps - 1, 0)  # the next was too many
+        yield f"No answer within {counted(limit, 'search step')} (--max-steps)."
     for claim in story.claims_elsewhere:
         yield f"Claim {words.claim(claim)} is allocated already, and its devices can't be reached from here."
     if story.outcome is Outcome.ERROR:

@@ -42,7 +42,7 @@ def _lines(attempt: TracedAttempt) -> Iterator[str]:
 
 
 def _of_node(node: NodeVerdicts, attempt: TracedAttempt) -> str:
-    refused = [_said(entry) for entry in node.verdicts if entry.status != "Success"]
+    refused = list(dict.fromkeys(_said(entry) for entry in node.verdicts if entry.status != "Success"))
     if refused:
         return "; ".join(refused)
     points = {plugin: by_node[node.node] for plugin, by_node in attempt.score.items() if node.node in by_node}
