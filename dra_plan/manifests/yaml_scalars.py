@@ -21,6 +21,10 @@ _WORDS: dict[str, Scalar] = {
 }
 SPECIAL_WORDS = frozenset(_WORDS)
 """Plain scalars that are no text."""
+BOOLEAN_WORDS = frozenset(text for text, value in _WORDS.items() if isinstance(value, bool)) - {
+    *("true", "True", "TRUE", "false", "False", "FALSE")
+}
+"""Plain scalars that are booleans, and look like text."""
 LETTERS = frozenset("abcdeghijklmpqrsuvwxzABCDEGHIJKLMPQRSUVWXZ/")
 """What no word and no number begins with."""
 _NUMBER_START = frozenset("0123456789+-.")

@@ -23,7 +23,7 @@ from dra_plan.manifests.objects import pod_spec_of
 from dra_plan.manifests.paths import FieldPath, value_at
 from dra_plan.releases import Target
 
-from . import claims, claimstatus, classes, conditions, gates, metadata, names, pods, schema, slices, taints
+from . import barekeys, claims, claimstatus, classes, conditions, gates, metadata, names, pods, schema, slices, taints
 from .rule import Problem
 from .subject import Subject
 
@@ -72,6 +72,7 @@ def _problems(subject: Subject, target: Target) -> Iterator[Problem]:
         yield from _version(subject, target)
     if not subject.name:
         yield schema.NO_NAME.at(("metadata", "name"), "missing")
+    yield from barekeys.check(subject)
     if subject.obj is not None:
         told = {problem.path for problem in subject.problems if problem.rule is schema.MISSING_FIELD}
         for problem in _own(subject, subject.obj, target):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import (
+    barekeys,
     claims,
     claimstatus,
     classes,
@@ -34,6 +35,7 @@ from .rule import Rule
 
 _MODULES = (
     schema,
+    barekeys,
     flatrequests,
     names,
     limits,
