@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dra_plan.documents.capacity import CopiedOwner
     from dra_plan.documents.selectors import DeviceMatch
 
-CUT_SHORT = "a search was cut short (--max-steps, --timeout)"
+CUT_SHORT = "a search was cut short (--max-steps)"
 """Why something is undecided."""
 
 NAMES = 4

@@ -78,7 +78,10 @@ def _room(document: CapacityDocument) -> str:
         return f"Room for {_copies(items[0])}"
     room = sum(item.scheduled.copies > 0 for item in items)
     noun = "pods" if all(item.owner.kind == "Pod" for item in items) else "workloads"
-    return f"Room for copies of {room} of {len(items)} {noun}{', each on its own' if document.mix is UNSET else ''}"
+    least = capacity.at_least(items) if room < len(items) else ""
+    return (
+        f"Room for copies of {least}{room} of {len(items)} {noun}{', each on its own' if document.mix is UNSET else ''}"
+    )
 
 
 def _copies(item: OwnerCapacity) -> str:

@@ -46,6 +46,8 @@ def fill_diff(made: Page, answer: ClusterDiff, scenes: list[Scene]) -> None:
         marks = [
             picks.marks(side.get(text.claim_set_name(one), {}), at) for side, at in zip(answers, scenes, strict=True)
         ]
+        if one.change == "Undecided":
+            marks = [{} for _ in marks]  # the picture would show what a longer search finds
         alone = structs.replace(document, claim_sets=[one], pods=[], pools=[], held_devices=[], selectors=[])
         _add(made, text.claim_set_name(one), one, alone, marks)
     for pod in document.pods:

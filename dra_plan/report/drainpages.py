@@ -99,6 +99,7 @@ def _add_all(made: Page, document: DrainsDocument, drawn: Scene | None) -> None:
                 Segment(len(node.lost), picks.BAD, f"{len(node.lost)} without a place"),
                 Segment(len(node.gone), picks.OTHER, f"{len(node.gone)} gone"),
                 Segment(node.moved, picks.GOOD, f"{node.moved} moved"),
+                Segment(len(node.undecided), picks.OTHER, f"{len(node.undecided)} undecided"),
             ],
         )
         for node in document.nodes[:MOST_NODES]

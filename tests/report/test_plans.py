@@ -183,3 +183,21 @@ def test_capacity_draws_what_is_stranded_and_says_why() -> None:
     assert "1 in use, 1 (taint gpu.nvidia.com/xid=79:NoExecute), 6 stranded (6 " in page.text
     pieces = [a["class"] for tag, a in page.elements if tag == "rect" and "piece" in (a.get("class") or "")]
     assert pieces == ["piece other", "piece other", "piece bad", "piece bad"]
+
+
+def test_what_was_not_decided_is_not_drawn_as_if_it_were() -> None:
+    cluster = _load("quickstart")
+    drains = read(cluster.page(cluster.drain_each(max_steps=1)))
+    assert ("each node in turn", "undecided") in _picks(drains)
+    assert not [name for name, word in _picks(drains) if word == "nothing is lost"]
+    changed = read(cluster.page(cluster.diff(cluster.cordon("cpu-a"), max_steps=1)))
+    undecided = [pick for pick in changed.data["picks"] if pick["word"] == "Undecided"]
+    assert [pick["name"] for pick in undecided][:1] == ["pod/default/train"]
+    assert undecided[0]["marks"] == [{}, {}]
+    room = read(cluster.page(cluster.capacity("deploy/serve", max_steps=1)))
+    assert [word for _, word in _picks(room)] == ["at least 0 copies"]
+
+
+def test_growth_says_that_ties_decided() -> None:
+    cluster = _load("quickstart")
+    assert "1 new node for 1 pod more in this order of nodes" in cluster.page(cluster.grow(like="gpu-b"))
