@@ -30,7 +30,7 @@ class ScheduledPod(DocumentPart, frozen=True, kw_only=True):
         Meta(
             description="Bound: has its node. Waiting: on its way, something outside has to happen first. "
             "Unschedulable: rejected. Error: the attempt broke off. Gated: never entered the queue. "
-            "Skipped: left alone. Undecided: the time ran out before it was tried, or tried again."
+            "Skipped: left alone. Undecided: the steps of a search ran out, or the time before it was tried (again)."
         ),
     ]
     node_name: str | None

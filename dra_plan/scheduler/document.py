@@ -49,7 +49,7 @@ def _pod(record: PodRecord, undecided: list[str]) -> ScheduledPod:
     return ScheduledPod(
         namespace=record.pod.metadata.namespace,
         name=record.pod.metadata.name,
-        outcome=record.outcome,
+        outcome="Undecided" if undecided and not record.node else record.outcome,
         node_name=record.node or None,
         message=record.message or None,
         reason=record.reason if record.message else "",

@@ -72,3 +72,4 @@ def test_of_pods_that_are_alike_each_is_undecided() -> None:
     objects = [*gpus("a"), template("one"), *(pod(name, templates={"gpu": "one"}) for name in ("first", "second"))]
     found = plan(objects, max_steps=1)
     assert [entry["undecidedNodes"] for entry in found["pods"]] == [["a"], ["a"]]
+    assert {entry["outcome"] for entry in found["pods"]} == {"Undecided"}
