@@ -12,8 +12,10 @@ PAGE = Path(__file__).parents[2] / "docs" / "quirks.md"
 INTRODUCTION = """# Known defects of Kubernetes, and what this tool does about them
 
 With `--quirks upstream` (the default) the answer is the release's own, defects included. Where one of these
-changes the answer on your input, a warning `upstream-defect` names it and says what the API promises instead.
-`--quirks fixed` gives the answer without them. A defect that a release does not have is not reproduced for it.
+changes the answer on your input, `allocate`, `explain` and `diff` name it (warning `upstream-defect`) and say what the
+API promises instead; `schedule`, `capacity`, `grow` and `place` have the defects and do not tell which of them
+mattered. `--quirks fixed` gives the answer without them. A defect that a release does not have is not reproduced for
+it.
 
 Began: the first recorded release that has it; what began with the oldest one may be older. Ended: the first recorded
 release without it; `-` where the newest still has it. Recorded are RECORDED.
