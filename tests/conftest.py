@@ -1,5 +1,6 @@
 """What tests of all folders share: texts kept in files (golden texts), which `make golden` writes anew; settings."""
 
+import gc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -51,3 +52,9 @@ def golden(updating: bool) -> Golden:
         assert text == path.read_text(encoding="utf-8")
 
     return check
+
+
+@pytest.fixture(autouse=True)
+def what_was_there_before_is_not_collected() -> None:
+    """Collections look at what the test has made: its processor time does not depend on the tests before it."""
+    gc.freeze()
