@@ -33,7 +33,7 @@ def schedule_document(
     return ScheduleDocument(
         target=answer_target(outcome.target),
         api_server=outcome.api_server,
-        pods=[_pod(record, outcome.undecided.get(record.pod.key, [])) for record in outcome.pods],
+        pods=[_pod(record, outcome) for record in outcome.pods],
         pod_groups=[_group(group) for group in outcome.groups],
         claims=[_claim(claim) for claim in outcome.claims],
         volumes=outcome.volumes,
@@ -45,11 +45,12 @@ def schedule_document(
     )
 
 
-def _pod(record: PodRecord, undecided: list[str]) -> ScheduledPod:
+def _pod(record: PodRecord, result: SimulationResult) -> ScheduledPod:
+    is_undecided = result.is_undecided(record)
     return ScheduledPod(
         namespace=record.pod.metadata.namespace,
         name=record.pod.metadata.name,
-        outcome="Undecided" if undecided and not record.node else record.outcome,
+        outcome="Undecided" if is_undecided else record.outcome,
         node_name=record.node or None,
         message=record.message or None,
         reason=record.reason if record.message else "",
@@ -57,7 +58,7 @@ def _pod(record: PodRecord, undecided: list[str]) -> ScheduledPod:
         waiting=record.waiting,
         best_nodes=list(record.best) if len(record.best) > 1 else [],
         errors=record.fatal,
-        undecided_nodes=list(dict.fromkeys(undecided)) if not record.node else [],
+        undecided_nodes=list(dict.fromkeys(result.undecided.get(record.pod.key, ()))) if is_undecided else [],
         attempts=record.attempts,
         node_allocatable=record.node_allocatable,
     )
