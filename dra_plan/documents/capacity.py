@@ -41,6 +41,14 @@ class CopyObstacle(DocumentPart, frozen=True, kw_only=True):
     """One reason why nodes take no more copies. A node may have several."""
 
     plugin: Text
+    kind: Annotated[
+        str,
+        one_of("Resource", "Devices", "Other"),
+        Meta(description="What is lacking: a resource of the node, devices for the claims, or something else."),
+    ]
+    resource: Annotated[
+        str, Meta(description="The resource that is short; `pods` where the node takes no more pods.")
+    ] = ""
     message: Annotated[str, Meta(description="The scheduler's words.")]
     nodes_with_copies: Annotated[Amount, Meta(description="Of the nodes that hold copies.")]
     other_nodes: Annotated[Amount, Meta(description="Of the nodes that hold none.")]

@@ -29,10 +29,6 @@ MOST_PROFILES = 8
 
 _LEFT_ALONE = "; what its own pods have was left to them"
 
-_INSUFFICIENT = "Insufficient "
-_DEVICES = "DynamicResources"
-_NO_DEVICES = "cannot allocate all claims"
-
 
 def possible(of: PossibleCopies | None) -> str:
     """`7` if that is exact, else both bounds; nothing if it was not sought."""
@@ -102,9 +98,9 @@ def runs_out(of: NextCopy) -> str:
 
 def _thing(of: CopyObstacle, told: NextCopy) -> str:
     """What is lacking, in a few words."""
-    if of.need:
-        return "pods" if of.message == "Too many pods" else of.message.removeprefix(_INSUFFICIENT)
-    if not _is_about_devices(of):
+    if of.kind == "Resource":
+        return of.resource
+    if of.kind != "Devices":
         return of.message
     leading = told.ran_out or told.leading
     if leading and leading[0].code == "in-use" and told.in_use:
@@ -112,10 +108,6 @@ def _thing(of: CopyObstacle, told: NextCopy) -> str:
         drivers = {one.driver: [each for each in used if each.driver == one.driver] for one in used}
         return ", ".join(map(_models, drivers.values()))
     return f"devices: {leading_words.phrase(leading[0])}" if leading else "devices"
-
-
-def _is_about_devices(of: CopyObstacle) -> bool:
-    return of.plugin == _DEVICES and of.message == _NO_DEVICES
 
 
 def _models(of: list[DevicesInUse]) -> str:
@@ -140,7 +132,7 @@ def lines(of: NextCopy) -> Iterator[str]:
     """What is in the way of one more, and what would help, each on a line."""
     for one in of.obstacles[:MOST_OBSTACLES]:
         yield f"  In the way of one more: {_obstacle(one)}"
-        if _is_about_devices(one):
+        if one.kind == "Devices":
             yield from (f"    {line}" for line in _devices(of))
     if len(of.obstacles) > MOST_OBSTACLES:
         yield f"  and {counted(len(of.obstacles) - MOST_OBSTACLES, 'more reason')}"
@@ -152,10 +144,9 @@ def lines(of: NextCopy) -> Iterator[str]:
 
 def _obstacle(of: CopyObstacle) -> str:
     """`cpu on 3 nodes with copies and 2 others: 4 needed, at most 2 left`."""
-    if of.need:
-        name = "pods" if of.message == "Too many pods" else of.message.removeprefix(_INSUFFICIENT)
-        return f"{name} {_where(of)}: {of.need} needed, {of.left} left{' at most' if _nodes(of) > 1 else ''}"
-    return f"{'devices' if _is_about_devices(of) else of.message} {_where(of)}"
+    if of.kind == "Resource":
+        return f"{of.resource} {_where(of)}: {of.need} needed, {of.left} left{' at most' if _nodes(of) > 1 else ''}"
+    return f"{'devices' if of.kind == 'Devices' else of.message} {_where(of)}"
 
 
 def _nodes(of: CopyObstacle) -> int:
@@ -173,7 +164,7 @@ def _where(of: CopyObstacle) -> str:
 def _devices(of: NextCopy) -> Iterator[str]:
     """What was found out about the nodes that refuse devices."""
     if of.leading:
-        refusing = sum(_nodes(one) for one in of.obstacles if _is_about_devices(one))
+        refusing = sum(_nodes(one) for one in of.obstacles if one.kind == "Devices")
         some = of.looked_at < refusing
         where = f"{of.looked_at:,} of these {refusing:,} nodes looked at" if some else f"of {counted(refusing, 'node')}"
         told = [f"{leading_words.cell(one)} on {one.nodes}" for one in of.leading[: leading_words.MOST]]

@@ -14,10 +14,6 @@ from .columns import Paragraph, Part, Screen, Table
 from .explain_words import counted, listed
 from .formats import Formats
 
-_INSUFFICIENT = "Insufficient "
-_TOO_MANY_PODS = "Too many pods"
-_NO_DEVICES = "cannot allocate all claims"
-
 
 def table(document: PlacementDocument, _screen: Screen | None) -> list[Part]:
     """The verdict, then the placement or the proof that there is none."""
@@ -92,10 +88,9 @@ def _in_the_way(proof: ImpossibilityProof) -> Iterator[str]:
 
 def _obstacle(of: CopyObstacle, told: NextCopy) -> Iterator[str]:
     nodes = counted(of.nodes_with_copies + of.other_nodes, "node")
-    if of.need:
-        name = "pods" if of.message == _TOO_MANY_PODS else of.message.removeprefix(_INSUFFICIENT)
-        yield f"{name} on {nodes}: {of.need} needed, {of.left} left at most"
-    elif of.message == _NO_DEVICES and told.leading:
+    if of.kind == "Resource":
+        yield f"{of.resource} on {nodes}: {of.need} needed, {of.left} left at most"
+    elif of.kind == "Devices" and told.leading:
         reasons = [f"{leading_words.cell(one)} on {one.nodes}" for one in told.leading[: leading_words.MOST]]
         yield f"devices on {nodes}: {', '.join(reasons)}"
 

@@ -13,11 +13,11 @@ from dra_plan.allocator.pools import device_is_on
 from dra_plan.allocator.requests import Want
 from dra_plan.allocator.state import AllocatedState
 from dra_plan.api.core import Node
-from dra_plan.claimsets.sets import CANNOT_ALLOCATE
 from dra_plan.documents.fleet import FleetFigures, IdleDevices, StrandedFor, WithheldDevices
 from dra_plan.planner import partitions
 from dra_plan.planner.partitions import DeviceKind
 from dra_plan.planner.pool_remainder import PoolRemainder
+from dra_plan.scheduler.obstacles import NoDevices
 from dra_plan.scheduler.refusals import Refusals
 
 _Cause = tuple[str, str]
@@ -204,7 +204,7 @@ def _still_idle(view: View, seen: _SeenPool) -> list[PoolDevice]:
 def _besides_devices(refusals: Refusals, node: str) -> str:
     """What else than devices is in the way on a node, in the scheduler's words; "" if nothing is."""
     reasons = (reason for status in refusals.of_nodes[node] for reason in status.reasons)
-    return next((reason for reason in reasons if reason != CANNOT_ALLOCATE), "")
+    return next((reason.text for reason in reasons if not isinstance(reason.about, NoDevices)), "")
 
 
 def _cause(device: PoolDevice, wants: Sequence[Want], in_the_way: Sequence[str]) -> _Cause:

@@ -15,9 +15,9 @@ from dra_plan.claimsets.sets import ClaimSet, Owner
 from dra_plan.documents.capacity import CopyObstacle, DevicesInUse, NextCopy
 from dra_plan.planner import partitions
 from dra_plan.scheduler import pluginnames
-from dra_plan.scheduler.nodeinfo import NodeInfo
+from dra_plan.scheduler.obstacles import NoDevices, Obstacle, ResourceShort
 from dra_plan.scheduler.podrecord import PodRecord
-from dra_plan.scheduler.podrequest import CPU, PODS
+from dra_plan.scheduler.podrequest import CPU
 from dra_plan.scheduler.refusals import Refusals
 from dra_plan.scheduler.simulation import Simulation
 from dra_plan.scheduler.status import Status
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
 MOST_NODES = 50
 """Nodes that are looked at closely."""
-
-_INSUFFICIENT = "Insufficient "
-_TOO_MANY_PODS = "Too many pods"
 
 
 def next_copy(
@@ -44,7 +41,7 @@ def next_copy(
 
     To give up what copies have is not suggested, nor claims, by key, that are the `own` ones of who is copied.
     """
-    obstacles = _obstacles(simulation, refused, found, copies)
+    obstacles = _obstacles(found, copies)
     closely = _to_look_at(simulation, found, copies)
     if not closely or not (found.claims or found.allocated):
         return NextCopy(obstacles=obstacles, looked_at=0, ran_out=[], leading=[], in_use=[], suggestions=[])
@@ -56,41 +53,38 @@ def next_copy(
 
 @dataclass
 class _Nodes:
-    """The nodes on which one reason is in the way."""
+    """The nodes on which one reason is in the way, with what it is about on each."""
 
-    nodes: list[str] = field(default_factory=list)
+    nodes: dict[str, Obstacle | None] = field(default_factory=dict)
     alone: list[str] = field(default_factory=list)
 
 
-def _obstacles(
-    simulation: Simulation, refused: PodRecord, found: Refusals, copies: Mapping[str, int]
-) -> list[CopyObstacle]:
+def _obstacles(found: Refusals, copies: Mapping[str, int]) -> list[CopyObstacle]:
     seen: dict[tuple[str, str], _Nodes] = {}
     for node, statuses in found.of_nodes.items():
         reasons = [(status.plugin, reason) for status in statuses for reason in status.reasons]
-        for reason in reasons:
-            known = seen.setdefault(reason, _Nodes())
-            known.nodes.append(node)
+        for plugin, reason in reasons:
+            known = seen.setdefault((plugin, reason.text), _Nodes())
+            known.nodes[node] = reason.about
             if len(reasons) == 1:
                 known.alone.append(node)
-    made = [_obstacle(simulation, refused, reason, where, copies) for reason, where in seen.items()]
+    made = [_obstacle(plugin, message, where, copies) for (plugin, message), where in seen.items()]
     return sorted(made, key=lambda one: (-one.nodes_with_copies, -one.other_nodes))
 
 
-def _obstacle(
-    simulation: Simulation, refused: PodRecord, reason: tuple[str, str], where: _Nodes, copies: Mapping[str, int]
-) -> CopyObstacle:
-    plugin, message = reason
+def _obstacle(plugin: str, message: str, where: _Nodes, copies: Mapping[str, int]) -> CopyObstacle:
     holding = sum(node in copies for node in where.nodes)
-    need, left = "", ""
-    if plugin == pluginnames.FIT:
-        nodes = simulation.cluster.nodes
-        resource = PODS if message == _TOO_MANY_PODS else message.removeprefix(_INSUFFICIENT)
-        asked = 1 if resource == PODS else simulation.cluster.info(refused.pod).requests.get(resource, 0)
-        most = max(_left(nodes[name], resource) for name in where.alone or where.nodes)
-        need, left = _amount(resource, asked), _amount(resource, most)
+    kind, resource, need, left = "Other", "", "", ""
+    match next(iter(where.nodes.values())):
+        case ResourceShort(resource, asked):
+            most = max(_left(where.nodes[name]) for name in where.alone or where.nodes)
+            kind, need, left = "Resource", _amount(resource, asked), _amount(resource, most)
+        case NoDevices():
+            kind = "Devices"
     return CopyObstacle(
         plugin=plugin,
+        kind=kind,
+        resource=resource,
         message=message,
         nodes_with_copies=holding,
         other_nodes=len(where.nodes) - holding,
@@ -100,10 +94,8 @@ def _obstacle(
     )
 
 
-def _left(node: NodeInfo, resource: str) -> int:
-    if resource == PODS:
-        return max(0, node.allowed_pods - len(node.pods))
-    return max(0, node.allocatable.get(resource, 0) - node.requested.get(resource, 0))
+def _left(obstacle: Obstacle | None) -> int:
+    return obstacle.left if isinstance(obstacle, ResourceShort) else 0
 
 
 def _amount(resource: str, number: int) -> str:

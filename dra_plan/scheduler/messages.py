@@ -17,9 +17,7 @@ def fit_error(total: int, statuses: Mapping[str, Status], *, pre_filter: str = "
     if pre_filter:
         text += f" {pre_filter}."
     else:
-        counts: Counter[str] = Counter()
-        for status in statuses.values():
-            counts.update(status.reasons)
+        counts = Counter([reason.text for status in statuses.values() for reason in status.reasons])
         reasons = sorted(f"{count} {reason}" for reason, count in counts.items())
         if reasons:
             text += f" {', '.join(reasons)}."

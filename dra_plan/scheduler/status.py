@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TypeGuard
+from functools import lru_cache
+from typing import NamedTuple, TypeGuard
+
+from .obstacles import Obstacle, ResourceShort
 
 
 class Code(IntEnum):
@@ -26,14 +29,26 @@ class Code(IntEnum):
 _REJECTIONS = frozenset({Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.PENDING})
 
 
+class Reason(NamedTuple):
+    """One reason of a status: its text, as Kubernetes has it, and what it is `about` where the plugin knows that."""
+
+    text: str
+    about: Obstacle | None = None
+
+
 class Status:
-    """A code, its reasons, and the name of the plugin that gave it (filled in by the framework)."""
+    """A code, its reasons, and the name of the plugin that gave it (filled in by the framework).
+
+    A reason that is given as plain text becomes one that is about nothing known.
+    """
 
     __slots__ = ("code", "plugin", "reasons")
 
-    def __init__(self, code: Code, *reasons: str, plugin: str = "") -> None:
+    def __init__(self, code: Code, *reasons: Reason | str, plugin: str = "") -> None:
         self.code = code
-        self.reasons = reasons
+        self.reasons: tuple[Reason, ...] = ()
+        if reasons:
+            self.reasons = tuple([reason if isinstance(reason, Reason) else Reason(reason) for reason in reasons])
         self.plugin = plugin
 
     def __repr__(self) -> str:
@@ -50,7 +65,7 @@ class Status:
     @property
     def message(self) -> str:
         """All reasons, joined as Kubernetes joins them."""
-        return ", ".join(self.reasons)
+        return ", ".join([reason.text for reason in self.reasons])
 
     @property
     def rejected(self) -> bool:
@@ -59,7 +74,11 @@ class Status:
 
     def by(self, plugin: str) -> Status:
         """The same status with the plugin's name, unless it has one already."""
-        return self if self.plugin else Status(self.code, *self.reasons, plugin=plugin)
+        if self.plugin:
+            return self
+        named = Status(self.code, plugin=plugin)
+        named.reasons = self.reasons
+        return named
 
 
 def error(message: str) -> Status:
@@ -67,14 +86,20 @@ def error(message: str) -> Status:
     return Status(Code.ERROR, message)
 
 
-def unschedulable(*reasons: str) -> Status:
+def unschedulable(*reasons: Reason | str) -> Status:
     """A rejection that preemption may cure."""
     return Status(Code.UNSCHEDULABLE, *reasons)
 
 
-def unresolvable(*reasons: str) -> Status:
+def unresolvable(*reasons: Reason | str) -> Status:
     """A rejection that preemption can't cure."""
     return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, *reasons)
+
+
+@lru_cache(maxsize=4096)  # many nodes have as much left
+def insufficient(resource: str, asked: int, left: int) -> Reason:
+    """`Insufficient cpu`: the reason of NodeResourcesFit, and of devices that take node resources."""
+    return Reason(f"Insufficient {resource}", ResourceShort(resource, asked, max(0, left)))
 
 
 SKIP = Status(Code.SKIP)

@@ -36,9 +36,19 @@ def test_of_a_resource_it_is_told_what_is_left() -> None:
     [cpu, devices] = found["obstacles"]
     assert (cpu["message"], cpu["need"], cpu["left"], cpu["alone"]) == ("Insufficient cpu", "3", "2", 1)
     assert (devices["nodesWithCopies"], devices["otherNodes"]) == (0, 1)
+    assert [(one["kind"], one.get("resource")) for one in (cpu, devices)] == [("Resource", "cpu"), ("Devices", None)]
     full = [placed(f"p{number}", "a", cpu="0", memory="0") for number in range(3)]
     found = next_copy([node("a", pods="3"), *full], pod("one-more", memory="1Mi"))
     assert [(one["message"], one["need"], one["left"]) for one in found["obstacles"]] == [("Too many pods", "1", "0")]
+    assert [one["resource"] for one in found["obstacles"]] == ["pods"]
+
+
+def test_what_is_neither_a_resource_nor_devices_is_told_in_the_schedulers_words() -> None:
+    """A driver may call its resource as it likes: nothing is taken from the text."""
+    cordoned = node("a") | {"spec": {"unschedulable": True}}
+    found = next_copy([cordoned], pod("wants"))
+    assert [(one["kind"], one["message"]) for one in found["obstacles"]] == [("Other", "node(s) were unschedulable")]
+    assert "need" not in found["obstacles"][0]
 
 
 def test_of_devices_it_is_told_which_are_in_use() -> None:

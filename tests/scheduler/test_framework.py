@@ -13,9 +13,20 @@ from dra_plan.scheduler.framework import (
     Plugin,
     PreFilterResult,
 )
+from dra_plan.scheduler.obstacles import ResourceShort
 from dra_plan.scheduler.registry import Registry
 from dra_plan.scheduler.simulate import simulate
-from dra_plan.scheduler.status import SKIP, Code, Status, error, is_skip, succeeded, unresolvable, unschedulable
+from dra_plan.scheduler.status import (
+    SKIP,
+    Code,
+    Status,
+    error,
+    insufficient,
+    is_skip,
+    succeeded,
+    unresolvable,
+    unschedulable,
+)
 from dra_plan.scheduler.waiting import WaitingPod, WaitingPods, duration
 
 from . import build
@@ -94,6 +105,12 @@ def test_status_joins_reasons_and_keeps_the_first_plugin():
     assert unresolvable("x") == Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "x")
     assert "UNSCHEDULABLE_AND_UNRESOLVABLE" in repr(unresolvable("x"))
     assert len({unresolvable("x"), unresolvable("x")}) == 1
+
+
+def test_a_reason_keeps_what_it_is_about():
+    status = unschedulable("plain", insufficient("cpu", 3000, -500)).by("NodeResourcesFit")
+    assert status.message == "plain, Insufficient cpu"
+    assert [reason.about for reason in status.reasons] == [None, ResourceShort("cpu", 3000, 0)]
 
 
 # Registry

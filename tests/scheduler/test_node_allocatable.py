@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dra_plan import schedule
+from dra_plan import Cluster, schedule
 from dra_plan.scheduler.laterstate import advance
 from dra_plan.scheduler.simulate import simulate
 
@@ -234,3 +234,11 @@ def test_an_eviction_for_a_device_does_not_wake_the_pod() -> None:
     )
     assert [entry["pod"] for entry in document["evictions"]] == ["default/r"]
     assert message(document, "p") == "0/1 nodes are available: 1 Insufficient cpu."
+
+
+def test_capacity_says_what_of_the_node_is_short_for_a_device() -> None:
+    objects = [device_class(), node("n", cpu="4"), mapped("n", "d", cpu={"allocationMultiplier": "6"}), claim("a")]
+    [item] = Cluster.of(objects, feature_gates=ON).capacity(using("p", "a")).to_dict()["items"]
+    [short] = item["nextCopy"]["obstacles"]
+    assert (short["plugin"], short["kind"], short["resource"]) == ("DynamicResources", "Resource", "cpu")
+    assert (short["message"], short["need"], short["left"]) == ("Insufficient cpu", "7", "4")

@@ -21,7 +21,7 @@ from dra_plan.api.resource import (
 from dra_plan.claimsets.podclaims import claim_name
 from dra_plan.scheduler.nodeinfo import NodeInfo
 from dra_plan.scheduler.podrequest import CPU, EPHEMERAL, MEMORY, exact_requests, pod_requests
-from dra_plan.scheduler.status import Code, Status, error, unresolvable
+from dra_plan.scheduler.status import Code, Status, error, insufficient, unresolvable
 
 Mappings = Mapping[str, NodeAllocatableResourceMapping]
 
@@ -131,16 +131,13 @@ def _fits(pod: Pod, node: NodeInfo, entries: Sequence[NodeAllocatableResourceCla
     """As NodeResourcesFit, for the resources that devices can stand for."""
     demand = pod_requests(pod, claimed=entries)
     pages = sorted(name for name in demand if name.startswith("hugepages-"))
-    short = [
-        name
-        for name in (*_FIRST, *pages)
-        if 0 < demand.get(name, 0) > node.allocatable.get(name, 0) - node.requested.get(name, 0)
-    ]
+    left = {name: node.allocatable.get(name, 0) - node.requested.get(name, 0) for name in (*_FIRST, *pages)}
+    short = [name for name, free in left.items() if 0 < demand.get(name, 0) > free]
     if not short:
         return None
     hopeless = any(demand[name] > node.allocatable.get(name, 0) for name in short)
     code = Code.UNSCHEDULABLE_AND_UNRESOLVABLE if hopeless else Code.UNSCHEDULABLE
-    return Status(code, *(f"Insufficient {name}" for name in short))
+    return Status(code, *(insufficient(name, demand[name], left[name]) for name in short))
 
 
 def used_elsewhere(pod: Pod, claims: Iterable[ResourceClaim], node: NodeInfo) -> Status | None:

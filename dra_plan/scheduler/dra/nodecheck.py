@@ -14,7 +14,8 @@ from dra_plan.claimsets.sets import CANNOT_ALLOCATE, NOT_AVAILABLE, is_in_reach
 from dra_plan.scheduler import pluginnames
 from dra_plan.scheduler.handle import Handle
 from dra_plan.scheduler.nodeinfo import NodeInfo
-from dra_plan.scheduler.status import Status, error, unresolvable
+from dra_plan.scheduler.obstacles import NoDevices
+from dra_plan.scheduler.status import Reason, Status, error, unresolvable
 
 from . import conditions
 from .extended import served_names, special_requests, with_requests
@@ -23,7 +24,7 @@ from .state import NodeAnswer, PodState
 
 UNAVAILABLE = unresolvable(NOT_AVAILABLE).by(pluginnames.DYNAMIC_RESOURCES)
 """An allocated claim can't be used on the node. Known again as the object that it is."""
-_NO_DEVICES = unresolvable(CANNOT_ALLOCATE)
+_NO_DEVICES = unresolvable(Reason(CANNOT_ALLOCATE, NoDevices()))
 _LEFTOVER = unresolvable("cannot schedule extended resource claim")
 _CANNOT_FIT = unresolvable("cannot fit resource")
 _MOST_LOOKS = 64

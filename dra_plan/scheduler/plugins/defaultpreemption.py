@@ -20,6 +20,7 @@ from dra_plan.scheduler.status import Code, Status, error, unresolvable, unsched
 from dra_plan.scheduler.victims import Candidate, best_candidate
 
 _EVICTED = "PreemptionByScheduler"
+_NO_HELP = unresolvable(NOT_HELPFUL)
 
 
 class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
@@ -73,7 +74,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
             return None, error(broken.message)
         if not candidates:
             others = len(cluster.nodes) - len(failed)
-            absent = {f"\x00{index}": unresolvable(NOT_HELPFUL) for index in range(others)}
+            absent = dict.fromkeys((f"\x00{index}" for index in range(others)), _NO_HELP)
             return NominatingInfo(""), unschedulable(fit_error(len(cluster.nodes), {**failed, **absent}))
         try:
             candidates = self._ask_extenders(pod, candidates)

@@ -20,12 +20,13 @@ from dra_plan.scheduler.framework import (
 )
 from dra_plan.scheduler.handle import Handle
 from dra_plan.scheduler.nodeinfo import NodeInfo
-from dra_plan.scheduler.podrequest import amounts, is_extended, pod_requests
-from dra_plan.scheduler.status import Code, Status
+from dra_plan.scheduler.obstacles import ResourceShort
+from dra_plan.scheduler.podrequest import PODS, amounts, is_extended, pod_requests
+from dra_plan.scheduler.status import Code, Reason, Status, insufficient
 
 from .allocation import Strategy, usage
 
-_TOO_MANY = "Too many pods"
+_TOO_MANY = Reason("Too many pods", ResourceShort(PODS, 1, 0))
 
 
 class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensions):
@@ -78,11 +79,12 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         requested, allocatable = node.requested, node.allocatable
         for name, (value, mapped) in wanted.requests.items():
             room = allocatable.get(name, 0)
-            if value <= room - requested.get(name, 0):
+            left = room - requested.get(name, 0)
+            if value <= left:
                 continue
             if is_served(room, mapped=mapped):
                 continue  # devices will serve it
-            reasons.append(f"Insufficient {name}")
+            reasons.append(insufficient(name, value, left))
             hopeless = hopeless or value > room
         if not reasons:
             return None

@@ -14,7 +14,7 @@ from dra_plan.scheduler.framework import (
 )
 from dra_plan.scheduler.handle import TrialFilter
 from dra_plan.scheduler.nodeinfo import NodeInfo, PodInfo
-from dra_plan.scheduler.status import Code, Status, error, failed, is_skip, succeeded, unresolvable
+from dra_plan.scheduler.status import Code, Reason, Status, error, failed, is_skip, succeeded, unresolvable
 
 from .plugins import Guard, PluginPanicError, ProfilePlugins
 
@@ -135,7 +135,7 @@ class FilterPhase(ProfilePlugins, TrialFilter):
     def _post_filter(
         self, state: CycleState, pod: Pod, statuses: Mapping[str, Status]
     ) -> tuple[NominatingInfo | None, Status | None]:
-        reasons: list[str] = []
+        reasons: list[Reason] = []
         rejected_by = ""
         nomination: NominatingInfo | None = None
         for plugin in self._at_post_filter:
