@@ -31,7 +31,7 @@ from dra_plan.arguments import (
     truth,
     whole_number,
 )
-from dra_plan.documents.base import AppliedEdit, PrintedDocument
+from dra_plan.documents.base import AppliedEdit
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.question import Progress
 from dra_plan.planner.release_choice import AskedRelease
@@ -57,15 +57,6 @@ if TYPE_CHECKING:
 
 
 A = TypeVar("A", bound=PrintedAnswer[Any])
-
-
-def _as_text(document: PrintedDocument) -> str:
-    from dra_plan.output.default_format import text
-
-    return text(document)
-
-
-PrintedAnswer.as_text = staticmethod(_as_text)
 
 
 class Cluster:

@@ -29,7 +29,8 @@ class Outcome(enum.Enum):
 class NodeOutcome(msgspec.Struct, frozen=True):
     """The answer for one node: the allocations in claim order if it fits, upstream's error text if there is one.
 
-    `sighted` names the known defects that the answer may owe something to; `error` is what ended it, if anything.
+    `sighted` names the known defects that the answer may owe something to; `error` is what ended it, if anything. The
+    allocator sets no `out_of_reach`: whoever knows of allocated claims says there that one can't be used on the node.
     """
 
     node: str
@@ -39,6 +40,7 @@ class NodeOutcome(msgspec.Struct, frozen=True):
     steps: int = 0
     sighted: frozenset[Quirk] = NOTHING_SIGHTED
     error: AllocationError | NodeAllocationError | None = None
+    out_of_reach: bool = False
 
     def __repr__(self) -> str:
         return f"<NodeOutcome on {self.node}: {self.outcome.value}>"
@@ -58,18 +60,27 @@ def unpack(packed: bytes) -> tuple[NodeOutcome, ...]:
     """The answers again."""
     return tuple(
         [
-            NodeOutcome(node, outcome, given, message, steps, frozenset(sighted) if sighted else NOTHING_SIGHTED)
-            for node, outcome, given, message, steps, sighted in _decode(packed)
+            NodeOutcome(
+                node,
+                outcome,
+                given,
+                message,
+                steps,
+                frozenset(sighted) if sighted else NOTHING_SIGHTED,
+                out_of_reach=out_of_reach,
+            )
+            for node, outcome, given, message, steps, sighted, out_of_reach in _decode(packed)
         ]
     )
 
 
-_Values = tuple[str, Outcome, list[AllocationResult], str, int, list[Quirk]]
+_Values = tuple[str, Outcome, list[AllocationResult], str, int, list[Quirk], bool]
 
 
 def _values(answer: NodeOutcome) -> _Values:
     given, sighted = answer.allocations, answer.sighted
-    return answer.node, answer.outcome, [*given], answer.message, answer.steps, sorted(sighted) if sighted else []
+    defects = sorted(sighted) if sighted else []
+    return answer.node, answer.outcome, [*given], answer.message, answer.steps, defects, answer.out_of_reach
 
 
 _encode = msgspec.msgpack.Encoder().encode

@@ -63,6 +63,9 @@ class PlannedNode(DocumentPart, frozen=True, kw_only=True):
         ),
     ]
     steps: Annotated[Amount, Meta(description="Search steps taken.")]
+    out_of_reach: Annotated[
+        bool, Meta(description="The claims would fit, but the node does not reach devices of one that has its devices.")
+    ] = False
     excluded_by: Annotated[
         list[NodeExclusion],
         Meta(description="What keeps the pod off the node, whatever becomes of its devices; such nodes do not fit."),

@@ -25,7 +25,7 @@ _REQUESTS: dict[str, FieldPath] = {
 def newest(question: Mending) -> Correction | None:
     """The object in the version that the problem names; None unless it stays the same object, to the last field."""
     subject, kind = question.subject, question.subject.kind
-    api_version = question.problem.suggestion.removeprefix("apiVersion: ")
+    api_version = question.problem.value
     version = api_version.rpartition("/")[2]
     if kind is None or version not in kind.versions or subject.value.get("apiVersion") is None:
         return None

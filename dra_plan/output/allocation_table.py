@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator
 
 from dra_plan.allocator import Outcome
-from dra_plan.claimsets.sets import CANNOT_ALLOCATE
 from dra_plan.documents.allocation import AllocationDocument, PlannedClaimSet, PlannedNode
 
 from . import alike_sets, exclusions, leading_words, names, text
@@ -99,7 +98,7 @@ def _others(groups: Groups) -> Table:
 
 def _says_more(node: PlannedNode) -> bool:
     """Whether there is more to say of a node than that nothing was found on it."""
-    return node.outcome is not Outcome.DOES_NOT_FIT or node.message != CANNOT_ALLOCATE or bool(node.reasons)
+    return node.outcome is not Outcome.DOES_NOT_FIT or node.out_of_reach or bool(node.reasons)
 
 
 def _excluded(groups: Groups) -> Table:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
+from dra_plan.scheduler.messages import NOT_HELPFUL
+
 _NO_HELP = re.compile(
-    r"(?: still not schedulable,)? preemption: 0/(\d+) nodes are available:"
-    r" \1 Preemption is not helpful for scheduling\.$"
+    rf"(?: still not schedulable,)? preemption: 0/(\d+) nodes are available: \1 {re.escape(NOT_HELPFUL)}\.$"
 )
 
 

@@ -1,15 +1,14 @@
 """What every answer can do: it is a document for programs, and a table for people.
 
-How documents are printed is not known here: `dra_plan.cluster` says it, which joins the planner and the output.
+How documents are printed is not known here. `str()` asks the output for it: the one import that goes up, when it runs.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from msgspec import structs
 
@@ -21,9 +20,6 @@ D_co = TypeVar("D_co", bound=PrintedDocument, covariant=True)
 @dataclass(frozen=True, kw_only=True, repr=False)
 class PrintedAnswer(ABC, Generic[D_co]):
     """An answer. `str()` is what the command prints by default; `repr()` is short."""
-
-    as_text: ClassVar[Callable[[PrintedDocument], str]]
-    """From a document to its table."""
 
     what_if: tuple[AppliedEdit, ...] = ()
     """What was changed about the cluster before it was asked."""
@@ -43,7 +39,9 @@ class PrintedAnswer(ABC, Generic[D_co]):
         return self.document.to_dict()
 
     def __str__(self) -> str:
-        return type(self).as_text(self.document)
+        from dra_plan.output.default_format import text
+
+        return text(self.document)
 
 
 def counted(number: int, noun: str) -> str:

@@ -102,5 +102,6 @@ def _planned(node: NodeOutcome, plan: ClaimSetPlan, claims: list[PlannedClaim], 
         claims=claims,
         reasons=reasons,
         steps=node.steps,
+        out_of_reach=node.out_of_reach,
         excluded_by=plan.excluded.get(node.node, _NOTHING),
     )

@@ -74,4 +74,6 @@ def _with_allocated(outcome: NodeOutcome, claim_set: ClaimSet, node: Node) -> No
     """Allocated claims of the set exclude nodes that their node selector does not match."""
     if outcome.outcome is not Outcome.FITS or not claim_set.out_of_reach(node):
         return outcome
-    return NodeOutcome(outcome.node, Outcome.DOES_NOT_FIT, message=NOT_AVAILABLE, steps=outcome.steps)
+    return NodeOutcome(
+        outcome.node, Outcome.DOES_NOT_FIT, message=NOT_AVAILABLE, steps=outcome.steps, out_of_reach=True
+    )

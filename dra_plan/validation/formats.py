@@ -22,8 +22,8 @@ SUBDOMAIN = "lower case letters, digits, '-' and '.', at most 253, each part sta
 POOL = "DNS subdomains separated by slashes, at most 253 characters"
 DRIVER = "a DNS subdomain of at most 63 characters"
 QUALIFIED = "an identifier of at most 32 letters, digits and '_', not starting with a digit, perhaps after DOMAIN/"
-LABEL_NAME = "label name: at most 63 letters, digits, '-', '_' and '.', perhaps after DOMAIN/"
-LABEL_VALUE = "label value: at most 63 letters, digits, '-', '_' and '.'"
+LABEL_NAME = "at most 63 letters, digits, '-', '_' and '.', perhaps after DOMAIN/"
+LABEL_VALUE = "at most 63 letters, digits, '-', '_' and '.'"
 
 
 def is_dns_label(text: str) -> bool:

@@ -137,16 +137,12 @@ def label_name(path: FieldPath, text: str, read: str | None = None) -> Iterator[
     """The key of a label, taint or condition; `read` is what the API server makes of it before it looks."""
     if not formats.is_label_name(text if read is None else read):
         yield replace(
-            BAD_LABEL.at(path, f"{shown(text)} is no {_label(text, formats.LABEL_NAME)}"), of_key=path[-1:] == (text,)
+            BAD_LABEL.at(path, f"{shown(text)} is no label name: {_why(text, formats.LABEL_NAME)}"),
+            of_key=path[-1:] == (text,),
         )
 
 
 def label_value(path: FieldPath, text: str) -> Iterator[Problem]:
     """The value of a label or taint."""
     if not formats.is_label_value(text):
-        yield BAD_LABEL.at(path, f"{shown(text)} is no {_label(text, formats.LABEL_VALUE)}")
-
-
-def _label(text: str, words: str) -> str:
-    noun, _, wanted = words.partition(": ")
-    return f"{noun}: {_why(text, wanted)}"
+        yield BAD_LABEL.at(path, f"{shown(text)} is no label value: {_why(text, formats.LABEL_VALUE)}")

@@ -69,10 +69,10 @@ def _expression(path: FieldPath, requirement: NodeSelectorRequirement) -> Iterat
     elif operator in ("Gt", "Lt") and len(values) != 1:
         yield NODE_SELECTOR.at(at, f"{count(len(values), 'value')}; {operator} takes exactly one")
     if label_key_problems(requirement.key):
-        yield NODE_SELECTOR.at((*path, "key"), f"{shown(requirement.key)} is no {formats.LABEL_NAME}")
+        yield NODE_SELECTOR.at((*path, "key"), f"{shown(requirement.key)} is no label name: {formats.LABEL_NAME}")
     for index, value in enumerate(values):
         if label_value_problems(value):
-            yield NODE_SELECTOR.at((*at, index), f"{shown(value)} is no {formats.LABEL_VALUE}")
+            yield NODE_SELECTOR.at((*at, index), f"{shown(value)} is no label value: {formats.LABEL_VALUE}")
         elif operator in ("Gt", "Lt") and not is_int64(value):
             yield UNREADABLE_SELECTOR.at((*at, index), f"{shown(value)} is no integer, as {operator} compares")
 

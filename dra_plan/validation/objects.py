@@ -86,13 +86,13 @@ def _version(subject: Subject, target: Target) -> Iterator[Problem]:
     if kind is None or (kind.group != _DRA and kind.name not in _SERVED):
         return
     served = _served(kind, target)
-    newest = f"apiVersion: {kind.group}/{served[0]}" if served else ""
+    newest = f"{kind.group}/{served[0]}" if served else ""
     if subject.version not in served:
         message = f"Kubernetes {target.version} does not serve {kind.group}/{subject.version} of {kind.name}"
-        yield schema.NOT_SERVED.at(("apiVersion",), message, newest)
+        yield schema.wrong_version(schema.NOT_SERVED, message, newest)
     elif kind.group == _DRA and subject.version != served[0]:
         message = f"{_DRA}/{subject.version} is deprecated, {_DRA}/{served[0]} replaces it"
-        yield schema.DEPRECATED.at(("apiVersion",), message, newest)
+        yield schema.wrong_version(schema.DEPRECATED, message, newest)
 
 
 def _served(kind: Kind, target: Target) -> tuple[str, ...]:

@@ -57,6 +57,8 @@ class Problem:
     """Where in the text of the field it shows, in characters; None for the field as a whole."""
     field: str = ""
     """What the API server calls the place, where that differs from the path."""
+    value: str = ""
+    """What the field should hold, where a fix has to know."""
 
     def called(self, field: str) -> Problem:
         """The same problem, whose place the API server calls so."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from dra_plan.api.go_text import go_quote
@@ -13,7 +14,7 @@ from dra_plan.manifests.kinds import Kind
 from dra_plan.manifests.paths import FieldPath, is_plain_key, pattern, render, value_at
 from dra_plan.manifests.places import Header
 
-from .rule import Problem, error, info, refused, warning
+from .rule import Problem, Rule, error, info, refused, warning
 from .words import nearest
 
 WRONG_TYPE = refused(
@@ -142,9 +143,12 @@ def header_problems(header: Header) -> Iterator[Problem]:
 
 def unknown_version(api_version: str, kind: Kind) -> Problem:
     """An apiVersion of a known group that was never published."""
-    return UNKNOWN_VERSION.at(
-        ("apiVersion",), f"there is no {api_version} of {kind.name}", f"apiVersion: {kind.api_version}"
-    )
+    return wrong_version(UNKNOWN_VERSION, f"there is no {api_version} of {kind.name}", kind.api_version)
+
+
+def wrong_version(rule: Rule, message: str, better: str) -> Problem:
+    """A problem with the apiVersion; `better` is the one to write, or empty."""
+    return replace(rule.at(("apiVersion",), message, f"apiVersion: {better}" if better else ""), value=better)
 
 
 def no_such_kind(api_version: str, kind: str) -> Iterator[Problem]:
@@ -153,8 +157,8 @@ def no_such_kind(api_version: str, kind: str) -> Iterator[Problem]:
     home = _HOMES.get(kind)
     elsewhere = home is not None and group in _GROUPS and group != home.group
     if (group == _DRA and kind not in _UNREAD) or api_version == _DRA or elsewhere:
-        suggestion = f"apiVersion: {home.api_version}" if home is not None else ""
-        yield UNKNOWN_VERSION.at(("apiVersion",), f"there is no {kind} in {api_version}", suggestion)
+        better = home.api_version if home is not None else ""
+        yield wrong_version(UNKNOWN_VERSION, f"there is no {kind} in {api_version}", better)
 
 
 def undecodable(reason: str) -> Problem:

@@ -89,7 +89,7 @@ def test_colours_are_for_terminals_that_want_them() -> None:
 
 @pytest.mark.parametrize("screen", [None, Screen(80, colour=True)])
 def test_names_from_manifests_cannot_steer_the_terminal(screen: Screen | None) -> None:
-    bad = documents.refused("node\x1b[2J\u202e", message="two\nlines\x07")
+    bad = documents.refused("node\x1b[2J\u202e", "NodeError", "two\nlines\x07")
     text = parse("table", allocation_table.FORMATS)(
         documents.typed(documents.plan(documents.claim_set("Pod/a/b", "DoesNotFit", bad))), screen
     )
