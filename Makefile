@@ -43,6 +43,7 @@ format: $(STAMP)
 lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/python -m scripts.names
+	$(BIN)/python -m scripts.texts
 
 types: $(STAMP)
 	$(BIN)/mypy

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from dra_plan.errors import UsageError
+
 
 class PoolID(NamedTuple):
     """A pool of a driver; prints as `DRIVER/POOL`."""
@@ -29,3 +31,12 @@ class DeviceID(NamedTuple):
     def pool_id(self) -> PoolID:
         """The device's pool."""
         return PoolID(self.driver, self.pool)
+
+
+def named_device(text: str) -> DeviceID:
+    """The device that DRIVER/POOL/DEVICE names; a pool's name may have slashes itself. UsageError for anything else."""
+    driver, _, rest = text.partition("/")
+    pool, _, device = rest.rpartition("/")
+    if not (driver and pool and device):
+        raise UsageError(f"--device: {text!r} is not DRIVER/POOL/DEVICE")
+    return DeviceID(driver, pool, device)

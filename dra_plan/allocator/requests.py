@@ -19,7 +19,7 @@ from dra_plan.api.resource import (
     ExactDeviceRequest,
     ResourceClaim,
 )
-from dra_plan.cel.errors import CelDeviceError
+from dra_plan.cel.errors import CelDeviceError, CelRuntimeError
 from dra_plan.releases import Rules, Target
 
 from . import constraints
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 RESULTS_LIMIT = 32
 """Devices that one claim may be given (`AllocationResultsMaxSize`)."""
 
-_MISSING_KEY = "no such key:"
 _ADVICE = (
     ". consider using CEL optional chaining (.? followed by orValue()) or guarding the check with has()"
     " for optional fields"
@@ -80,7 +79,8 @@ class SelectorCondition:
         code, kind = ("selector-compile", "compile") if device is None else ("selector-runtime", "runtime")
         owner = f"claim {self.claim}" if self.class_name is None else f"class {self.class_name}"
         place = f" on device {device.id}" if self.explains and device is not None else ""
-        advice = _ADVICE if self.explains and device is not None and _MISSING_KEY in str(error) else ""
+        lacks_key = isinstance(error, CelRuntimeError) and error.missing_key
+        advice = _ADVICE if self.explains and device is not None and lacks_key else ""
         text = f"{owner}: selector #{self.index}{place}: CEL {kind} error: {error}{advice}"
         cause = Cause(code, text, claim=self.claim, device_class=self.class_name or "")
         of_device = isinstance(error, CelDeviceError)

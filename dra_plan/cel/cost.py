@@ -20,8 +20,8 @@ from dra_plan.cel.values import (
     size_of,
 )
 
-LIMIT = 1_000_000
-"""An evaluation that costs more ends in an error."""
+COST_LIMIT = 1_000_000
+"""An evaluation that costs more ends in an error, and the API server refuses what may cost more by its estimate."""
 
 LIST_COST, MAP_COST, MESSAGE_COST = 10, 30, 40
 

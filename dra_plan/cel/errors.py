@@ -19,10 +19,12 @@ class CelCompileError(CelError):
 class CelRuntimeError(CelError):
     """An evaluation that ended in an error: no such key, overflow, cost limit passed, a result that is no bool.
 
-    `cost` is what had been spent by then, as upstream counts it; 0 where nothing was evaluated.
+    `cost` is what had been spent by then, as upstream counts it; 0 where nothing was evaluated. `missing_key` says that
+    the device has no attribute or capacity of that name, or another map no such key.
     """
 
     cost: int = 0
+    missing_key: bool = False
 
 
 class CelDeviceError(CelRuntimeError):

@@ -6,6 +6,7 @@ from typing import NoReturn
 
 from dra_plan.cel.ast import Call, Const, Expr, List, Map
 from dra_plan.cel.checked import Checked
+from dra_plan.cel.library.text_format import BINARY, DECIMAL, HEXADECIMAL, OCTAL, refusal, unrecognized
 from dra_plan.cel.source import Issue
 from dra_plan.cel.walk import nodes
 
@@ -27,13 +28,13 @@ _FORMATTED = (
 _TEXT = "strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps"
 _CLAUSES: dict[str, tuple[Sequence[str], str]] = {
     "s": (_FORMATTED, f"string clause can only be used on {_TEXT}"),
-    "d": (("int", "uint"), "decimal clause can only be used on integers"),
+    "d": (("int", "uint"), DECIMAL),
     "f": (("double", "string"), "fixed-point clause can only be used on doubles"),
     "e": (("double", "string"), "scientific clause can only be used on doubles"),
-    "b": (("int", "uint", "bool"), "only integers and bools can be formatted as binary"),
-    "x": (("int", "uint", "string", "bytes"), "only integers, byte buffers, and strings can be formatted as hex"),
-    "X": (("int", "uint", "string", "bytes"), "only integers, byte buffers, and strings can be formatted as hex"),
-    "o": (("int", "uint"), "octal clause can only be used on integers"),
+    "b": (("int", "uint", "bool"), BINARY),
+    "x": (("int", "uint", "string", "bytes"), HEXADECIMAL),
+    "X": (("int", "uint", "string", "bytes"), HEXADECIMAL),
+    "o": (("int", "uint"), OCTAL),
 }
 
 
@@ -90,7 +91,7 @@ def _clause(found: re.Match[str]) -> str:
     if precision is not None:
         _check_precision(precision, ended=clause is None)
     if clause not in _CLAUSES:
-        raise _FormatError(f'could not parse formatting clause: unrecognized formatting clause "{clause}"')
+        raise _FormatError(unrecognized(clause))
     return clause
 
 
@@ -126,4 +127,4 @@ def _check_kind(clause: str, argument: Expr, checked: Checked) -> None:
 
 
 def _refuse(rule: str, given: str, argument: Expr) -> NoReturn:
-    raise _FormatError(f"error during formatting: {rule}, was given {given}", argument)
+    raise _FormatError(refusal(rule, given), argument)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dra_plan.cel import ast, quick
 from dra_plan.cel.ast import Expr
 from dra_plan.cel.checked import Checked
-from dra_plan.cel.cost import LIMIT, equality, inequality
+from dra_plan.cel.cost import COST_LIMIT, equality, inequality
 from dra_plan.cel.library.operators import IN_LIST
 from dra_plan.cel.library.overload import cost_of, one
 from dra_plan.cel.library.patterns import compile_regex
@@ -314,7 +314,7 @@ class _Writer:
     def _charge(self, statement: str) -> None:
         """Add a cost that is only known from the values, and end there when it is too much."""
         self._write(statement)
-        self._write(f"if cost > {LIMIT}: give_up()")
+        self._write(f"if cost > {COST_LIMIT}: give_up()")
 
     def _settle(self) -> None:
         if self._due:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dra_plan.cel import ast
 from dra_plan.cel.ast import Expr
 from dra_plan.cel.checked import Checked
-from dra_plan.cel.cost import LIMIT, LIST_COST, MAP_COST, MESSAGE_COST, equality, inequality
+from dra_plan.cel.cost import COST_LIMIT, LIST_COST, MAP_COST, MESSAGE_COST, equality, inequality
 from dra_plan.cel.folds import plan_fold
 from dra_plan.cel.library import Overload
 from dra_plan.cel.library.operators import IN_LIST, contained
@@ -229,7 +229,7 @@ def _attribute(attribute: Attribute) -> Planned:
     def evaluate(run: Run) -> Value:
         value = attribute.resolve(run)
         run.cost += 1
-        if run.cost > LIMIT:
+        if run.cost > COST_LIMIT:
             raise cost_exceeded()
         return value
 

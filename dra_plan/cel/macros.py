@@ -168,6 +168,8 @@ def _if_present(make: MacroBuilder, target: MacroTarget, value: Expr) -> Expr:
     return make.call("_?_:_", make.call("hasValue", target=target), value, make.call("optional.none"))
 
 
+SORT_BY_KEYS = "@sortByAssociatedKeys"
+"""The function that `sortBy` becomes a call of."""
 _SORTED = "@__sortBy_input__"
 
 
@@ -176,7 +178,7 @@ def _sort_by(make: MacroBuilder, target: MacroTarget, args: Sequence[Expr]) -> E
         message = "sortBy can only be applied to a list, identifier, comprehension, call or select expression"
         raise MacroError(_range(target).offset, message)
     keys = _map(make, make.ident(_SORTED), args)
-    return make.bind(_SORTED, target, make.call("@sortByAssociatedKeys", keys, target=make.ident(_SORTED)))
+    return make.bind(_SORTED, target, make.call(SORT_BY_KEYS, keys, target=make.ident(_SORTED)))
 
 
 def _members(table: Mapping[tuple[str, int], Expander]) -> Mapping[MacroKey, Expander]:

@@ -24,7 +24,7 @@ from dra_plan.cel.types import (
     map_of,
     wrapper_of,
 )
-from dra_plan.cel.values import EvaluationError, Uint, Value, check_duration, check_timestamp
+from dra_plan.cel.values import EvaluationError, Uint, Value, check_duration, check_timestamp, unsigned_overflow
 
 
 class WellKnown(Struct, frozen=True):
@@ -52,8 +52,8 @@ MESSAGES: Mapping[str, WellKnown] = MappingProxyType(
         "google.protobuf.StringValue": _wrapper(STRING),
         "google.protobuf.UInt32Value": _wrapper(UINT),
         "google.protobuf.UInt64Value": _wrapper(UINT),
-        "google.protobuf.Duration": WellKnown(DURATION, _TIME),
-        "google.protobuf.Timestamp": WellKnown(TIMESTAMP, _TIME),
+        DURATION.name: WellKnown(DURATION, _TIME),
+        TIMESTAMP.name: WellKnown(TIMESTAMP, _TIME),
         "google.protobuf.Empty": WellKnown(Type("object", "google.protobuf.Empty"), {}),
         "google.protobuf.ListValue": WellKnown(list_of(DYN), {"values": list_of(DYN)}),
         "google.protobuf.Struct": WellKnown(map_of(STRING, DYN), {"fields": map_of(STRING, DYN)}),
@@ -108,7 +108,7 @@ def _wrapped(short: str, value: Value) -> Value:
     if short == "Int32Value" and not -_INT32 <= value < _INT32:
         raise EvaluationError("integer overflow")
     if short == "UInt32Value" and not value < _UINT32:
-        raise EvaluationError("unsigned integer overflow")
+        raise unsigned_overflow()
     if short == "FloatValue":
         import struct
 

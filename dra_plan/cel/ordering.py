@@ -5,17 +5,30 @@ Selectors compare amounts with `<` and `>=` as often as people write them for th
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
 from dra_plan.api.semver import SemverError
 from dra_plan.api.semver import parse as parse_version
 from dra_plan.cel import ast
 from dra_plan.cel.ast import Expr
+from dra_plan.cel.environment import Environment
+from dra_plan.cel.infer import infer
+from dra_plan.cel.lexer import END, Token, tokenize
+from dra_plan.cel.parse import parse
 from dra_plan.cel.parts import parsed
 from dra_plan.cel.rewrite import with_clause
+from dra_plan.cel.types import QUANTITY, SEMVER, Type
+from dra_plan.cel.unify import is_dyn
 from dra_plan.cel.unparse import expression_text
+from dra_plan.cel.walk import nodes
 
 _SIGNS = {"_<_": "<", "_<=_": "<=", "_>_": ">", "_>=_": ">="}
 _JOINING = frozenset({"_&&_", "_||_", "!_", "_?_:_"})
 _MADE = frozenset({"quantity", "semver"})
+_OPENING, _CLOSING = ("(", "[", "{"), (")", "]", "}")
+_LOOSER = ("&&", "||", "?", ":", ",", "<", "<=", ">", ">=", "==", "!=", "in")
+"""What ends an operand of a comparison."""
 
 
 def with_compare_to(text: str, *, versions: bool = False) -> str | None:
@@ -89,3 +102,89 @@ def _is_version(text: str) -> bool:
     except SemverError:
         return False
     return True
+
+
+# -- in place, where types are certain ---------------------------------------------------------------------------------
+
+
+class Insertion(NamedTuple):
+    """A text that takes the place of characters of an expression."""
+
+    begin: int
+    end: int
+    text: str
+
+
+def compare_to_edits(expression: str, scope: Environment) -> Iterator[Insertion]:
+    """The edits that make `a.compareTo(b) >= 0` of `a >= b` where two quantities, or two versions, are compared.
+
+    Types are those that the expression has for certain in `scope`; nothing else of the text moves.
+    """
+    root, _ = parse(expression, scope.macros)
+    if root is None:
+        return
+    inferred = infer(root, scope)
+    tokens = [token for token in tokenize(expression)[0] if token.kind != END]
+    at = {token.offset: index for index, token in enumerate(tokens)}
+    for node in nodes(inferred.root):
+        if isinstance(node, ast.Call) and node.function in _SIGNS and node.offset in at:
+            left, right = (inferred.types.get(argument.id) for argument in node.args)
+            if left is not None and right is not None and _are_compared(left, right):
+                yield from _rewritten(expression, tokens, at[node.offset], _SIGNS[node.function])
+
+
+def _are_compared(left: Type, right: Type) -> bool:
+    """Quantities are compared with quantities only; an attribute, whose type is open, may be a version."""
+    if left == right:
+        return left in (QUANTITY, SEMVER)
+    return SEMVER in (left, right) and (is_dyn(left) or is_dyn(right))
+
+
+def _rewritten(expression: str, tokens: Sequence[Token], sign: int, text: str) -> Iterator[Insertion]:
+    first, last = _start(tokens, sign), _stop(tokens, sign)
+    if tokens[sign].text != text or first >= sign or last <= sign:
+        return
+    left_end = _end(tokens[sign - 1])
+    right_begin, right_end = tokens[sign + 1].offset, _end(tokens[last])
+    if expression[left_end:right_begin].strip() != text:
+        return  # a comment stands between
+    yield Insertion(left_end, right_begin, ".compareTo(")
+    yield Insertion(right_end, right_end, f") {text} 0")
+
+
+def _start(tokens: Sequence[Token], sign: int) -> int:
+    """The first token of the operand before the sign."""
+    depth, at = 0, sign
+    while at > 0:
+        text = tokens[at - 1].text
+        if text in _CLOSING:
+            depth += 1
+        elif text in _OPENING:
+            if depth == 0:
+                break
+            depth -= 1
+        elif depth == 0 and text in _LOOSER:
+            break
+        at -= 1
+    return at
+
+
+def _stop(tokens: Sequence[Token], sign: int) -> int:
+    """The last token of the operand behind the sign."""
+    depth, at = 0, sign
+    while at + 1 < len(tokens):
+        text = tokens[at + 1].text
+        if text in _OPENING:
+            depth += 1
+        elif text in _CLOSING:
+            if depth == 0:
+                break
+            depth -= 1
+        elif depth == 0 and text in _LOOSER:
+            break
+        at += 1
+    return at
+
+
+def _end(token: Token) -> int:
+    return token.offset + len(token.text)

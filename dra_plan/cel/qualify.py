@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
-from dra_plan.cel.cost import LIMIT
+from dra_plan.cel.cost import COST_LIMIT
 from dra_plan.cel.values import (
     NONE,
     DefaultMap,
@@ -38,7 +38,7 @@ class Run:
     def charge(self, cost: int) -> None:
         """Add to the cost; raises Fatal beyond the limit."""
         self.cost += cost
-        if self.cost > LIMIT:
+        if self.cost > COST_LIMIT:
             raise cost_exceeded()
 
 
@@ -178,7 +178,11 @@ def _missing(value: Value, key: Value) -> EvaluationError:
     if type(value) is list:
         return EvaluationError(f"index out of bounds: {key}")
     shown = ("true" if key else "false") if type(key) is bool else key
-    return EvaluationError(f"no such key: {shown}" if is_comparable(key) else "no such key")
+    if not is_comparable(key):
+        return EvaluationError("no such key")
+    error = EvaluationError(f"no such key: {shown}")
+    error.missing_key = True
+    return error
 
 
 def iterate(value: Value) -> Iterator[Value]:

@@ -52,6 +52,7 @@ class FailedEvaluation(NamedTuple):
 
     text: str
     cost: int
+    missing_key: bool = False
 
 
 class Selector:
@@ -161,7 +162,7 @@ class Selector:
                 self._known[key] = outcome
         if isinstance(outcome, FailedEvaluation):
             error = CelRuntimeError(outcome.text)
-            error.cost = outcome.cost
+            error.cost, error.missing_key = outcome.cost, outcome.missing_key
             raise error
         return outcome
 
@@ -179,7 +180,7 @@ class Selector:
                 raise value
             return Evaluation(_as_bool(value), cost)
         except (EvaluationError, Fatal, CelRuntimeError) as error:
-            return FailedEvaluation(str(error), cost)
+            return FailedEvaluation(str(error), cost, isinstance(error, EvaluationError) and error.missing_key)
 
     def _value(self, device: Device, driver: str) -> Value:
         lists, exact = self._lists, self._exact

@@ -17,6 +17,7 @@ import msgspec
 
 from dra_plan.api.quantity import Quantity
 from dra_plan.api.semver import Semver
+from dra_plan.cel.types import CIDR, DURATION, FORMAT, IP, QUANTITY, SEMVER, TIMESTAMP, URL
 
 Value: TypeAlias = Any
 """Any of the run-time values. Not narrower because every function of the language is called through one table."""
@@ -29,11 +30,21 @@ MAX_TEXT = 10_000_000
 
 
 class EvaluationError(Exception):
-    """An evaluation error; `&&`, `||` and comprehensions may absorb it."""
+    """An evaluation error; `&&`, `||` and comprehensions may absorb it.
+
+    `missing_key` says that a map has no such key.
+    """
+
+    missing_key = False
 
 
 class Fatal(Exception):  # noqa: N818 - nothing of the language catches it
     """An error that ends the evaluation whatever surrounds it: the cost limit, or a crash of upstream's evaluator."""
+
+
+def unsigned_overflow() -> EvaluationError:
+    """The error of a number that no uint64 holds."""
+    return EvaluationError("unsigned integer overflow")
 
 
 def no_such_overload() -> EvaluationError:
@@ -211,17 +222,17 @@ _TYPE_NAMES: dict[type, str] = {
     list: "list",
     dict: "map",
     DefaultMap: "map",
-    Duration: "google.protobuf.Duration",
-    Timestamp: "google.protobuf.Timestamp",
+    Duration: DURATION.name,
+    Timestamp: TIMESTAMP.name,
     TypeValue: "type",
     Optional: "optional_type",
-    Quantity: "kubernetes.Quantity",
-    QuantityCell: "kubernetes.Quantity",
-    Semver: "kubernetes.Semver",
-    Url: "kubernetes.URL",
-    Ip: "net.IP",
-    Cidr: "net.CIDR",
-    NamedFormat: "kubernetes.NamedFormat",
+    Quantity: QUANTITY.name,
+    QuantityCell: QUANTITY.name,
+    Semver: SEMVER.name,
+    Url: URL.name,
+    Ip: IP.name,
+    Cidr: CIDR.name,
+    NamedFormat: FORMAT.name,
 }
 
 _GO_NAMES = {
@@ -232,16 +243,16 @@ _GO_NAMES = {
     "string": "types.String",
     "bytes": "types.Bytes",
     "null_type": "types.Null",
-    "google.protobuf.Duration": "types.Duration",
-    "google.protobuf.Timestamp": "types.Timestamp",
+    DURATION.name: "types.Duration",
+    TIMESTAMP.name: "types.Timestamp",
     "type": "*types.Type",
     "optional_type": "*types.Optional",
-    "kubernetes.Quantity": "cel.Quantity",
-    "kubernetes.Semver": "cel.Semver",
-    "kubernetes.URL": "cel.URL",
-    "net.IP": "cel.IP",
-    "net.CIDR": "cel.CIDR",
-    "kubernetes.NamedFormat": "*cel.Format",
+    QUANTITY.name: "cel.Quantity",
+    SEMVER.name: "cel.Semver",
+    URL.name: "cel.URL",
+    IP.name: "cel.IP",
+    CIDR.name: "cel.CIDR",
+    FORMAT.name: "*cel.Format",
 }
 
 
@@ -412,7 +423,7 @@ def check_uint(number: int) -> Uint:
     """The number as uint64; raises EvaluationError when it is none."""
     if 0 <= number <= MAX_UINT64:
         return Uint(number)
-    raise EvaluationError("unsigned integer overflow")
+    raise unsigned_overflow()
 
 
 def check_text(length: int) -> None:

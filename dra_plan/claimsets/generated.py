@@ -10,11 +10,9 @@ from dra_plan.api.core import Pod
 from dra_plan.api.meta import ObjectMeta, OwnerReference
 from dra_plan.api.podgroups import PodGroup
 from dra_plan.api.resource import ResourceClaim, ResourceClaimTemplate
+from dra_plan.api.well_known import POD_CLAIM_ANNOTATION
 
 from .ownership import Dependents
-
-POD_CLAIM_ANNOTATION = "resource.kubernetes.io/pod-claim-name"
-"""Set on every claim made from a template: the name of the pod's entry."""
 
 _RANDOM_LENGTH = 5
 _MAX_PREFIX = 63 - _RANDOM_LENGTH

@@ -10,7 +10,7 @@ from dra_plan.api.resource import ResourceClaim
 
 from .generated import make_claim
 from .index import Index
-from .podclaims import PodClaimError, check_not_deleted, not_created
+from .podclaims import check_not_deleted, missing_claim, not_created
 
 
 def is_of_group(entry: PodResourceClaim, group: PodGroup | None) -> bool:
@@ -72,9 +72,7 @@ class GroupClaims:
                     return None
                 found = self._index.claim(namespace, status.resource_claim_name)
                 if found is None:
-                    missing = ("ResourceClaim", namespace, status.resource_claim_name)
-                    text = f'could not find ResourceClaim "{namespace}/{status.resource_claim_name}"'
-                    raise PodClaimError(text, missing)
+                    raise missing_claim(namespace, status.resource_claim_name)
                 return found
         made = self._index.generated_claims.of(group, entry.name)
         if made is not None:

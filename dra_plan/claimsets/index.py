@@ -10,6 +10,7 @@ from dra_plan.api.core import Pod, PodSpec
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.resource import ResourceClaim, ResourceClaimTemplate
+from dra_plan.api.well_known import IMPLICIT_PREFIX
 from dra_plan.api.workloads import AnyWorkload, CustomWorkload, pod_template
 
 from .absentpods import AbsentPods
@@ -18,9 +19,6 @@ from .ownership import DEPLOYMENT, Controllers, Dependents, deployment_of
 from .sets import Owner
 
 POD = "Pod"
-
-IMPLICIT_PREFIX = "deviceclass.resource.kubernetes.io/"
-"""Before a class's name: the resource that every class serves."""
 
 
 def pod_owner(pod: Pod) -> Owner:

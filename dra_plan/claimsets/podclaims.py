@@ -11,15 +11,13 @@ from collections.abc import Callable
 from dra_plan.api.core import Pod, PodResourceClaim
 from dra_plan.api.inventory import ObjectKey
 from dra_plan.api.resource import ResourceClaim
+from dra_plan.api.well_known import SPECIAL_ANNOTATION
 from dra_plan.errors import DraPlanError
 
 from .ownership import controls
 
 FindClaim = Callable[[str, str], ResourceClaim | None]
 """The claim of a namespace and name, or None."""
-
-SPECIAL_ANNOTATION = "resource.kubernetes.io/extended-resource-claim"
-"""Marks the claim that stands for a pod's extended resources."""
 
 
 class PodClaimError(DraPlanError):
@@ -73,8 +71,7 @@ def entry_claim(pod: Pod, entry: PodResourceClaim, find: FindClaim, *, of_groups
     namespace = pod.metadata.namespace
     claim = find(namespace, name)
     if claim is None:
-        missing = ("ResourceClaim", namespace, name)
-        raise PodClaimError(f'could not find ResourceClaim "{namespace}/{name}"', missing)
+        raise missing_claim(namespace, name)
     check_not_deleted(claim)
     if entry.resource_claim_name is None and not controls(pod, claim.metadata):
         group = pod.spec.scheduling_group.pod_group_name if of_groups and pod.spec.scheduling_group else ""
@@ -82,6 +79,11 @@ def entry_claim(pod: Pod, entry: PodResourceClaim, find: FindClaim, *, of_groups
             owners = f"neither Pod nor PodGroup {group} is the owner" if group else "Pod is not owner"
             raise PodClaimError(f"ResourceClaim {claim.key} was not created for Pod {pod.key} ({owners})")
     return claim
+
+
+def missing_claim(namespace: str, name: str) -> PodClaimError:
+    """The error of a claim that is named and not there."""
+    return PodClaimError(f'could not find ResourceClaim "{namespace}/{name}"', ("ResourceClaim", namespace, name))
 
 
 def _belongs_to_group(claim: ResourceClaim, group: str) -> bool:

@@ -71,7 +71,7 @@ def allocate(
     what is planned, as kubectl names it: pod/train, deploy/serve, po train, train.
     """
     from dra_plan.cli.opening import opened
-    from dra_plan.cli.printing import print_document, print_hint, print_warnings
+    from dra_plan.cli.printing import ALLOWED_EMPTY, print_document, print_hint, print_warnings
     from dra_plan.cli.progress import progress_bar
     from dra_plan.errors import InputError, UsageError
     from dra_plan.output.formats import parse_lazily
@@ -113,7 +113,7 @@ def allocate(
             where += f", with labels {selector}" if wanted is not None else ""
             raise InputError(
                 f"nothing to plan: the input has no pending claim, and no pod or workload that uses one{where}"
-                " (--allow-empty makes that a success)"
+                f" {ALLOWED_EMPTY}"
             )
         reports.tell(
             lambda: of_claim_sets(document, gate, cluster.inventory.origins, command="allocate", anchor=reports.anchor),

@@ -77,6 +77,7 @@ def refuse_missing_files(owners: Iterable[str], inventories: Iterable[Inventory]
     from pathlib import Path
 
     from dra_plan.manifests import kinds
+    from dra_plan.manifests.faults import NO_SUCH_PATH
 
     places = [(owner, owner.partition("/")) for owner in owners]
     asked = [(owner, first) for owner, (first, slash, _) in places if slash and kinds.named(first) is None]
@@ -88,7 +89,7 @@ def refuse_missing_files(owners: Iterable[str], inventories: Iterable[Inventory]
         for inventory in inventories
         for each in (*inventory.pods, *inventory.workloads, *inventory.claims)
     }
-    missing = [f"{owner}: no such file or directory" for owner, first in asked if first.lower() not in known]
+    missing = [f"{owner}: {NO_SUCH_PATH}" for owner, first in asked if first.lower() not in known]
     if missing:
         raise UsageError.of_lines(missing)
 

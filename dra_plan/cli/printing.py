@@ -13,6 +13,8 @@ from dra_plan.errors import InputError
 from dra_plan.output.columns import Screen
 from dra_plan.output.formats import D, Format
 
+ALLOWED_EMPTY = "(--allow-empty makes that a success)"
+
 QUOTED = " | "
 """How the lines of an error begin that show the expression at fault."""
 
@@ -37,7 +39,7 @@ def print_document(document: D, form: Format[D]) -> None:
 def nothing_to_do(warnings: Iterable[Notice], why: str) -> InputError:
     """The error of a command that has nothing to do, once its warnings are told: they may say more."""
     print_warnings(warnings)
-    return InputError(f"{why} (--allow-empty makes that a success)")
+    return InputError(f"{why} {ALLOWED_EMPTY}")
 
 
 def print_warnings(warnings: Iterable[Notice]) -> None:

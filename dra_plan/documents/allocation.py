@@ -16,6 +16,8 @@ from .base import (
     ObjectName,
     PrintedDocument,
     PrintedWarning,
+    SchedulerText,
+    TemplatePart,
     Text,
     any_of,
     one_of,
@@ -39,7 +41,7 @@ class NodeExclusion(DocumentPart, frozen=True, kw_only=True):
     """A filter of the scheduler that looks at nothing but the node and the pod, and refuses."""
 
     plugin: Text
-    message: Annotated[str, Meta(description="In the scheduler's words.")]
+    message: SchedulerText
 
 
 class PlannedNode(DocumentPart, frozen=True, kw_only=True):
@@ -91,7 +93,7 @@ class ClaimSetName(DocumentPart, frozen=True, kw_only=True):
     not_judged: Annotated[
         list[str], Meta(description="What else the pod asks for: `dra-plan schedule` judges it.")
     ] = []
-    part: Annotated[str, Meta(description="The field with the pod template, where the owner has several.")] = ""
+    part: TemplatePart = ""
 
 
 class ClaimSetSummary(ClaimSetName, frozen=True, kw_only=True):

@@ -25,6 +25,20 @@ Position = Annotated[int, Meta(ge=0)]
 Text = Annotated[str, Meta(min_length=1)]
 """A text that says something."""
 
+SchedulerText = Annotated[str, Meta(description="In the scheduler's words.")]
+
+FailedScheduling = Meta(description="The text of FailedScheduling, verbatim.")
+
+UndecidedNodes = Annotated[list[str], Meta(description="Nodes on which the step budget ran out.")]
+
+ModelName = Annotated[str, Meta(description="What they are, as far as the driver says so.")]
+
+TemplatePart = Annotated[str, Meta(description="The field with the pod template, where the owner has several.")]
+
+MinCount = Meta(description="How many pods of a gang have to find a node at the same time.")
+
+GroupPods = Meta(description="Pods of the group that the scheduler knows.")
+
 
 def _written(name: str) -> str:
     first, *others = name.rstrip("_").split("_")

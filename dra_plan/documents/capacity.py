@@ -6,7 +6,19 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from .base import Amount, DeviceName, DocumentPart, ObjectName, PrintedDocument, PrintedWarning, Text, one_of
+from .base import (
+    Amount,
+    DeviceName,
+    DocumentPart,
+    ModelName,
+    ObjectName,
+    PrintedDocument,
+    PrintedWarning,
+    TemplatePart,
+    Text,
+    UndecidedNodes,
+    one_of,
+)
 from .fleet import FleetFigures
 from .leading import LeadingReason
 from .suggestions import SHAPES, TriedChanges
@@ -33,7 +45,7 @@ class ScheduledCopies(DocumentPart, frozen=True, kw_only=True):
         ),
     ]
     message: Annotated[str | None, Meta(description="The scheduler's text for the first copy that it refuses.")]
-    undecided_nodes: Annotated[list[str], Meta(description="Nodes on which the step budget ran out.")] = []
+    undecided_nodes: UndecidedNodes = []
     evicted: Annotated[list[ObjectName], Meta(description="Pods that had to go for copies.")] = []
 
 
@@ -64,7 +76,7 @@ class DevicesInUse(DocumentPart, frozen=True, kw_only=True):
     """Devices of one driver, model and profile that a copy could have if they were not in use."""
 
     driver: Text
-    model: Annotated[str, Meta(description="What they are, as far as the driver says so.")] = ""
+    model: ModelName = ""
     profile: Annotated[str, Meta(description="Of parts that share counters: their kind. Each part counts.")] = ""
     devices: Amount
     on_nodes_with_copies: Annotated[Amount, Meta(description="Of these, on nodes that hold copies.")]
@@ -106,7 +118,7 @@ class NextCopy(DocumentPart, frozen=True, kw_only=True):
 class CopiedOwner(ObjectName, frozen=True, kw_only=True):
     """Whose pod is copied."""
 
-    part: Annotated[str, Meta(description="The field with the pod template, where the owner has several.")] = ""
+    part: TemplatePart = ""
 
 
 class PlacedCopy(DocumentPart, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from .base import Amount, DocumentPart, Text, one_of
+from .base import Amount, DocumentPart, ModelName, Text, one_of
 
 
 class StrandedFor(DocumentPart, frozen=True, kw_only=True):
@@ -40,7 +40,7 @@ class IdleDevices(DocumentPart, frozen=True, kw_only=True):
     """The devices of one driver and model."""
 
     driver: Text
-    model: Annotated[str, Meta(description="What they are, as far as the driver says so.")] = ""
+    model: ModelName = ""
     profile: Annotated[
         str, Meta(description="Of parts that share counters: their kind. They count as often as they fit side by side.")
     ] = ""

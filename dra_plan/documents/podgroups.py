@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from .base import Amount, DocumentPart, Text, one_of
+from .base import Amount, DocumentPart, FailedScheduling, GroupPods, MinCount, Text, one_of
 
 GroupState = Literal["Scheduled", "Unschedulable", "Error", "Gated", "Empty", "Alone"]
 """As `schedule` says it. Alone: the gate is off, so the pods are scheduled without regard to the group."""
@@ -17,7 +17,7 @@ class TriedPod(DocumentPart, frozen=True, kw_only=True):
 
     pod: Text
     node: str = ""
-    message: Annotated[str, Meta(description="The text of FailedScheduling, verbatim.")] = ""
+    message: Annotated[str, FailedScheduling] = ""
 
 
 class ExplainedPodGroup(DocumentPart, frozen=True, kw_only=True):
@@ -27,8 +27,8 @@ class ExplainedPodGroup(DocumentPart, frozen=True, kw_only=True):
     name: Text
     state: GroupState
     policy: Annotated[str, one_of("gang", "basic", "")]
-    min_count: Annotated[Amount, Meta(description="How many pods of a gang have to find a node at the same time.")]
-    pods: Annotated[Amount, Meta(description="Pods of the group that the scheduler knows.")]
+    min_count: Annotated[Amount, MinCount]
+    pods: Annotated[Amount, GroupPods]
     bound: Annotated[Amount, Meta(description="Those of them that have a node in the end.")]
     message: Annotated[str, Meta(description="What the scheduler says of the group, verbatim.")]
     last_cycle: Annotated[list[TriedPod], Meta(description="In the order in which the pods were tried.")]

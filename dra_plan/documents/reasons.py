@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import Meta
 
-from .base import Amount, ClaimName, DeviceName, DocumentPart, ObjectName, PoolName, Position, RequestName, one_of
+from .base import (
+    Amount,
+    ClaimName,
+    DeviceName,
+    DocumentPart,
+    ObjectName,
+    PoolName,
+    Position,
+    RequestName,
+    SchedulerText,
+    one_of,
+)
 from .clauses import FoundValue
 from .devices import ClaimHolder, RemovedDevices
 
@@ -55,7 +66,7 @@ class AttemptFault(DocumentPart, frozen=True, kw_only=True):
     """What ended the attempt."""
 
     code: str
-    message: Annotated[str, Meta(description="In the scheduler's words.")]
+    message: SchedulerText
     object: ObjectName | None = None
     missing: ObjectName | None = None
     source: str | None = None

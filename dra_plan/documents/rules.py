@@ -17,7 +17,9 @@ class ShownExample(DocumentPart, frozen=True, kw_only=True):
     good: Text
     around: Annotated[str, Meta(description="Objects that both need; often empty.")]
     old: Annotated[str, Meta(description="Of what both are updates (--against); often empty.")]
-    feature_gates: Annotated[dict[str, bool], Meta(description="Gates that differ from the release's defaults.")]
+    feature_gates: Annotated[
+        dict[str, bool], Meta(description="Gates that the examples need, where they are not the release's defaults.")
+    ]
     findings: Annotated[list[FindingEntry], Meta(description="What the rule says of the bad one.")]
 
 

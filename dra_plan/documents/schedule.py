@@ -9,7 +9,18 @@ from msgspec import UNSET, Meta, UnsetType
 from dra_plan.api.core import NodeAllocatableResourceClaimStatus
 from dra_plan.api.resource import ResourceClaimConsumerReference
 
-from .base import ClaimAllocation, DocumentPart, PrintedDocument, PrintedWarning, Text, one_of
+from .base import (
+    ClaimAllocation,
+    DocumentPart,
+    FailedScheduling,
+    GroupPods,
+    MinCount,
+    PrintedDocument,
+    PrintedWarning,
+    Text,
+    UndecidedNodes,
+    one_of,
+)
 from .explanation import AbsentName, NodeStory
 from .leading import LeadingReason
 
@@ -34,7 +45,7 @@ class ScheduledPod(DocumentPart, frozen=True, kw_only=True):
         ),
     ]
     node_name: str | None
-    message: Annotated[str | None, Meta(description="The text of FailedScheduling, verbatim.")]
+    message: Annotated[str | None, FailedScheduling]
     reason: Annotated[str, one_of("Unschedulable", "SchedulerError")] = ""
     nominated_node_name: str = ""
     waiting: Annotated[str, Meta(description="What the pod waits for, or why it is left alone.")] = ""
@@ -48,7 +59,7 @@ class ScheduledPod(DocumentPart, frozen=True, kw_only=True):
     errors: Annotated[
         dict[str, str], Meta(description="Nodes whose filters failed with an error, which ends the attempt.")
     ] = {}
-    undecided_nodes: Annotated[list[str], Meta(description="Nodes on which the step budget ran out.")] = []
+    undecided_nodes: UndecidedNodes = []
     attempts: Annotated[int, Meta(ge=1)] = 0
     node_allocatable: Annotated[
         list[NodeAllocatableResourceClaimStatus],
@@ -100,8 +111,8 @@ class ScheduledPodGroup(DocumentPart, frozen=True, kw_only=True):
         ),
     ]
     policy: Annotated[str, one_of("gang", "basic", "")]
-    min_count: Annotated[int, Meta(description="How many pods of a gang have to find a node at the same time.")] = 0
-    pods: Annotated[int, Meta(description="Pods of the group that the scheduler knows.")] = 0
+    min_count: Annotated[int, MinCount] = 0
+    pods: Annotated[int, GroupPods] = 0
     bound: Annotated[int, Meta(description="Those of them that have a node.")] = 0
     conditions: list[GroupCondition] = []
     waiting: Annotated[
@@ -186,7 +197,7 @@ class ExplainedAttempt(DocumentPart, frozen=True, kw_only=True):
         Meta(min_length=1, description="Pods that asked for the same and were told the same; told is the first."),
     ]
     attempt: Annotated[int, Meta(ge=1)]
-    message: Annotated[str, Meta(description="The text of FailedScheduling, verbatim.")]
+    message: Annotated[str, FailedScheduling]
     absent: Annotated[list[AbsentName], Meta(description="Values that no device of the cluster has.")]
     leading: Annotated[list[LeadingReason], Meta(description="What is in the way on the nodes, the commonest first.")]
     stories: Annotated[

@@ -37,13 +37,6 @@ from .reasons import amount, plain, refusal_fields
 from .selectors import decisive_parts
 
 
-def parse(text: str) -> DeviceID | None:
-    """The device of `DRIVER/POOL/DEVICE`, split at the first and the last slash; None if there are not two."""
-    driver, _, rest = text.partition("/")
-    pool, _, device = rest.rpartition("/")
-    return DeviceID(driver, pool, device) if driver and pool and device else None
-
-
 def known_devices(view: View) -> Iterator[DeviceID]:
     """All devices that the input's slices name."""
     for slices in view.gatherer.slices.values():

@@ -44,7 +44,7 @@ FIXES: dict[str, tuple[Fix, ...]] = {
             scalars.right_type,
         ),
     ),
-    flatrequests.FLAT_REQUEST.code: (
+    flatrequests.MISPLACED.code: (
         Fix(
             "put the fields of the request under `exactly`",
             "The request has neither `exactly` nor `firstAvailable`, names a class, and has no other fields than those "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dra_plan.manifests import defaults
+from dra_plan.manifests.convert import REQUESTS
 from dra_plan.manifests.diagnose import diagnose
 from dra_plan.manifests.fitting import fits
 from dra_plan.manifests.kinds import Kind
@@ -16,10 +17,6 @@ from .edits import CharEdit
 from .fix import Correction, Mending, changed
 
 _FLAT = "v1beta1"
-_REQUESTS: dict[str, FieldPath] = {
-    "ResourceClaim": ("spec", "devices", "requests"),
-    "ResourceClaimTemplate": ("spec", "spec", "devices", "requests"),
-}
 
 
 def newest(question: Mending) -> Correction | None:
@@ -46,7 +43,7 @@ def _moved(question: Mending, kind: Kind) -> Correction | None:
         devices = _entries(question.subject.value, ("spec", "devices"))
         has_any = any(isinstance(device, dict) and "basic" in device for device in devices)
         return requests.lifted(question, ("spec", "devices"), "basic") if has_any else nothing
-    path = _REQUESTS.get(kind.name)
+    path = REQUESTS.get(kind.name)
     value, edits = question.subject.value, list[CharEdit]()
     for index, request in enumerate(_entries(value, path) if path else ()):
         if path is None or not isinstance(request, dict) or "firstAvailable" in request:

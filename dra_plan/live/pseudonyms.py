@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from dra_plan.api import well_known
+
 from . import literals
 
 Rename = Callable[[str], str]
@@ -102,16 +104,16 @@ _COMMON = frozenset(
     ]
 ) | {""}
 _NUMBER = re.compile(r"[0-9]+%?")
-_OF_CLASS = "deviceclass.resource.kubernetes.io/"
+_OF_CLASS = well_known.IMPLICIT_PREFIX
 _ANNOTATIONS = {
-    "resource.kubernetes.io/pod-claim-name": True,
-    "resource.kubernetes.io/extended-resource-claim": False,
-    "volume.beta.kubernetes.io/storage-class": True,
-    "volume.kubernetes.io/selected-node": True,
-    "pv.kubernetes.io/bind-completed": False,
-    "pv.kubernetes.io/bound-by-controller": False,
-    "pv.kubernetes.io/provisioned-by": False,
-    "storage.alpha.kubernetes.io/migrated-plugins": False,
+    well_known.POD_CLAIM_ANNOTATION: True,
+    well_known.SPECIAL_ANNOTATION: False,
+    well_known.CLASS_ANNOTATION: True,
+    well_known.SELECTED_NODE: True,
+    well_known.BIND_COMPLETED: False,
+    well_known.BOUND_BY_CONTROLLER: False,
+    well_known.PROVISIONED_BY: False,
+    well_known.MIGRATED_PLUGINS: False,
 }
 """The annotations that planning reads, and whether what they say is a name."""
 

@@ -14,13 +14,13 @@ from dra_plan.api.notice import Origin
 from dra_plan.api.workloads import CustomWorkload
 
 from . import defaults, kinds, podtemplates, unlisted
-from .diagnose import describe
-from .faults import ManifestErrors
+from .diagnose import expected
+from .faults import ManifestErrors, given_twice
 from .json_objects import JsonObject, JsonObjects
 from .json_reader import Envelope, JsonError
 from .kinds import Kind
 from .objects import NOT_DECODED, decode, has_unset_claims, label_of_value
-from .opaque import MAX_DEPTH, is_too_deep
+from .opaque import TOO_DEEP, is_too_deep
 from .overriding import merged
 from .places import NO_HEADER, Header, Item, Place, label, label_of
 from .quantities import are_readable
@@ -105,7 +105,7 @@ class Collector:
                 self.report.fault(item.place, "missing", label=shown, path=(name,))
                 usable = False
             elif not isinstance(given, str):
-                self.report.fault(item.place, f"expected a string, got {describe(given)}", label=shown, path=(name,))
+                self.report.fault(item.place, expected("a string", given), label=shown, path=(name,))
                 usable = False
         if not usable:
             return None
@@ -150,7 +150,7 @@ class Collector:
         settled = self._settled(metadata, kind)
         if not is_settled and is_too_deep(obj):
             name = label(kind.name, settled.namespace, settled.name)
-            self.report.fault(place, f"data nested more than {MAX_DEPTH} levels deep", label=name)
+            self.report.fault(place, TOO_DEEP, label=name)
             return
         if settled is not metadata:
             obj = replace(obj, metadata=settled)
@@ -204,7 +204,7 @@ class Collector:
         if known and not self._strict:
             parts = [*known, *parts]
         elif known and place.source == item.place.source:
-            self.report.fault(item.place, f"given twice, first in {place.origin}", label=shown)
+            self.report.fault(item.place, given_twice(place.origin), label=shown)
         elif known and known != parts:
             self._inventory.overridden[key] = (place.origin, item.place.origin)
         origins.setdefault(key, item.place.origin)
@@ -237,7 +237,7 @@ class Collector:
             return False
         first = self._inventory.origins.get(key)
         if first is not None and first.source == place.source:
-            self.report.fault(place, f"given twice, first in {first}", label=label(*key))
+            self.report.fault(place, given_twice(first), label=label(*key))
             return False
         return True
 

@@ -9,11 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from .paths import FieldPath
+
+BASIC_DEVICES = "spec.devices[*].basic"
+"""Where v1beta1 has what later versions have in the device itself."""
+
 Plain = dict[str, Any]
 Converter = Callable[[Plain], Plain]
 
-_FLAT_REQUEST = ("deviceClassName", "selectors", "allocationMode", "count", "adminAccess", "tolerations", "capacity")
-_BETA_REQUEST = frozenset({"name", "firstAvailable", *_FLAT_REQUEST})
+FLAT_REQUEST = ("deviceClassName", "selectors", "allocationMode", "count", "adminAccess", "tolerations", "capacity")
+"""What stands in a request of v1beta1 itself, and in the `exactly` of later versions."""
+FLAT_VERSIONS = frozenset({"v1beta1", "v1alpha3"})
+"""The versions with such requests, and with devices in `basic`."""
+REQUESTS: Mapping[str, FieldPath] = {
+    "ResourceClaim": ("spec", "devices", "requests"),
+    "ResourceClaimTemplate": ("spec", "spec", "devices", "requests"),
+}
+"""Where the requests of a kind stand."""
+_BETA_REQUEST = frozenset({"name", "firstAvailable", *FLAT_REQUEST})
 
 
 class UnfitError(Exception):
@@ -107,8 +120,8 @@ def _beta_request(request: object) -> Plain:
     request = _mapping(request)
     if not request.keys() <= _BETA_REQUEST:
         raise UnfitError
-    nested = {key: request[key] for key in _FLAT_REQUEST if key in request}
-    converted = _without(request, *_FLAT_REQUEST)
+    nested = {key: request[key] for key in FLAT_REQUEST if key in request}
+    converted = _without(request, *FLAT_REQUEST)
     return {**converted, "exactly": nested} if _flat_request_is_set(request) else converted
 
 

@@ -57,7 +57,7 @@ def wrong_type(value: object, types: list[str]) -> tuple[str, str]:
     """What to say of a value that has none of the schema's types, and a hint or an empty text."""
     wanted = "a quantity" if types == QUANTITY else " or ".join(_NAMES[name] for name in types if name != "null")
     hint = "put it in quotes" if isinstance(value, bool | int | float) and types == ["string"] else ""
-    return f"expected {wanted}, got {describe(value)}", hint
+    return expected(wanted, value), hint
 
 
 def wrong_value(value: Any, types: list[str], form: str = "") -> tuple[str, str] | None:
@@ -72,6 +72,11 @@ def wrong_value(value: Any, types: list[str], form: str = "") -> tuple[str, str]
     elif types == ["integer"] and not -(2**63) <= value < 2**63:
         return f"{_number(value)} is beyond 64 bits", ""
     return None
+
+
+def expected(wanted: str, value: object) -> str:
+    """What to say of a value of a wrong type."""
+    return f"expected {wanted}, got {describe(value)}"
 
 
 def describe(value: object) -> str:

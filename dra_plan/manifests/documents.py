@@ -11,7 +11,7 @@ import msgspec
 from . import json_extents, json_reader, lines
 from .collect import Collector
 from .extents import DocumentText, LinedText
-from .faults import Fault
+from .faults import TEMPLATE, Fault, set_twice
 from .json_reader import JsonError
 from .lines import Line, Lines
 from .paths import FieldPath
@@ -76,7 +76,7 @@ def _json(source: Source, number: int, span: json_reader.JsonExtent, faults: lis
     if span.end - span.begin <= _MAX_CHECKED and json_reader.has_repeated_keys(source.data[span.begin : span.end]):
         text = _JsonText(source.data, span.begin, span.end, line)
         for path, at in text.repeated:
-            faults.append(Fault(source.name, f"key {str(path[-1])!r} is set twice in one map", at, number))
+            faults.append(Fault(source.name, set_twice(str(path[-1])), at, number))
     else:
         yield Document(Place(source.name, number, line), None, source.data, *span)
 
@@ -88,7 +88,7 @@ def _line_at(data: bytes, position: int) -> int:
 def _yaml_instead(source: Source, error: JsonError, read: list[Document], faults: list[Fault]) -> list[Document]:
     """What starts like JSON may be flow-style YAML (KYAML); if it is neither, the reader that got further is right."""
     line = _line_at(source.data, error.position)
-    hint = "a template has to be rendered first" if source.data.lstrip(_JSON_SPACE).startswith(b"{{") else ""
+    hint = TEMPLATE if source.data.lstrip(_JSON_SPACE).startswith(b"{{") else ""
     as_json = Fault(source.name, f"JSON: {error.message}", line, len(read) + 1, hint=hint)
     if source.name.endswith(".json"):
         faults.append(as_json)

@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from dra_plan import shown
 from dra_plan.errors import InputError
+
+TEMPLATE = "a template has to be rendered first"
+NO_SUCH_PATH = "no such file or directory"
+
+
+def set_twice(key: str) -> str:
+    """What is wrong with a map that has a key again."""
+    return f"key {key!r} is set twice in one map"
+
+
+def given_twice(first: object) -> str:
+    """What is wrong with an object that stands again in one source; `first` is the place where it stands."""
+    return f"given twice, first in {first}"
+
+
+def nothing_found(names: Iterable[str]) -> str:
+    """What is wrong with sources that hold nothing to read."""
+    return f"no Kubernetes object found in {', '.join(names)}"
 
 
 class Fault(NamedTuple):

@@ -15,7 +15,7 @@ from dra_plan.garbage import uncollected
 
 from .collect import Collector
 from .documents import Document, read_documents
-from .faults import Fault, ManifestErrors
+from .faults import Fault, ManifestErrors, nothing_found
 from .json_reader import JsonError
 from .places import Item
 from .report import Report
@@ -134,5 +134,5 @@ def _line(fault: Fault) -> int:
 
 def _nothing(paths: Sequence[PathLike]) -> Fault:
     given = ("standard input" if os.fspath(path) == STDIN else os.fspath(path) for path in paths)
-    names = ", ".join(dict.fromkeys(given))
-    return Fault("", f"no Kubernetes object found in {names}" if names else "nothing to read: no path was given")
+    names = list(dict.fromkeys(given))
+    return Fault("", nothing_found(names) if names else "nothing to read: no path was given")

@@ -10,6 +10,7 @@ from dra_plan.api.base import Object
 from dra_plan.api.resource import DeviceClass, ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate
 
 MAX_DEPTH = 200
+TOO_DEEP = f"data nested more than {MAX_DEPTH} levels deep"
 """Nesting levels; what is deeper could not be printed again."""
 
 

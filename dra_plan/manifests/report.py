@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from dra_plan.api.notice import Notice, Origin
 
+from .convert import BASIC_DEVICES
 from .faults import Fault
 from .kinds import Kind
 from .paths import FieldPath, pattern, render
@@ -89,7 +90,7 @@ class Report:
         for (api_version, kind, patterns), found in self._unknown.items():
             label, origin = found[0]
             message = f"{api_version} has no {', '.join(patterns)}: dropped, as the API server does"
-            if "spec.devices[*].basic" in patterns:
+            if BASIC_DEVICES in patterns:
                 message += "; `basic` is v1beta1's, so the devices are left with nothing but their names"
             yield Notice("unknown-field", message + _others(found, kind), label, str(origin))
 

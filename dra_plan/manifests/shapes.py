@@ -12,7 +12,7 @@ from typing import Any
 
 from .kinds import Kind
 from .paths import FieldPath
-from .storage_shapes import STORAGE
+from .storage_shapes import LABEL_SELECTOR, STORAGE
 
 Schema = dict[str, Any]
 
@@ -24,7 +24,6 @@ _BOOLEAN: Schema = {"type": "boolean"}
 _QUANTITY: Schema = {"type": QUANTITY}
 _STRING_MAP: Schema = {"type": "object", "additionalProperties": _STRING}
 _META: Schema = {"$ref": "#/$defs/apimachinery.pkg.apis.meta.v1.ObjectMeta"}
-_SELECTOR: Schema = {"$ref": "#/$defs/apimachinery.pkg.apis.meta.v1.LabelSelector"}
 _POD_SPEC: Schema = {"$ref": "#/$defs/api.core.v1.PodSpec"}
 
 
@@ -37,8 +36,10 @@ def _list(items: Schema) -> Schema:
 
 
 _POD_TEMPLATE = _object(metadata=_META, spec=_POD_SPEC)
-_WORKLOAD = _object(replicas=_INTEGER, selector=_SELECTOR, template=_POD_TEMPLATE)
-_JOB = _object(parallelism=_INTEGER, completions=_INTEGER, selector=_SELECTOR, template=_POD_TEMPLATE, suspend=_BOOLEAN)
+_WORKLOAD = _object(replicas=_INTEGER, selector=LABEL_SELECTOR, template=_POD_TEMPLATE)
+_JOB = _object(
+    parallelism=_INTEGER, completions=_INTEGER, selector=LABEL_SELECTOR, template=_POD_TEMPLATE, suspend=_BOOLEAN
+)
 _JOB_STATUS = _object(conditions=_list(_object(type=_STRING, status=_STRING)), succeeded=_INTEGER)
 _POLICY = _object(basic={"type": "object"}, gang=_object(minCount=_INTEGER))
 _GROUP_CLAIM = _object(name=_STRING, resourceClaimName=_STRING, resourceClaimTemplateName=_STRING)
@@ -72,7 +73,7 @@ _SPECS: dict[str, dict[str, Schema]] = {
     "Workload": {"spec": _object(podGroupTemplates=_list(_object(name=_STRING, **_GROUP)))},
     **STORAGE,
     "PodDisruptionBudget": {
-        "spec": _object(selector=_SELECTOR),
+        "spec": _object(selector=LABEL_SELECTOR),
         "status": _object(disruptionsAllowed=_INTEGER, disruptedPods=_STRING_MAP),
     },
 }

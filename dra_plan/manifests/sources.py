@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from . import gzipped
-from .faults import Fault
+from .faults import NO_SUCH_PATH, Fault
 
 MAX_BYTES = 1 << 30
 """The largest source that is read."""
@@ -109,7 +109,7 @@ def _missing(name: str, path: Path) -> Fault:
     except (FileNotFoundError, NotADirectoryError):
         pass
     except (OSError, ValueError) as error:
-        return Fault(name, _reason(error) if isinstance(error, OSError) else "no such file or directory")
+        return Fault(name, _reason(error) if isinstance(error, OSError) else NO_SUCH_PATH)
     if path.is_symlink():
         try:
             path.stat()
@@ -118,8 +118,8 @@ def _missing(name: str, path: Path) -> Fault:
                 return Fault(name, "a link that leads back to itself")
         return Fault(name, f"broken link to {path.readlink()}")
     if name.startswith(("http://", "https://")):
-        return Fault(name, "no such file or directory", hint="addresses are not fetched; pipe the content into `-`")
-    return Fault(name, "no such file or directory")
+        return Fault(name, NO_SUCH_PATH, hint="addresses are not fetched; pipe the content into `-`")
+    return Fault(name, NO_SUCH_PATH)
 
 
 def _directory(name: str, path: Path, faults: list[Fault], *, recursive: bool) -> list[str]:

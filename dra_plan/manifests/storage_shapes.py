@@ -14,7 +14,7 @@ _BOOLEAN: Schema = {"type": "boolean"}
 _QUANTITY: Schema = {"type": ["string", "number"]}
 _AMOUNTS: Schema = {"type": "object", "additionalProperties": _QUANTITY}
 _STRINGS: Schema = {"type": "array", "items": _STRING}
-_SELECTOR: Schema = {"$ref": "#/$defs/apimachinery.pkg.apis.meta.v1.LabelSelector"}
+LABEL_SELECTOR: Schema = {"$ref": "#/$defs/apimachinery.pkg.apis.meta.v1.LabelSelector"}
 _NODES: Schema = {"$ref": "#/$defs/api.core.v1.NodeSelector"}
 
 
@@ -50,7 +50,7 @@ STORAGE: dict[str, dict[str, Schema]] = {
     "PersistentVolumeClaim": {
         "spec": _object(
             accessModes=_STRINGS,
-            selector=_SELECTOR,
+            selector=LABEL_SELECTOR,
             resources=_object(requests=_AMOUNTS),
             volumeName=_STRING,
             storageClassName=_STRING,
@@ -71,7 +71,7 @@ STORAGE: dict[str, dict[str, Schema]] = {
     },
     "CSIDriver": {"spec": _object(storageCapacity=_BOOLEAN)},
     "CSIStorageCapacity": {
-        "nodeTopology": _SELECTOR,
+        "nodeTopology": LABEL_SELECTOR,
         "storageClassName": _STRING,
         "capacity": _QUANTITY,
         "maximumVolumeSize": _QUANTITY,

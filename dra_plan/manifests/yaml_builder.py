@@ -23,6 +23,7 @@ from yaml.events import (
 )
 from yaml.reader import ReaderError
 
+from .faults import TEMPLATE, set_twice
 from .yaml_merge import YamlError, copied, merge
 from .yaml_scalars import LETTERS, key_text, plain_key, resolve
 
@@ -121,7 +122,7 @@ class Builder:
         line = lines[mark.line] if mark.line < len(lines) else ""
         if line[mark.column : mark.column + 1] == "\t":
             return "indent with spaces, not tabs"
-        return "a template has to be rendered first" if "{{" in line else ""
+        return TEMPLATE if "{{" in line else ""
 
     # Events
 
@@ -169,7 +170,7 @@ class Builder:
             level.container.append(text)
         elif not level.has_key:
             if text in level.container:
-                raise self._error(event, f"key {text!r} is set twice in one map")
+                raise self._error(event, set_twice(text))
             level.key, level.has_key = text, True
         elif level.key is _MERGE:
             level.merges.append(text)
@@ -275,7 +276,7 @@ class Builder:
         if key is None:
             raise self._error(event, "a map key must be text, not null")
         if key in level.container:
-            raise self._error(event, f"key {key!r} is set twice in one map")
+            raise self._error(event, set_twice(key))
         level.key, level.has_key = key, True
 
 

@@ -19,7 +19,7 @@ from dra_plan.documents.diff import (
 
 from . import preemption, text, whatif
 from .columns import Paragraph, Screen, Table
-from .explain_words import counted, listed
+from .explain_words import class_selector, counted, listed
 from .formats import Format, Formats, choose, of_tables, whole
 from .markdown_table import markdown_parts
 
@@ -232,7 +232,7 @@ def _reasons(document: DiffDocument) -> Iterator[str]:
 
 
 def _reason(reason: DiffReason, document: DiffDocument) -> str:
-    whose = f"the selector of class {reason.device_class}" if reason.device_class else "a selector of a request"
+    whose = class_selector(reason.device_class) if reason.device_class else "a selector of a request"
     match reason.code:
         case "defect-ended":
             return f"{document.after.target.release} no longer has {reason.defect} ({reason.title})"

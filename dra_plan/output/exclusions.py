@@ -8,7 +8,7 @@ from dra_plan.allocator import Outcome
 from dra_plan.documents.allocation import NodeExclusion, PlannedClaimSet
 from dra_plan.documents.explanation import ExplainedClaimSet
 
-from .explain_words import listed
+from .explain_words import listed, scheduler_says
 
 
 def excluded_nodes(claim_set: PlannedClaimSet | ExplainedClaimSet) -> list[tuple[list[str], Sequence[NodeExclusion]]]:
@@ -54,4 +54,4 @@ def lines(claim_set: ExplainedClaimSet) -> Iterator[str]:
             yield f"{listed(each.nodes)}: {has} room, but excluded by {causes}."
         else:
             yield f"{listed(each.nodes)}: excluded by {causes}, whatever devices are there."
-        yield f"  The scheduler says: {messages(each.excluded_by)}"
+        yield f"  {scheduler_says(messages(each.excluded_by))}"

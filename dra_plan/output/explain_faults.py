@@ -8,11 +8,12 @@ from dra_plan.documents.reasons import AttemptFault
 
 from . import explain_words as words
 from .explain_layout import Verbatim
+from .explain_words import scheduler_says
 
 
 def fault(of: AttemptFault) -> list[str]:
     """What ended the attempt: the cause, then the message in the scheduler's words."""
-    return [*_FAULTS.get(of.code, _plain_fault)(of), f"The scheduler says: {of.message.splitlines()[0]}"]
+    return [*_FAULTS.get(of.code, _plain_fault)(of), scheduler_says(of.message.splitlines()[0])]
 
 
 def _where(of: AttemptFault) -> str:

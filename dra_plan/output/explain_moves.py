@@ -8,7 +8,7 @@ from dra_plan.documents.base import ObjectName
 from dra_plan.documents.moves import MoveStep, PodsLeftAlone, RoomForPod
 
 from .explain_layout import Lines, indented
-from .explain_words import counted, listed
+from .explain_words import counted, listed, scheduler_says
 from .placement import devices_of
 
 
@@ -26,7 +26,7 @@ def _whose(of: RoomForPod) -> str:
 
 def _details(of: RoomForPod) -> Iterator[str]:
     if of.outcome in ("Impossible", "Undecided") and of.message:
-        yield f"The scheduler says: {of.message}"
+        yield scheduler_says(of.message)
     for number, step in enumerate(of.steps, start=1):
         yield f"{number}. {_STEPS[step.action](step)}{_with(step)}."
     if of.steps:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dra_plan.documents.podgroups import ExplainedPodGroup, TriedPod
 
 from .explain_layout import Lines, indented
-from .explain_words import counted, listed
+from .explain_words import counted, listed, scheduler_says
 
 NO_OTHER = "They are tried in this order and in no other."
 ALONE = "The gate GenericWorkload is off, or the release has no pod groups: each pod is scheduled by itself."
@@ -24,7 +24,7 @@ def _details(of: ExplainedPodGroup) -> Iterator[str]:
         yield ALONE
         return
     if of.message:
-        yield f"The scheduler says: {of.message}"
+        yield scheduler_says(of.message)
     if of.state in ("Unschedulable", "Error"):
         yield from _tried(of)
     elif of.bound < of.pods:

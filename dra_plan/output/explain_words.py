@@ -36,6 +36,16 @@ def capital(sentence: str, name: str = "") -> str:
     return sentence if name and sentence.startswith(f"{name} ") else sentence[:1].upper() + sentence[1:]
 
 
+def scheduler_says(message: str) -> str:
+    """The scheduler's own words, marked as such."""
+    return f"The scheduler says: {message}"
+
+
+def class_selector(name: str) -> str:
+    """`the selector of class NAME`."""
+    return f"the selector of class {name}"
+
+
 def ended(sentence: str) -> str:
     """The sentence with a full stop, unless it ends in a question."""
     return sentence if sentence.endswith("?") else f"{sentence}."
@@ -90,7 +100,7 @@ def absent(of: AbsentName) -> str:
     there = [f"{value(one.value)} on {one.count}" for one in of.values]
     others = [f"{of.other_values} other values"] if of.other_values else []
     name = "driver" if of.kind == "driver" else of.name
-    whose = f"the selector of class {of.class_}" if of.class_ else f"the selector of {request(of)}"
+    whose = class_selector(of.class_) if of.class_ else f"the selector of {request(of)}"
     return (
         f"No device on any node has {name} {value(of.wanted)}, which {whose} asks for;"
         f" there is {', '.join([*there, *others])}."

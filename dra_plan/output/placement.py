@@ -14,6 +14,8 @@ from .columns import Paragraph, Part, Screen, Table
 from .explain_words import counted, listed
 from .formats import Formats
 
+AT_ONCE = "can run at the same time"
+
 
 def table(document: PlacementDocument, _screen: Screen | None) -> list[Part]:
     """The verdict, then the placement or the proof that there is none."""
@@ -53,7 +55,7 @@ def _between(document: PlacementDocument) -> str:
     pods, least, most = document.pods, document.at_least, document.at_most
     if most < pods:
         some = f"at least {least} and " if least else ""
-        return f"of {counted(pods, 'pod')} {some}at most {most} can run at the same time"
+        return f"of {counted(pods, 'pod')} {some}at most {most} {AT_ONCE}"
     if pods == 1:
         return "whether the pod that waits can run is not known"
     some = f"; at least {least} can" if least else ""
@@ -63,7 +65,7 @@ def _between(document: PlacementDocument) -> str:
 def _at_most(pods: int, most: int) -> str:
     if most == 0:
         return "the pod that waits can't run" if pods == 1 else f"none of {counted(pods, 'pod')} can run"
-    return f"of {counted(pods, 'pod')} no more than {most} can run at the same time"
+    return f"of {counted(pods, 'pod')} no more than {most} {AT_ONCE}"
 
 
 def proof(of: ImpossibilityProof) -> Paragraph:

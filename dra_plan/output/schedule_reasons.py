@@ -9,7 +9,7 @@ from dra_plan.documents.schedule import ExplainedAttempt, ScheduleDocument
 from . import explain_text
 from .columns import Paragraph
 from .explain_layout import Lines, indented
-from .explain_words import counted
+from .explain_words import counted, scheduler_says
 
 
 def paragraphs(document: ScheduleDocument) -> Iterator[Paragraph]:
@@ -23,5 +23,5 @@ def _lines(of: ExplainedAttempt) -> Lines:
     alike = f" and {counted(len(others), 'pod')} like it" if others else ""
     again = f", attempt {of.attempt}" if of.attempt > 1 else ""
     yield f"{first.namespace}/{first.name}{alike}{again}:"
-    yield f"  The scheduler says: {of.message}"
+    yield f"  {scheduler_says(of.message)}"
     yield from indented(explain_text.told_lines(of.absent, of.leading, of.stories))

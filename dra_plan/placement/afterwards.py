@@ -13,7 +13,7 @@ from dra_plan.scheduler import pluginnames
 from dra_plan.scheduler.cyclestate import CycleState
 from dra_plan.scheduler.framework import FilterPlugin, PreFilterPlugin, ReservePlugin
 from dra_plan.scheduler.nodeinfo import NodeInfo
-from dra_plan.scheduler.status import Status, failed, is_skip, unresolvable
+from dra_plan.scheduler.status import Status, failed, is_skip, left_out
 
 from .candidates import PodToPlace
 from .ground import NODE_AND_POD, Ground
@@ -79,7 +79,7 @@ class Afterwards:
                 if failed(status):
                     return status.by(plugin.name)
                 if result is not None and result.node_names is not None and node.name not in result.node_names:
-                    return unresolvable(f"node(s) didn't satisfy plugin {plugin.name}").by(plugin.name)
+                    return left_out(plugin.name)
             status = plugin.filter(state, pod, node)
             if failed(status):
                 return status.by(plugin.name)

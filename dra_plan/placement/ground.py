@@ -21,11 +21,13 @@ from dra_plan.scheduler import pluginnames
 from dra_plan.scheduler.common import Common
 from dra_plan.scheduler.cyclestate import CycleState
 from dra_plan.scheduler.dra import conditions
+from dra_plan.scheduler.dra.nodecheck import UNAVAILABLE
 from dra_plan.scheduler.dra.plugin import DEFAULT_BINDING_TIMEOUT, DynamicResources
 from dra_plan.scheduler.framework import FilterPlugin, PreFilterPlugin
 from dra_plan.scheduler.nodeinfo import DEFAULT_SCHEDULER, NodeInfo
+from dra_plan.scheduler.plugins.nodeaffinity import MISMATCH
 from dra_plan.scheduler.simulation import Simulation
-from dra_plan.scheduler.status import Status, failed, is_skip, unresolvable
+from dra_plan.scheduler.status import Status, failed, is_skip
 
 from .budget import StepBudget
 from .candidates import PodToPlace
@@ -48,8 +50,7 @@ IN_ONE_SEARCH: tuple[Quirk, ...] = (
     "shared_undo_keeps_counters",
 )
 """Defects that end with the search: they make it miss what pods asking one after the other would get."""
-_NOT_NAMED = unresolvable("node(s) didn't match Pod's node affinity/selector").by(pluginnames.NODE_AFFINITY)
-_OUT_OF_REACH = unresolvable("resourceclaim not available on the node").by(pluginnames.DYNAMIC_RESOURCES)
+_NOT_NAMED = MISMATCH.by(pluginnames.NODE_AFFINITY)
 
 
 class Ground:
@@ -185,7 +186,7 @@ class Ground:
             status = plugin.filter(candidate.state, candidate.pod, node)
             if failed(status):
                 return status.by(plugin.name)
-        return None if all(self._in_reach(claim, node) for claim in candidate.settled) else _OUT_OF_REACH
+        return None if all(self._in_reach(claim, node) for claim in candidate.settled) else UNAVAILABLE
 
     def _in_reach(self, claim: ResourceClaim, node: NodeInfo) -> bool:
         if not is_in_reach(claim, node.name, node.labels):

@@ -11,6 +11,7 @@ from dataclasses import replace
 from dra_plan.allocator import NodeOutcome, Outcome
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Inventory
+from dra_plan.api.well_known import UNSCHEDULABLE
 from dra_plan.api.workloads import CustomWorkload, Job, pod_template
 from dra_plan.claimsets.index import pod_owner, workload_owner
 from dra_plan.claimsets.sets import ClaimSet, Owner
@@ -19,7 +20,6 @@ from dra_plan.manifests import kinds
 from dra_plan.planner.claim_set_plan import ClaimSetPlan
 from dra_plan.releases import Target
 from dra_plan.scheduler.noderules import NodeRules
-from dra_plan.scheduler.plugins.nodename import UNSCHEDULABLE
 
 
 class Admissions:

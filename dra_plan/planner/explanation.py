@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from msgspec import UNSET
 
 from dra_plan.allocator import Outcome, View
+from dra_plan.allocator.identity import named_device
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
@@ -116,9 +117,7 @@ def _rooms(inventory: Inventory, view: View, question: Question, limit: int) -> 
 def _device(view: View, nodes: Sequence[Node], sets: Sequence[ClaimSet], text: str) -> DeviceStory:
     from dra_plan.explanation import device
 
-    asked = device.parse(text)
-    if asked is None:
-        raise UsageError(f"--device: {text!r} is not DRIVER/POOL/DEVICE")
+    asked = named_device(text)
     if asked not in set(device.known_devices(view)):
         near = device.hint(view, asked)
         meant = f" (did you mean {near}?)" if near else ""

@@ -11,9 +11,11 @@ from msgspec import UNSET
 
 from dra_plan import releases
 from dra_plan.allocator import View
+from dra_plan.allocator.identity import named_device
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
 from dra_plan.api.resource import Device
+from dra_plan.cel.cost import COST_LIMIT
 from dra_plan.cel.errors import CelCompileError, CelRuntimeError
 from dra_plan.documents.base import DeviceName, answer_target, warnings
 from dra_plan.documents.selectors import DeviceMatch, PartValue, SelectorDocument, SelectorRead
@@ -24,9 +26,6 @@ from dra_plan.releases import Target
 if TYPE_CHECKING:
     from dra_plan.cel import Selector
     from dra_plan.cel.explain import EvaluatedPart
-
-COST_LIMIT = 1_000_000
-"""The most that the API server lets an expression cost by its estimate, and the scheduler by its count."""
 
 
 class DeviceAsked(NamedTuple):
@@ -102,11 +101,7 @@ def report_selector(
 
 def parse_device(text: str) -> DeviceName:
     """The device that DRIVER/POOL/DEVICE names; a pool's name may have slashes itself. UsageError for anything else."""
-    driver, first, rest = text.partition("/")
-    pool, last, name = rest.rpartition("/")
-    if not (first and last and driver and pool and name):
-        raise UsageError(f"--device: {text!r} is not DRIVER/POOL/DEVICE")
-    return DeviceName(driver=driver, pool=pool, device=name)
+    return DeviceName(**named_device(text)._asdict())
 
 
 def _refused(expression: str, target: Target) -> str | None:

@@ -5,18 +5,20 @@ Facts about knowledge, not about Kubernetes; `docs/releases.md` tells them to re
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from enum import StrEnum
+from typing import NamedTuple
 
-SchedulerPart = Literal[
-    "the order of pods",
-    "the choice between nodes",
-    "the words of FailedScheduling",
-    "preemption",
-    "topology spread and pod affinity",
-    "volumes",
-    "binding conditions",
-]
-"""The parts of the scheduler, as messages name them."""
+
+class SchedulerPart(StrEnum):
+    """The parts of the scheduler, as messages name them."""
+
+    POD_ORDER = "the order of pods"
+    NODE_CHOICE = "the choice between nodes"
+    MESSAGES = "the words of FailedScheduling"
+    PREEMPTION = "preemption"
+    SPREADING = "topology spread and pod affinity"
+    VOLUMES = "volumes"
+    BINDING_CONDITIONS = "binding conditions"
 
 
 class Coverage(NamedTuple):
@@ -41,7 +43,7 @@ COVERAGE = {
     "1.37.0": Coverage(
         basis="as its code was before the tag",
         scheduler="1.36",
-        changed=frozenset({"preemption", "volumes"}),
+        changed=frozenset({SchedulerPart.PREEMPTION, SchedulerPart.VOLUMES}),
         validation="1.36",
     ),
 }

@@ -38,10 +38,15 @@ FIELDS = (
 )
 
 
+def does_not_have(version: str) -> str:
+    """Why a field does not count in a release that is older or newer than it."""
+    return f"Kubernetes {version} does not have the field and drops it"
+
+
 def unused(field: ApiField, version: str, gates: Mapping[str, bool]) -> tuple[str, str]:
     """Why a field that an input has does not count, as a code and words; both empty if it counts."""
     if not field.exists_in(version):
-        return "field-dropped", f"Kubernetes {version} does not have the field and drops it"
+        return "field-dropped", does_not_have(version)
     if not gates.get(field.gate, False):
         return "field-dropped", f"Kubernetes {version} drops the field: feature gate {field.gate} is off"
     why = not_simulated(field.gate, version)

@@ -90,7 +90,7 @@ def _bounds(document: PlacementDocument) -> Bars:
     """How many pods are known to fit, how many may, and how many can't."""
     least, most, pods = document.at_least, document.at_most, document.pods
     segments = [
-        Segment(least, picks.GOOD, f"{least} can run at the same time"),
+        Segment(least, picks.GOOD, f"{least} {placement.AT_ONCE}"),
         Segment(most - least, picks.OTHER, f"{most - least} more can't be excluded"),
         Segment(pods - most, picks.BAD, f"{pods - most} can't run beside them, which is proved"),
     ]

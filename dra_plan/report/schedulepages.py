@@ -81,7 +81,7 @@ def pod_article(
     sentence = f"{pod.outcome} {pick.line}." if pod.node_name else f"{pod.outcome}."
     article = told.Article(pick.key, pick.name, pick.tone, pick.word, sentence)
     if not pod.node_name and pick.line:
-        article.summary.append(told.ToldLine(f"The scheduler says: {pick.line}"))
+        article.summary.append(told.ToldLine(words.scheduler_says(pick.line)))
     article.summary += [told.ToldLine(f"Claim {one}") for one in devices]
     if pod.best_nodes:
         article.summary.append(told.ToldLine(f"Nodes with the highest score: {words.listed(pod.best_nodes, 8)}."))

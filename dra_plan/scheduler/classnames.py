@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dra_plan.api.resource import DeviceClass
-from dra_plan.claimsets.index import IMPLICIT_PREFIX
+from dra_plan.api.well_known import IMPLICIT_PREFIX
 
 from .clock import parse_time
 

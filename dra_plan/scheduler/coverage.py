@@ -31,20 +31,22 @@ class _Touched:
 
 
 _PARTS: Mapping[SchedulerPart, Callable[[_Touched], object]] = {
-    "the order of pods": lambda touched: len(touched.pods) > 1,
-    "the choice between nodes": lambda touched: touched.pods and len(touched.inventory.nodes) > 1,
-    "the words of FailedScheduling": lambda touched: any(record.message for record in touched.records),
-    "preemption": lambda touched: len({pod.spec.priority or 0 for pod in touched.pods + touched.inventory.pods}) > 1,
-    "topology spread and pod affinity": lambda touched: touched.any_pod(
+    SchedulerPart.POD_ORDER: lambda touched: len(touched.pods) > 1,
+    SchedulerPart.NODE_CHOICE: lambda touched: touched.pods and len(touched.inventory.nodes) > 1,
+    SchedulerPart.MESSAGES: lambda touched: any(record.message for record in touched.records),
+    SchedulerPart.PREEMPTION: lambda touched: (
+        len({pod.spec.priority or 0 for pod in touched.pods + touched.inventory.pods}) > 1
+    ),
+    SchedulerPart.SPREADING: lambda touched: touched.any_pod(
         lambda pod: (
             pod.spec.topology_spread_constraints
             or (pod.spec.affinity and (pod.spec.affinity.pod_affinity or pod.spec.affinity.pod_anti_affinity))
         )
     ),
-    "volumes": lambda touched: touched.any_pod(
+    SchedulerPart.VOLUMES: lambda touched: touched.any_pod(
         lambda pod: any(volume.get(kind) for volume in pod.spec.volumes for kind in _VOLUMES)
     ),
-    "binding conditions": lambda touched: any(
+    SchedulerPart.BINDING_CONDITIONS: lambda touched: any(
         device.binding_conditions for slice_ in touched.inventory.slices for device in slice_.spec.devices
     ),
 }

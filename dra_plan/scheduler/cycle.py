@@ -17,7 +17,7 @@ from .runtime import Framework
 from .runtime.nodefilter import Refused
 from .scoring import add_up
 from .selection import BestNodes, best_of, nodes_to_find, winner
-from .status import Code, Status, error, succeeded, unresolvable, unschedulable
+from .status import Code, Status, error, not_satisfied, succeeded, unresolvable, unschedulable
 
 EXTENDER = "Extender"
 _EXTENDER_SCALE = 10
@@ -105,8 +105,7 @@ class Cycle:
         examined = nodes
         if allowed.node_names is not None:
             examined = [node for node in nodes if node.name in allowed.node_names]
-            text = f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(restricting))}]"
-            status = unresolvable(text).by(restricting[0])
+            status = unresolvable(not_satisfied(restricting)).by(restricting[0])
             excluded = {node.name: status for node in nodes if node.name not in allowed.node_names}
         passed, refused = self._examine(framework, state, pod, examined, nodes, percentage, result)
         self._start = (self._start + len(passed) + len(refused)) % len(nodes)

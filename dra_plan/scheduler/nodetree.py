@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from dra_plan.api.core import Node
-
-REGION = ("failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region")
-ZONE = ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone")
+from dra_plan.api.well_known import BETA_REGION, BETA_ZONE, REGION, ZONE
 
 
-def _label(labels: Mapping[str, str], keys: tuple[str, str]) -> str:
-    old, new = keys
+def _label(labels: Mapping[str, str], old: str, new: str) -> str:
     return labels.get(old) or labels.get(new, "")
 
 
 def zone_of(node: Node) -> str:
     """The node's region and zone, or "" if it has neither."""
     labels = node.metadata.labels or {}
-    region, zone = _label(labels, REGION), _label(labels, ZONE)
+    region, zone = _label(labels, BETA_REGION, REGION), _label(labels, BETA_ZONE, ZONE)
     return f"{region}:\x00:{zone}" if region or zone else ""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dra_plan.api.notice import Notice
-from dra_plan.claimsets.podclaims import SPECIAL_ANNOTATION
+from dra_plan.api.well_known import SPECIAL_ANNOTATION
 from dra_plan.claimsets.podstate import ended
 
 from .groups.notices import group_notices

@@ -13,6 +13,12 @@ from .status import Status, error, succeeded, unresolvable
 from .victims import Candidate, by_importance, split_by_budget
 
 NO_VICTIMS = "No preemption victims found for incoming pod"
+NEVER = "not eligible due to preemptionPolicy=Never."
+
+
+def no_victims(node: str) -> str:
+    """What is wrong with a node that is offered for preemption without a pod to evict."""
+    return f'expected at least one victim pod on node "{node}"'
 
 
 def select_victims(handle: Handle, state: CycleState, pod: Pod, node: NodeInfo) -> Candidate | Status:
@@ -74,7 +80,7 @@ def dry_run(
             statuses[node.name] = found
             continue
         if not found.victims:
-            statuses[node.name] = error(f'expected at least one victim pod on node "{node.name}"')
+            statuses[node.name] = error(no_victims(node.name))
             continue
         candidates.append(found)
         if len(candidates) >= wanted and any(not c.violations for c in candidates):

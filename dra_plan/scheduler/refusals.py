@@ -17,7 +17,7 @@ from .dra.state import PodState
 from .nodeinfo import NodeInfo
 from .runtime import Framework
 from .simulation import Simulation
-from .status import Status, unresolvable
+from .status import Status, left_out
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,7 @@ def refusals(simulation: Simulation, pod: Pod) -> Refusals:
     found: dict[str, tuple[Status, ...]] = {}
     for node in nodes:
         if allowed.node_names is not None and node.name not in allowed.node_names:
-            found[node.name] = tuple(
-                unresolvable(f"node(s) didn't satisfy plugin {name}").by(name) for name in restricting
-            )
+            found[node.name] = tuple(map(left_out, restricting))
         else:
             found[node.name] = _of_node(framework, state, pod, node)
     return Refusals(found, *_claims(framework, state, pod, nodes))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import IntEnum
 from functools import lru_cache
 from typing import NamedTuple, TypeGuard
@@ -100,6 +101,16 @@ def unresolvable(*reasons: Reason | str) -> Status:
 def insufficient(resource: str, asked: int, left: int) -> Reason:
     """`Insufficient cpu`: the reason of NodeResourcesFit, and of devices that take node resources."""
     return Reason(f"Insufficient {resource}", ResourceShort(resource, asked, max(0, left)))
+
+
+def left_out(plugin: str) -> Status:
+    """The rejection of a node that is not among those to which a PreFilter plugin restricts the pod."""
+    return unresolvable(f"node(s) didn't satisfy plugin {plugin}").by(plugin)
+
+
+def not_satisfied(plugins: Iterable[str]) -> str:
+    """The text for nodes that the PreFilter of these plugins leaves out together."""
+    return f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(plugins))}]"
 
 
 SKIP = Status(Code.SKIP)

@@ -20,10 +20,11 @@ from dra_plan.api.storage import (
     PersistentVolumeStatus,
     VolumeNodeAffinity,
 )
+from dra_plan.api.well_known import BIND_COMPLETED, BOUND_BY_CONTROLLER, PROVISIONED_BY
 
 from .cluster import SimulatedCluster
 from .volumemigration import provisioner_driver
-from .volumeobjects import BIND_COMPLETED, BOUND_BY_CONTROLLER, Claim
+from .volumeobjects import Claim
 
 
 def settle_volumes(cluster: SimulatedCluster) -> bool:
@@ -64,7 +65,7 @@ def _made(cluster: SimulatedCluster, claim: Claim, node: str) -> PersistentVolum
     name = f"pvc-{claim.uid}"
     namespace, claim_name = claim.key
     return PersistentVolume(
-        metadata=ObjectMeta(name=name, annotations={"pv.kubernetes.io/provisioned-by": driver}),
+        metadata=ObjectMeta(name=name, annotations={PROVISIONED_BY: driver}),
         spec=PersistentVolumeSpec(
             capacity=spec.resources.requests,
             access_modes=spec.access_modes,

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from dra_plan.api.selectors import labels_match
 from dra_plan.api.storage import CSINode
+from dra_plan.api.well_known import HOSTNAME
 
 from .volumemigration import translated
-from .volumeobjects import HOSTNAME, Claim, ClaimKey, Volume, VolumeReach
+from .volumeobjects import Claim, ClaimKey, Volume, VolumeReach
 from .volumeprovisioning import BIND_CONFLICT, Provisioning
 from .volumestore import NodeVolumes, VolumeStore
 

@@ -11,11 +11,9 @@ from msgspec.structs import replace
 
 from dra_plan.api.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from dra_plan.api.storage import CSINode, PersistentVolume, VolumeNodeAffinity
+from dra_plan.api.well_known import BETA_ZONE, MIGRATED_PLUGINS, ZONE
 
-ZONE = "topology.kubernetes.io/zone"
-BETA_ZONE = "failure-domain.beta.kubernetes.io/zone"
 ZONE_SEPARATOR = "__"
-MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins"
 
 
 class Migrated(NamedTuple):

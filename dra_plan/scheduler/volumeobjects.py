@@ -10,21 +10,22 @@ from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.quantity import Quantity, parse
 from dra_plan.api.selectors import requirement_holds, term_problems
 from dra_plan.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
+from dra_plan.api.well_known import BIND_COMPLETED, CLASS_ANNOTATION, HOSTNAME, SELECTED_NODE
 
 from .volumemigration import migrated_source
 
-CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
-BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
-BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
-SELECTED_NODE = "volume.kubernetes.io/selected-node"
 READ_WRITE_ONCE_POD = "ReadWriteOncePod"
 WAITS = "WaitForFirstConsumer"
-HOSTNAME = "kubernetes.io/hostname"
 
 _NOTHING = parse("0")
 
 ClaimKey = tuple[str, str]
 """(namespace, name) of a claim."""
+
+
+def claim_text(name: str) -> str:
+    """A claim for a volume, as Kubernetes writes it in messages."""
+    return f'persistentvolumeclaim "{name}"'
 
 
 def _class_name(metadata: ObjectMeta, name: str | None) -> str:

@@ -22,9 +22,10 @@ from dra_plan.api.storage import (
     StorageClass,
     VolumeAttachment,
 )
+from dra_plan.api.well_known import BOUND_BY_CONTROLLER, SELECTED_NODE
 
 from .events import Action, Resource
-from .volumeobjects import BOUND_BY_CONTROLLER, SELECTED_NODE, Claim, ClaimKey, Volume
+from .volumeobjects import Claim, ClaimKey, Volume
 
 TABLES: dict[Resource, str] = {
     Resource.STORAGE_CLASS: "storage_classes",

@@ -18,7 +18,7 @@ from dra_plan.api.resource import (
     ResourceClaimSpec,
     ResourceClaimStatus,
 )
-from dra_plan.manifests.diagnose import describe
+from dra_plan.manifests.diagnose import expected
 from dra_plan.manifests.paths import FieldPath
 
 from . import conditions, configs, devices, limits, names, nodeselectors
@@ -31,14 +31,14 @@ STATUS = refused(
     "DRA145",
     "claim status that contradicts itself",
     "Only allocated claims can be reserved, each user once, and driver status belongs to allocated devices.",
-    "Take the status from a cluster as it is, or leave it out.",
+    conditions.TAKE_AS_IT_IS,
 )
 FORMAT = refused(
     "DRA159",
     "claim status in the wrong format",
     "Share IDs are UUIDs, addresses have a prefix length and their shortest form, and configuration is from the class "
     "or from the claim.",
-    "Take the status from a cluster as it is, or leave it out.",
+    conditions.TAKE_AS_IT_IS,
 )
 RULES = (STATUS, FORMAT)
 
@@ -135,7 +135,7 @@ def _data(path: FieldPath, data: Any) -> Iterator[Problem]:
     if size > limits.OPAQUE_BYTES:
         yield TOO_LONG.at(path, f"data of {size} bytes; at most {limits.OPAQUE_BYTES} are allowed")
     elif not isinstance(data, dict):
-        yield FORMAT.at(path, f"expected an object, got {describe(data)}")
+        yield FORMAT.at(path, expected("an object", data))
 
 
 def _network(path: FieldPath, network: dict[str, Any]) -> Iterator[Problem]:

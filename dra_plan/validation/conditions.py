@@ -13,11 +13,13 @@ from .limits import CONDITIONS, MESSAGE_BYTES, REASON_BYTES, at_most, at_most_by
 from .rule import Problem, refused
 from .words import nearest, shown
 
+TAKE_AS_IT_IS = "Take the status from a cluster as it is, or leave it out."
+
 CONDITION = refused(
     "DRA158",
     "condition that the API server refuses",
     "A condition has a status, True, False or Unknown, a reason in one word, and the time of its last change.",
-    "Take the status from a cluster as it is, or leave it out.",
+    TAKE_AS_IT_IS,
 )
 RULES = (CONDITION,)
 

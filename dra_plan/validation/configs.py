@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 
 from dra_plan.api.resource import OpaqueDeviceConfiguration
-from dra_plan.manifests.diagnose import describe
+from dra_plan.manifests.diagnose import expected
 from dra_plan.manifests.paths import FieldPath
 
 from . import names
@@ -33,7 +33,7 @@ def check(path: FieldPath, opaque: OpaqueDeviceConfiguration | None) -> Iterator
     if opaque.parameters is None:
         return  # told from the schema
     if not isinstance(opaque.parameters, dict):
-        yield CONFIG.at((*path, "parameters"), f"expected an object, got {describe(opaque.parameters)}")
+        yield CONFIG.at((*path, "parameters"), expected("an object", opaque.parameters))
         return
     size = len(msgspec.json.encode(opaque.parameters))
     if size > OPAQUE_BYTES:

@@ -4,32 +4,29 @@ from __future__ import annotations
 
 from typing import Any
 
+from dra_plan.manifests.convert import FLAT_REQUEST, REQUESTS
 from dra_plan.manifests.kinds import Kind
 from dra_plan.manifests.paths import FieldPath, render, value_at
 
 from .rule import Problem, refused
 
-FLAT_REQUEST = refused(
+MISPLACED = refused(
     "DRA014",
     "request with the fields of `exactly` beside its name",
     "In v1beta1 the class, selectors and the like of a request stand directly in it; since v1beta2 they stand in "
     "`exactly`. kubectl refuses them elsewhere; dropped, the request asks for nothing and is refused.",
     "Move the fields into `exactly`, or write the object as v1beta1.",
 )
-RULES = (FLAT_REQUEST,)
+RULES = (MISPLACED,)
 
-_FIELDS = ("deviceClassName", "selectors", "allocationMode", "count", "adminAccess", "tolerations", "capacity")
-_DEPTHS = {"ResourceClaim": 1, "ResourceClaimTemplate": 2}
-"""How deep the spec of a claim stands in an object."""
 _WITH_EXACTLY = frozenset({"v1", "v1beta2"})
 
 
 def lifted(value: dict[str, Any], kind: Kind, version: str) -> tuple[dict[str, Any], list[Problem]]:
     """The object with such fields in `exactly`, and the problems they are; the same object where there are none."""
-    depth = _DEPTHS.get(kind.name)
-    if depth is None or version not in _WITH_EXACTLY:
+    path = REQUESTS.get(kind.name)
+    if path is None or version not in _WITH_EXACTLY:
         return value, []
-    path: FieldPath = (*("spec",) * depth, "devices", "requests")
     requests = value_at(value, path)
     if not isinstance(requests, list):
         return value, []
@@ -41,22 +38,27 @@ def lifted(value: dict[str, Any], kind: Kind, version: str) -> tuple[dict[str, A
 
 def is_flat(value: Any, kind: Kind, path: FieldPath) -> bool:
     """Whether the v1 path goes into the `exactly` of a request that has none."""
-    depth = _DEPTHS.get(kind.name)
-    if depth is None or len(path) <= depth + 3 or path[depth : depth + 2] != ("devices", "requests"):
-        return False
-    return path[depth + 3] == "exactly" and bool(_misplaced(value_at(value, path[: depth + 3])))
+    at = exactly_at(kind, path)
+    return at is not None and bool(_misplaced(value_at(value, path[:at])))
+
+
+def exactly_at(kind: Kind, path: FieldPath) -> int | None:
+    """Where in a v1 path the `exactly` of a request stands; None if the path goes into none."""
+    requests = REQUESTS.get(kind.name, ())
+    at = len(requests) + 1
+    return at if requests and path[: len(requests)] == requests and path[at : at + 1] == ("exactly",) else None
 
 
 def flattened(kind: Kind, path: FieldPath) -> FieldPath:
-    """The path in a request without `exactly`."""
-    at = _DEPTHS[kind.name] + 3
-    return (*path[:at], *path[at + 1 :])
+    """The v1 path in a request without `exactly`."""
+    at = exactly_at(kind, path)
+    return path if at is None else (*path[:at], *path[at + 1 :])
 
 
 def _misplaced(request: Any) -> list[str]:
     if not isinstance(request, dict) or request.get("exactly") is not None or request.get("firstAvailable"):
         return []
-    return [name for name in _FIELDS if name in request]
+    return [name for name in FLAT_REQUEST if name in request]
 
 
 def _problem(path: FieldPath, fields: list[str]) -> Problem:
@@ -65,7 +67,7 @@ def _problem(path: FieldPath, fields: list[str]) -> Problem:
     message = f"{told} {verb} in `exactly`, not directly in the request"
     suggestion = f"exactly: {{{fields[0]}: ...}}"
     at = (*path, fields[0])
-    return Problem(FLAT_REQUEST, at, message, suggestion, written=True, of_key=True).called(render(path))
+    return Problem(MISPLACED, at, message, suggestion, written=True, of_key=True).called(render(path))
 
 
 def _nested(request: Any) -> Any:

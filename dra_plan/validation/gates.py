@@ -37,6 +37,7 @@ from dra_plan.api.resource import (
 )
 from dra_plan.manifests.paths import FieldPath
 from dra_plan.releases import FIELDS, Target
+from dra_plan.releases.fields import does_not_have
 
 from .rule import Problem, warning
 
@@ -168,7 +169,7 @@ def _lacking(version: str) -> list[str]:
 def _reason(gate: str, target: Target) -> str:
     if gate in target.gates:
         return f"Kubernetes {target.version} drops it: feature gate {gate} is off"
-    return f"Kubernetes {target.version} does not have the field and drops it"
+    return does_not_have(target.version)
 
 
 def _kept(value: Any, path: FieldPath, gates: Mapping[str, bool], told: dict[FieldPath, str]) -> Any:

@@ -69,7 +69,6 @@ OPAQUE_BYTES = 10 * 1024
 ANNOTATIONS_BYTES = 256 * 1024
 MANAGER_BYTES = 128
 SUBRESOURCE_BYTES = 256
-SELECTOR_COST = 1_000_000
 
 _NEWEST = Limits()
 _OLD_COUNTERS = replace(_NEWEST, counters_per_slice=32, consumptions_per_device=32, counters_share_slice=True, taints=4)

@@ -19,11 +19,10 @@ from dra_plan.allocator.requests import SelectorCondition, Want
 from dra_plan.allocator.taints import first_untolerated
 from dra_plan.api.resource import DeviceToleration
 from dra_plan.cel import Selector
+from dra_plan.cel.cost import COST_LIMIT
 from dra_plan.cel.errors import CelError, CelRuntimeError
 from dra_plan.explanation.published import Publications
 from dra_plan.releases import Target
-
-from .limits import SELECTOR_COST
 
 BUDGET = 1_000_000
 """What the costly evaluations of one check may cost together, in the units in which the API server counts."""
@@ -205,6 +204,6 @@ def _tried(condition: SelectorCondition) -> Selector | None:
     """The selector; None if it does not compile or costs too much for the API server, which other rules tell."""
     try:
         selector = condition.compiled()
-        return selector if selector.max_cost <= SELECTOR_COST else None
+        return selector if selector.max_cost <= COST_LIMIT else None
     except (SelectorError, CelError):
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
+from dra_plan.manifests.faults import TEMPLATE
 from dra_plan.manifests.paths import FieldPath
 
 from . import formats
@@ -96,7 +97,7 @@ def is_template(text: str) -> bool:
 
 def _why(text: str, words: str) -> str:
     """What is wrong with a text that is not what `words` ask for."""
-    return "a template has to be rendered first" if is_template(text) else words
+    return TEMPLATE if is_template(text) else words
 
 
 def required(path: FieldPath, text: str) -> Iterator[Problem]:
@@ -137,12 +138,22 @@ def label_name(path: FieldPath, text: str, read: str | None = None) -> Iterator[
     """The key of a label, taint or condition; `read` is what the API server makes of it before it looks."""
     if not formats.is_label_name(text if read is None else read):
         yield replace(
-            BAD_LABEL.at(path, f"{shown(text)} is no label name: {_why(text, formats.LABEL_NAME)}"),
+            BAD_LABEL.at(path, no_label_name(text)),
             of_key=path[-1:] == (text,),
         )
+
+
+def no_label_name(text: str) -> str:
+    """What is wrong with a text that is to be the key of a label."""
+    return f"{shown(text)} is no label name: {_why(text, formats.LABEL_NAME)}"
+
+
+def no_label_value(text: str) -> str:
+    """What is wrong with a text that is to be the value of a label."""
+    return f"{shown(text)} is no label value: {_why(text, formats.LABEL_VALUE)}"
 
 
 def label_value(path: FieldPath, text: str) -> Iterator[Problem]:
     """The value of a label or taint."""
     if not formats.is_label_value(text):
-        yield BAD_LABEL.at(path, f"{shown(text)} is no label value: {_why(text, formats.LABEL_VALUE)}")
+        yield BAD_LABEL.at(path, no_label_value(text))

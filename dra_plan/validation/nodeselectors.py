@@ -13,7 +13,7 @@ from dra_plan.api.names import label_key_problems, label_value_problems
 from dra_plan.api.selectors import is_int64
 from dra_plan.manifests.paths import FieldPath
 
-from . import formats, names
+from . import names
 from .rule import Problem, refused, warning
 from .words import count, nearest, shown
 
@@ -69,10 +69,10 @@ def _expression(path: FieldPath, requirement: NodeSelectorRequirement) -> Iterat
     elif operator in ("Gt", "Lt") and len(values) != 1:
         yield NODE_SELECTOR.at(at, f"{count(len(values), 'value')}; {operator} takes exactly one")
     if label_key_problems(requirement.key):
-        yield NODE_SELECTOR.at((*path, "key"), f"{shown(requirement.key)} is no label name: {formats.LABEL_NAME}")
+        yield NODE_SELECTOR.at((*path, "key"), names.no_label_name(requirement.key))
     for index, value in enumerate(values):
         if label_value_problems(value):
-            yield NODE_SELECTOR.at((*at, index), f"{shown(value)} is no label value: {formats.LABEL_VALUE}")
+            yield NODE_SELECTOR.at((*at, index), names.no_label_value(value))
         elif operator in ("Gt", "Lt") and not is_int64(value):
             yield UNREADABLE_SELECTOR.at((*at, index), f"{shown(value)} is no integer, as {operator} compares")
 

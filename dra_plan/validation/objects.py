@@ -18,6 +18,7 @@ from dra_plan.api.resource import (
     ResourceClaimTemplate,
     ResourceSlice,
 )
+from dra_plan.manifests.faults import given_twice
 from dra_plan.manifests.kinds import Kind
 from dra_plan.manifests.objects import pod_spec_of
 from dra_plan.manifests.paths import FieldPath, value_at
@@ -52,7 +53,7 @@ def check(subjects: Iterable[Subject], target: Target) -> Iterator[tuple[Subject
         generated = not (subject.value.get("metadata") or {}).get("name")
         other = first.setdefault(subject.key, subject)
         if other is not subject and not generated:
-            yield subject, schema.GIVEN_TWICE.at((), f"given twice, first in {_where(other, subject)}")
+            yield subject, schema.GIVEN_TWICE.at((), given_twice(_where(other, subject)))
 
 
 def _where(first: Subject, again: Subject) -> str:

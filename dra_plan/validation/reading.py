@@ -13,12 +13,12 @@ from dra_plan.garbage import uncollected
 from dra_plan.manifests import defaults, kinds
 from dra_plan.manifests.diagnose import diagnose
 from dra_plan.manifests.documents import read_documents
-from dra_plan.manifests.faults import Fault, ManifestErrors
+from dra_plan.manifests.faults import Fault, ManifestErrors, nothing_found
 from dra_plan.manifests.fitting import fits
 from dra_plan.manifests.json_reader import JsonError
 from dra_plan.manifests.kinds import Kind
 from dra_plan.manifests.objects import NOT_DECODED, typed
-from dra_plan.manifests.opaque import MAX_DEPTH, is_too_deep
+from dra_plan.manifests.opaque import TOO_DEEP, is_too_deep
 from dra_plan.manifests.paths import FieldPath
 from dra_plan.manifests.places import Item, Place, label, label_of
 from dra_plan.manifests.quantities import are_readable
@@ -63,7 +63,7 @@ def read(
         for source in read_sources(names, report.faults, recursive=recursive, stdin=stdin):
             _read_source(source, reading, report, namespace)
     if not report.faults and not reading.subjects:
-        report.faults.append(Fault("", f"no Kubernetes object found in {', '.join(names)}"))
+        report.faults.append(Fault("", nothing_found(names)))
     if report.faults:
         raise ManifestErrors(report.faults)
     return reading
@@ -175,7 +175,7 @@ def _decoded(value: dict[str, Any], kind: Kind, version: str) -> _Decoded:
         decoded = diagnose(lifted, kind, version) if sources else decoded
         obj = typed(decoded.value, kind, version)
         if not are_readable(obj) or is_too_deep(obj):
-            raise RecursionError(f"data nested more than {MAX_DEPTH} levels deep")
+            raise RecursionError(TOO_DEEP)
     except NOT_DECODED as failure:
         # Where a field is wrong, that has been told already.
         more = () if faults else (schema.undecodable(str(failure)),)

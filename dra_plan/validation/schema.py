@@ -8,8 +8,8 @@ from typing import Any
 
 from dra_plan.api.go_text import go_quote
 from dra_plan.manifests import kinds
-from dra_plan.manifests.convert import lift_claim_sources
-from dra_plan.manifests.diagnose import DecodedFields, describe
+from dra_plan.manifests.convert import BASIC_DEVICES, lift_claim_sources
+from dra_plan.manifests.diagnose import DecodedFields, expected
 from dra_plan.manifests.kinds import Kind
 from dra_plan.manifests.paths import FieldPath, is_plain_key, pattern, render, value_at
 from dra_plan.manifests.places import Header
@@ -138,7 +138,7 @@ def header_problems(header: Header) -> Iterator[Problem]:
         if given is None or given == "":
             yield NO_HEADER.at((name,), "missing")
         elif not isinstance(given, str):
-            yield WRONG_TYPE.at((name,), f"expected a string, got {describe(given)}")
+            yield WRONG_TYPE.at((name,), expected("a string", given))
 
 
 def unknown_version(api_version: str, kind: Kind) -> Problem:
@@ -195,7 +195,7 @@ def _unknown(
     value: dict[str, Any], unknown: Mapping[FieldPath, Collection[str]], kind: Kind, version: str
 ) -> Iterator[Problem]:
     is_slice = kind.name == "ResourceSlice"
-    wrapped = [path for path in unknown if is_slice and pattern(path) == "spec.devices[*].basic"]
+    wrapped = [path for path in unknown if is_slice and pattern(path) == BASIC_DEVICES]
     if wrapped:
         many = f"all {len(wrapped)} devices" if len(wrapped) > 1 else "the device"
         message = f"{version} has no `basic`: {many} would be left with nothing but the name"

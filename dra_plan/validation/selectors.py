@@ -7,12 +7,13 @@ from dataclasses import replace
 
 from dra_plan.api.resource import DeviceSelector
 from dra_plan.cel import compile_selector
+from dra_plan.cel.cost import COST_LIMIT
 from dra_plan.cel.errors import CelCompileError
 from dra_plan.cel.ordering import with_compare_to
 from dra_plan.manifests.paths import FieldPath
 from dra_plan.releases import Target
 
-from .limits import SELECTOR_COST, SELECTORS, at_most
+from .limits import SELECTORS, at_most
 from .rule import Problem, refused
 
 NO_CEL = refused(
@@ -62,9 +63,9 @@ def expression(path: FieldPath, text: str, target: Target) -> Iterator[Problem]:
         message = f"{_COMPARED}{_without_excerpts(str(failure))}" if better else _without_excerpts(str(failure))
         yield replace(DOES_NOT_COMPILE.at(path, message, better), offset=failure.offset)
         return
-    if cost > SELECTOR_COST:
+    if cost > COST_LIMIT:
         shown = "without bound" if cost >= _NO_BOUND else str(cost)
-        yield TOO_COSTLY.at(path, f"estimated cost {shown}; at most {SELECTOR_COST} is allowed")
+        yield TOO_COSTLY.at(path, f"estimated cost {shown}; at most {COST_LIMIT} is allowed")
 
 
 _COMPARED = "quantities and versions are compared with compareTo: "

@@ -9,6 +9,7 @@ import msgspec
 
 from dra_plan.api.base import Object
 from dra_plan.documents.validation import SourceExcerpt
+from dra_plan.manifests.convert import FLAT_VERSIONS
 from dra_plan.manifests.kinds import Kind
 from dra_plan.manifests.paths import FieldPath, render, value_at
 from dra_plan.manifests.places import Place
@@ -18,7 +19,6 @@ from .flatrequests import flattened, is_flat
 from .pointing import mark
 from .rule import Problem
 
-_FLAT = frozenset({"v1beta1", "v1alpha3"})
 """Versions in which devices are wrapped in `basic` and requests have no `exactly`."""
 
 
@@ -48,7 +48,7 @@ class Subject(msgspec.Struct, frozen=True, eq=False):
     @property
     def is_flat(self) -> bool:
         """Whether the version has the fields of `exactly` in the request itself, and devices in `basic`."""
-        return self.version in _FLAT
+        return self.version in FLAT_VERSIONS
 
     def follows_from_fault(self, problem: Problem) -> bool:
         """Whether the problem is with a field that can't be decoded, with its parts, or with what it is part of."""
@@ -65,10 +65,7 @@ class Subject(msgspec.Struct, frozen=True, eq=False):
             return self._with_source(path)
         if self.kind.name == "ResourceSlice":
             return self._wrapped(path)
-        depth = {"ResourceClaim": 1, "ResourceClaimTemplate": 2}.get(self.kind.name)
-        if depth is not None and path[depth : depth + 2] == ("devices", "requests"):
-            return tuple(step for index, step in enumerate(path) if not (index == depth + 3 and step == "exactly"))
-        return path
+        return flattened(self.kind, path)
 
     def _wrapped(self, path: FieldPath) -> FieldPath:
         if path[:2] != ("spec", "devices") or len(path) < 4 or path[3] == "name":

@@ -19,7 +19,7 @@ from dra_plan.documents.base import AppliedEdit
 from dra_plan.errors import UsageError
 
 from .edit import Edited, node_named
-from .nodecopy import NodeModel
+from .nodecopy import NodeModel, not_like
 
 T = TypeVar("T")
 
@@ -44,6 +44,7 @@ class AddNodes:
 
         Raises UsageError for neither, or a file without exactly one node; InputError for a file that can't be read.
         """
+        from dra_plan.manifests.faults import NO_SUCH_PATH
         from dra_plan.manifests.sources import is_meant_as_path, is_there
 
         name = os.fspath(like)
@@ -51,7 +52,7 @@ class AddNodes:
             return cls(count, name)
         if not is_there(like):
             if "/" in name or is_meant_as_path(name):
-                raise UsageError(f"{name}: no such file or directory")
+                raise UsageError(f"{name}: {NO_SUCH_PATH}")
             return cls(count, name)
         from dra_plan.manifests.load import load
 
@@ -107,7 +108,7 @@ def _check_reach(model: Node, copy: Node, slices: Sequence[ResourceSlice], *, fo
             continue
         reason = "is not node-local" if foreign else "reaches the node by its name, or by a label that is its own"
         raise UsageError(
-            f"no node can be added like {model.metadata.name!r}: ResourceSlice {slice_.metadata.name!r} {reason} "
+            f"{not_like(model.metadata.name)}: ResourceSlice {slice_.metadata.name!r} {reason} "
             f"({_node_field(slice_)}), so that nobody knows what the new node would see of it"
         )
 

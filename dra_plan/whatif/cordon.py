@@ -6,14 +6,12 @@ from dataclasses import dataclass, replace
 
 from msgspec import structs
 
-from dra_plan.api.core import Node, Taint
+from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
+from dra_plan.api.well_known import UNSCHEDULABLE
 from dra_plan.documents.base import AppliedEdit
 
 from .edit import Edited, node_named, with_node
-
-UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
-"""The taint that the node controller keeps on unschedulable nodes."""
 
 
 @dataclass(frozen=True)

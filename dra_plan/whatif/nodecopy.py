@@ -24,13 +24,13 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.resource import AllocationResult, ResourceClaim, ResourceClaimStatus, ResourceSlice
 from dra_plan.api.storage import CSINode
+from dra_plan.api.well_known import HOSTNAME
 from dra_plan.claimsets.ownership import Dependents
 from dra_plan.claimsets.podstate import ended
 from dra_plan.errors import UsageError
 
 from .departure import belongs_to_node
 
-HOSTNAME = "kubernetes.io/hostname"
 _PASSING_TAINTS = "node.kubernetes.io/"
 """Taints of this prefix tell the state of one node, not what all of its kind are like."""
 
@@ -155,7 +155,7 @@ class NodeModel:
             pool = PoolID(result.driver, result.pool)
             if pool not in own:
                 raise UsageError(
-                    f"no node can be added like {self.node.metadata.name!r}: its pod's ResourceClaim {claim.key} has a "
+                    f"{not_like(self.node.metadata.name)}: its pod's ResourceClaim {claim.key} has a "
                     f"device of pool {pool}, which is not the node's own"
                 )
             results.append(structs.replace(result, pool=self._pool(pool, name)))
@@ -168,11 +168,16 @@ def _pool_id(slice_: ResourceSlice) -> PoolID:
     return PoolID(slice_.spec.driver, slice_.spec.pool.name)
 
 
+def not_like(node: str) -> str:
+    """How errors begin that tell why a node is no model for new ones."""
+    return f"no node can be added like {node!r}"
+
+
 def _newest(pool: PoolID, slices: list[ResourceSlice], node: str) -> list[ResourceSlice]:
     """The slices of the pool's newest generation, all of which have to be the node's own, and all there."""
     generation = max(slice_.spec.pool.generation for slice_ in slices)
     newest = [slice_ for slice_ in slices if slice_.spec.pool.generation == generation]
-    refusal = f"no node can be added like {node!r}: pool {pool}"
+    refusal = f"{not_like(node)}: pool {pool}"
     for slice_ in newest:
         if slice_.spec.node_name != node:
             raise UsageError(

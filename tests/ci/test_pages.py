@@ -57,7 +57,7 @@ def test_limits_are_the_programs() -> None:
         ("nesting of YAML and JSON", yaml_builder.MAX_DEPTH),
         ("nested `List` objects", unwrap.MAX_DEPTH),
         ("values that YAML aliases of a document repeat", yaml_builder.MAX_ALIASED),
-        ("cost of a selector", cost.LIMIT),
+        ("cost of a selector", cost.COST_LIMIT),
         ("nesting of a selector", cursor.MOST_DEPTH),
         ("text that a selector builds", values.MAX_TEXT),
         ("search per claim set and node", DEFAULT_MAX_STEPS),

@@ -41,6 +41,7 @@ from dra_plan.cel.values import (
     check_timestamp,
     check_uint,
     type_name,
+    unsigned_overflow,
 )
 
 _INT = re.compile(r"[+-]?[0-9]+", re.ASCII)
@@ -131,7 +132,7 @@ def double_to_uint(number: float) -> Uint:
     """Cut towards zero."""
     if math.isfinite(number) and 0 <= number < MAX_UINT64:
         return Uint(int(number))
-    raise EvaluationError("unsigned integer overflow")
+    raise unsigned_overflow()
 
 
 def string_to_uint(text: str) -> Uint:
@@ -228,7 +229,7 @@ def string_to_timestamp(text: str) -> Timestamp:
     """RFC 3339, as lenient as Go."""
     nanos = parse_timestamp(text)
     if nanos is None:
-        raise _refused("google.protobuf.Timestamp")
+        raise _refused(TIMESTAMP.name)
     return check_timestamp(nanos)
 
 
@@ -241,7 +242,7 @@ def string_to_duration(text: str) -> Duration:
     """Go's duration syntax, such as `1h30m`."""
     nanos = times.parse_duration(text)
     if nanos is None:
-        raise _refused("google.protobuf.Duration")
+        raise _refused(DURATION.name)
     return Duration(nanos)
 
 

@@ -181,7 +181,7 @@ SEQUENCES = Library(
             member(f"list_{of}_sort", (list_of(of),), list_of(of), sort, _sorting(0, factor))
             for of, factor in _FACTORS.items()
         ),
-        "@sortByAssociatedKeys": tuple(
+        macros.SORT_BY_KEYS: tuple(
             member(f"list_{of}_sortByAssociatedKeys", (_LIST, list_of(of)), _LIST, sort_by, _sorting(1, factor))
             for of, factor in _FACTORS.items()
         ),

@@ -99,8 +99,8 @@ STANDARD = Library(
         "duration": DURATION,
         "timestamp": TIMESTAMP,
         "google.protobuf.Any": ANY,
-        "google.protobuf.Duration": DURATION,
-        "google.protobuf.Timestamp": TIMESTAMP,
+        DURATION.name: DURATION,
+        TIMESTAMP.name: TIMESTAMP,
     },
     functions={
         "size": _sizes(),

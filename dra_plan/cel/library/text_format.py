@@ -21,6 +21,12 @@ from dra_plan.cel.values import (
     type_name,
 )
 
+DECIMAL = "decimal clause can only be used on integers"
+BINARY = "only integers and bools can be formatted as binary"
+OCTAL = "octal clause can only be used on integers"
+HEXADECIMAL = "only integers, byte buffers, and strings can be formatted as hex"
+"""What clauses can format."""
+
 _CLAUSE = re.compile(r"%(?:%|(?:\.([0-9]*))?(.)|$)", re.DOTALL)
 _SUPERSCRIPT = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _SPECIAL = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
@@ -49,7 +55,7 @@ def _clause(clause: re.Match[str], arguments: list[Value], used: int) -> str:
     if verb is None:
         raise EvaluationError("could not parse formatting clause: unexpected end of string")
     if verb not in _VERBS:
-        raise EvaluationError(f'could not parse formatting clause: unrecognized formatting clause "{verb}"')
+        raise EvaluationError(unrecognized(verb))
     if precision == "":
         raise EvaluationError("error while parsing precision: could not find end of precision specifier")
     places = _DEFAULT_PRECISION if precision is None else int(precision[:10])
@@ -59,8 +65,18 @@ def _clause(clause: re.Match[str], arguments: list[Value], used: int) -> str:
     return _VERBS[verb](arguments[used], places)
 
 
+def unrecognized(clause: str) -> str:
+    """What is wrong with a format that has such a clause."""
+    return f'could not parse formatting clause: unrecognized formatting clause "{clause}"'
+
+
+def refusal(rule: str, given: str) -> str:
+    """What is wrong with a value of the type that was given."""
+    return f"error during formatting: {rule}, was given {given}"
+
+
 def _refused(clause: str, value: Value) -> EvaluationError:
-    return EvaluationError(f"error during formatting: {clause}, was given {type_name(value)}")
+    return EvaluationError(refusal(clause, type_name(value)))
 
 
 def _string(value: Value, _places: int = 0) -> str:
@@ -149,7 +165,7 @@ def _joined(parts: Iterable[str]) -> str:
 def _decimal(value: Value, _places: int) -> str:
     if type(value) is int or type(value) is Uint:
         return str(int(value))
-    raise _refused("decimal clause can only be used on integers", value)
+    raise _refused(DECIMAL, value)
 
 
 def _number(value: Value, clause: str) -> float:
@@ -182,13 +198,13 @@ def _scientific(value: Value, places: int) -> str:
 def _binary(value: Value, _places: int) -> str:
     if type(value) in (int, Uint, bool):
         return format(int(value), "b")
-    raise _refused("only integers and bools can be formatted as binary", value)
+    raise _refused(BINARY, value)
 
 
 def _octal(value: Value, _places: int) -> str:
     if type(value) in (int, Uint):
         return format(int(value), "o")
-    raise _refused("octal clause can only be used on integers", value)
+    raise _refused(OCTAL, value)
 
 
 def _hexadecimal(value: Value, _places: int) -> str:
@@ -199,7 +215,7 @@ def _hexadecimal(value: Value, _places: int) -> str:
         return str(value.hex())
     if kind is int or kind is Uint:
         return format(int(value), "x")
-    raise _refused("only integers, byte buffers, and strings can be formatted as hex", value)
+    raise _refused(HEXADECIMAL, value)
 
 
 _VERBS: dict[str, Callable[[Value, int], str]] = {

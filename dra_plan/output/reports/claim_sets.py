@@ -11,7 +11,7 @@ from dra_plan.documents.explanation import ExplanationDocument
 from dra_plan.output import exclusions, explain_words, text
 from dra_plan.output.gate import ClaimSetEntry, Gate, Verdict, outcomes
 
-from .content import Content, Entry, Level, ReportCase, Result, RuleText
+from .content import SEARCH_ENDED, Content, Entry, Level, ReportCase, Result, RuleText
 from .notes import of_warnings
 
 Origins = Mapping[tuple[str, str, str], Origin]
@@ -22,7 +22,7 @@ RULES = {
     "allocation-error": RuleText(
         "An error ends the scheduling attempt", "The scheduler would place the pod on no node, whatever fits elsewhere."
     ),
-    "undecided": RuleText("The search ended before the answer", "Allow more steps with --max-steps."),
+    "undecided": RuleText(SEARCH_ENDED, "Allow more steps with --max-steps."),
 }
 
 

@@ -72,6 +72,10 @@ class ReportCase(NamedTuple):
     entry: Entry | None = None
 
 
+SEARCH_ENDED = "The search ended before the answer"
+"""The title of what stayed undecided."""
+
+
 class RuleText(NamedTuple):
     """What a code stands for, and what to do about it."""
 

@@ -7,14 +7,14 @@ from dra_plan.documents.schedule import ScheduleDocument, ScheduledPod
 from dra_plan.output.gate import Gate, Verdict
 
 from .claim_sets import Origins
-from .content import Content, Entry, Level, ReportCase, Result, RuleText
+from .content import SEARCH_ENDED, Content, Entry, Level, ReportCase, Result, RuleText
 from .notes import of_warnings
 
 RULES = {
     "unschedulable": RuleText("The pod stays pending", "dra-plan explain says why its claims do not fit."),
     "not-bound": RuleText("The pod is not bound yet", "Something outside has to happen first; the message names it."),
     "scheduling-error": RuleText("The scheduling attempt broke off", "The message is the scheduler's own."),
-    "undecided": RuleText("The search ended before the answer", "Allow more with --max-steps or --timeout."),
+    "undecided": RuleText(SEARCH_ENDED, "Allow more with --max-steps or --timeout."),
 }
 CODES = {"Unschedulable": "unschedulable", "Gated": "not-bound", "Waiting": "not-bound", "Error": "scheduling-error"}
 

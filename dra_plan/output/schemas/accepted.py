@@ -24,7 +24,10 @@ _SETTINGS: Schema = {
             "additionalProperties": _CODES,
             "description": "Rules that do not count in files that match a pattern.",
         },
-        "ignore-unknown": {"type": "boolean", "description": "Pass over fields that the API does not have."},
+        "ignore-unknown": {
+            "type": "boolean",
+            "description": "Whether fields that the API does not have are passed over.",
+        },
         "fail-on": {"enum": ["error", "warning", "info"], "description": "The least severity that makes status 1."},
     },
 }

@@ -11,8 +11,7 @@ from dra_plan.api.core import Container, Pod
 from dra_plan.api.meta import ObjectMeta, OwnerReference
 from dra_plan.api.quantity import parse
 from dra_plan.api.resource import DeviceClaim, DeviceRequest, ExactDeviceRequest, ResourceClaim, ResourceClaimSpec
-from dra_plan.claimsets.index import IMPLICIT_PREFIX
-from dra_plan.claimsets.podclaims import SPECIAL_ANNOTATION
+from dra_plan.api.well_known import IMPLICIT_PREFIX, SPECIAL_ANNOTATION
 from dra_plan.scheduler.podrequest import Amounts, is_extended
 
 SPECIAL_NAME = "<extended-resources>"

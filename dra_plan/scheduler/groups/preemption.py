@@ -12,6 +12,7 @@ from dra_plan.scheduler.eviction import remove_victim
 from dra_plan.scheduler.handle import Handle
 from dra_plan.scheduler.keys import GroupKey
 from dra_plan.scheduler.nodeinfo import PodInfo
+from dra_plan.scheduler.preemption import NEVER
 from dra_plan.scheduler.victims import split_by_budget
 
 from . import words
@@ -21,7 +22,6 @@ from .trial import same_order
 
 NO_VICTIMS = "No preemption victims found for incoming preemptor"
 _CONSTRAINED = "workload aware preemption is not supported for pod groups with scheduling constraints"
-_NEVER = "not eligible due to preemptionPolicy=Never."
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class GroupPreemption:
         if task.group is not None and task.group.topology_key:
             return _CONSTRAINED
         never = any(item.pod.spec.preemption_policy == "Never" for item in task.items)
-        return _NEVER if never else ""
+        return NEVER if never else ""
 
     def _candidates(self, task: GroupTask) -> list[VictimUnit]:
         """Everything less important than the group, the most important first."""

@@ -15,7 +15,7 @@ from dra_plan.scheduler.handle import Handle
 from dra_plan.scheduler.keys import group_key
 from dra_plan.scheduler.messages import NOT_HELPFUL, fit_error
 from dra_plan.scheduler.nodeinfo import PodInfo
-from dra_plan.scheduler.preemption import dry_run
+from dra_plan.scheduler.preemption import NEVER, dry_run, no_victims
 from dra_plan.scheduler.status import Code, Status, error, unresolvable, unschedulable
 from dra_plan.scheduler.victims import Candidate, best_candidate
 
@@ -105,7 +105,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
                 raise
             empty = next((candidate.node for candidate in answer if not candidate.victims), None)
             if empty is not None and not extender.ignorable:
-                raise ExtenderError(f'expected at least one victim pod on node "{empty}"')
+                raise ExtenderError(no_victims(empty))
             candidates = [candidate for candidate in answer if candidate.victims]
         return candidates
 
@@ -122,7 +122,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
     def _ineligible(self, pod: Pod, statuses: Mapping[str, Status]) -> str:
         """Why the pod may not preempt, or ""."""
         if pod.spec.preemption_policy == "Never":
-            return "not eligible due to preemptionPolicy=Never."
+            return NEVER
         info = self._handle.cluster.info(pod)
         nominated = self._handle.nominator.node_of(info.uid) or pod.status.nominated_node_name
         node = self._handle.cluster.nodes.get(nominated)

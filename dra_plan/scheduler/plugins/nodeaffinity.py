@@ -25,7 +25,7 @@ from dra_plan.scheduler.scoring import normalize
 from dra_plan.scheduler.status import SKIP, Status, error, unresolvable
 
 _CONFLICT = unresolvable("pod affinity terms conflict")
-_MISMATCH = unresolvable("node(s) didn't match Pod's node affinity/selector")
+MISMATCH = unresolvable("node(s) didn't match Pod's node affinity/selector")
 _ENFORCED = unresolvable("node(s) didn't match scheduler-enforced node affinity")
 
 
@@ -117,7 +117,7 @@ class NodeAffinityPlugin(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlu
         """Reject nodes that don't match."""
         if self._required is not None and not node_matches(self._required, node.name, node.labels):
             return _ENFORCED
-        return None if matches(pod, node.name, node.labels) else _MISMATCH
+        return None if matches(pod, node.name, node.labels) else MISMATCH
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
         """Selector and terms."""

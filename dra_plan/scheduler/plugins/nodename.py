@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from dra_plan.api.core import Node, Pod, Taint
+from dra_plan.api.core import Node, Pod
+from dra_plan.api.well_known import UNSCHEDULABLE
 from dra_plan.scheduler import pluginnames
 from dra_plan.scheduler.cyclestate import CycleState
 from dra_plan.scheduler.events import Action, Hint, Interest, Resource
@@ -13,9 +14,6 @@ from dra_plan.scheduler.nodeinfo import NodeInfo
 from dra_plan.scheduler.status import Status, unresolvable
 
 from .tainttoleration import tolerated
-
-UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
-"""The taint of a cordoned node, which comes and goes with `spec.unschedulable`."""
 
 
 class NodeName(FilterPlugin, EnqueueExtensions):

@@ -17,7 +17,7 @@ from dra_plan.scheduler.nodeinfo import NodeInfo, PodInfo
 from dra_plan.scheduler.podvolumes import pod_volumes
 from dra_plan.scheduler.status import SKIP, Status, error, unschedulable
 from dra_plan.scheduler.volumemigration import migrated_source, provisioner_driver
-from dra_plan.scheduler.volumeobjects import Claim
+from dra_plan.scheduler.volumeobjects import Claim, claim_text
 
 from .volumebinding import not_owner
 
@@ -115,7 +115,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
             claim = self._store.claim(namespace, use.name)
             if claim is None:
                 if is_new:
-                    missing = f'persistentvolumeclaim "{use.name}" not found'
+                    missing = f"{claim_text(use.name)} not found"
                     raise _NotCountableError(f"looking up PVC {namespace}/{use.name}: {missing}")
                 continue
             problem = not_owner(info.pod, claim) if use.ephemeral else ""

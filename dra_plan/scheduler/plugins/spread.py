@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from dra_plan.api.core import Node, Pod, TopologySpreadConstraint
 from dra_plan.api.selectors import labels_match
+from dra_plan.api.well_known import HOSTNAME
 from dra_plan.scheduler import pluginnames
 from dra_plan.scheduler.cyclestate import CycleState
 from dra_plan.scheduler.events import Action, Hint, Interest, Resource
@@ -26,7 +27,6 @@ from dra_plan.scheduler.nodeinfo import NodeInfo, PodInfo
 from dra_plan.scheduler.status import SKIP, Status, unresolvable, unschedulable
 
 from .spreadconstraints import (
-    HOSTNAME,
     SYSTEM_DEFAULTS,
     SpreadConstraint,
     constraints_of,

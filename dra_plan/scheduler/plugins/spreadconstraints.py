@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from dra_plan.api.core import Pod, TopologySpreadConstraint
 from dra_plan.api.meta import LabelSelector, LabelSelectorRequirement
 from dra_plan.api.selectors import labels_match
+from dra_plan.api.well_known import HOSTNAME, ZONE
 from dra_plan.api.workloads import ReplicationController, Workload
 from dra_plan.scheduler.affinityterms import with_label_keys
 from dra_plan.scheduler.cluster import SimulatedCluster
@@ -16,13 +17,9 @@ from dra_plan.scheduler.nodeinfo import NodeInfo, PodInfo
 from .nodeaffinity import matches as matches_affinity
 from .tainttoleration import untolerated
 
-HOSTNAME = "kubernetes.io/hostname"
-
 SYSTEM_DEFAULTS = (
     TopologySpreadConstraint(max_skew=3, topology_key=HOSTNAME, when_unsatisfiable="ScheduleAnyway"),
-    TopologySpreadConstraint(
-        max_skew=5, topology_key="topology.kubernetes.io/zone", when_unsatisfiable="ScheduleAnyway"
-    ),
+    TopologySpreadConstraint(max_skew=5, topology_key=ZONE, when_unsatisfiable="ScheduleAnyway"),
 )
 
 

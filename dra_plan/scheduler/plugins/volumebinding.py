@@ -8,6 +8,7 @@ from functools import cache
 
 from dra_plan.api.core import Pod
 from dra_plan.api.storage import CSIDriver, CSINode, CSIStorageCapacity, PersistentVolumeClaim, StorageClass
+from dra_plan.api.well_known import MIGRATED_PLUGINS
 from dra_plan.claimsets.ownership import controls
 from dra_plan.scheduler import pluginnames
 from dra_plan.scheduler.cyclestate import CycleState
@@ -25,8 +26,7 @@ from dra_plan.scheduler.nodeinfo import NodeInfo
 from dra_plan.scheduler.podvolumes import ClaimUse, pod_volumes
 from dra_plan.scheduler.status import SKIP, Code, Status, error, unresolvable
 from dra_plan.scheduler.volumematching import PodClaims
-from dra_plan.scheduler.volumemigration import MIGRATED_PLUGINS
-from dra_plan.scheduler.volumeobjects import Claim
+from dra_plan.scheduler.volumeobjects import Claim, claim_text
 from dra_plan.scheduler.volumeprovisioning import largest_volume
 from dra_plan.scheduler.volumestore import NodeVolumes
 
@@ -148,13 +148,13 @@ def _problem(pod: Pod, use: ClaimUse, claim: Claim | None) -> str:
     """Why the pod can't have the claim at all, or ""."""
     if claim is None:
         if use.ephemeral:
-            return f'waiting for ephemeral volume controller to create the persistentvolumeclaim "{use.name}"'
-        return f'persistentvolumeclaim "{use.name}" not found'
+            return f"waiting for ephemeral volume controller to create the {claim_text(use.name)}"
+        return f"{claim_text(use.name)} not found"
     pvc = claim.object
     if pvc.status.phase == "Lost":
-        return f'persistentvolumeclaim "{use.name}" bound to non-existent persistentvolume "{pvc.spec.volume_name}"'
+        return f'{claim_text(use.name)} bound to non-existent persistentvolume "{pvc.spec.volume_name}"'
     if pvc.metadata.deletion_timestamp is not None:
-        return f'persistentvolumeclaim "{use.name}" is being deleted'
+        return f"{claim_text(use.name)} is being deleted"
     return not_owner(pod, claim) if use.ephemeral else ""
 
 

@@ -21,6 +21,7 @@ from dra_plan.scheduler.handle import Handle
 from dra_plan.scheduler.nodeinfo import NodeInfo, PodInfo
 from dra_plan.scheduler.podvolumes import Disk, pod_volumes
 from dra_plan.scheduler.status import SKIP, Status, unresolvable, unschedulable
+from dra_plan.scheduler.volumeobjects import claim_text
 
 _NO_DISK = unschedulable("node(s) had no available disk")
 _IN_USE = unschedulable(
@@ -63,7 +64,7 @@ class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, Enq
         for name in volumes.named:
             claim = self._store.claim(namespace, name)
             if claim is None:
-                return None, unresolvable(f'persistentvolumeclaim "{name}" not found')
+                return None, unresolvable(f"{claim_text(name)} not found")
             if claim.is_exclusive:
                 exclusive.add(name)
         if not exclusive and not volumes.disks:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from dra_plan.api.core import Pod
 from dra_plan.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
+from dra_plan.api.well_known import BETA_REGION, BETA_ZONE, REGION, ZONE
 from dra_plan.scheduler import pluginnames
 from dra_plan.scheduler.cyclestate import CycleState
 from dra_plan.scheduler.events import Action, Hint, Interest, Resource
@@ -15,13 +16,11 @@ from dra_plan.scheduler.handle import Handle
 from dra_plan.scheduler.nodeinfo import NodeInfo
 from dra_plan.scheduler.podvolumes import pod_volumes
 from dra_plan.scheduler.status import SKIP, Status, unresolvable
-from dra_plan.scheduler.volumemigration import BETA_ZONE, ZONE, ZONE_SEPARATOR
-from dra_plan.scheduler.volumeobjects import WAITS, Claim
+from dra_plan.scheduler.volumemigration import ZONE_SEPARATOR
+from dra_plan.scheduler.volumeobjects import WAITS, Claim, claim_text
 
-_REGION = "topology.kubernetes.io/region"
-_BETA_REGION = "failure-domain.beta.kubernetes.io/region"
-_KEYS = (BETA_ZONE, _BETA_REGION, ZONE, _REGION)
-_NOW_CALLED = {BETA_ZONE: ZONE, _BETA_REGION: _REGION}
+_KEYS = (BETA_ZONE, BETA_REGION, ZONE, REGION)
+_NOW_CALLED = {BETA_ZONE: ZONE, BETA_REGION: REGION}
 
 _CONFLICT = unresolvable("node(s) had no available volume zone")
 
@@ -60,7 +59,7 @@ class VolumeZone(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
         for name in self._handle.cluster.info(pod).volumes.named:
             claim = self._store.claim(pod.metadata.namespace, name)
             if claim is None:
-                return None, unresolvable(f'persistentvolumeclaim "{name}" not found')
+                return None, unresolvable(f"{claim_text(name)} not found")
             if not claim.volume_name:
                 problem = self._unbound_problem(claim)
                 if problem:

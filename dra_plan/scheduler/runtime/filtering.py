@@ -14,7 +14,18 @@ from dra_plan.scheduler.framework import (
 )
 from dra_plan.scheduler.handle import TrialFilter
 from dra_plan.scheduler.nodeinfo import NodeInfo, PodInfo
-from dra_plan.scheduler.status import Code, Reason, Status, error, failed, is_skip, succeeded, unresolvable
+from dra_plan.scheduler.status import (
+    Code,
+    Reason,
+    Status,
+    error,
+    failed,
+    is_skip,
+    left_out,
+    not_satisfied,
+    succeeded,
+    unresolvable,
+)
 
 from .plugins import Guard, PluginPanicError, ProfilePlugins
 
@@ -157,6 +168,5 @@ class FilterPhase(ProfilePlugins, TrialFilter):
 def _none_left(plugins: Sequence[str]) -> Status:
     """No node is left after the restrictions of these plugins."""
     if len(plugins) == 1:
-        return unresolvable(f"node(s) didn't satisfy plugin {plugins[0]}").by(plugins[0])
-    text = f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(plugins))}] simultaneously"
-    return unresolvable(text).by(plugins[-1])
+        return left_out(plugins[0])
+    return unresolvable(f"{not_satisfied(plugins)} simultaneously").by(plugins[-1])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dra_plan.cel.cost import LIMIT
+from dra_plan.cel.cost import COST_LIMIT
 
 from .expressions import error, evaluate
 
@@ -78,6 +78,6 @@ def test_limit() -> None:
 
 
 def test_the_limit_ends_what_would_absorb_errors() -> None:
-    costly = f"lists.range({LIMIT}).all(x, true)"
+    costly = f"lists.range({COST_LIMIT}).all(x, true)"
     assert error(f"{costly} || true") == "operation cancelled: actual cost limit exceeded"
     assert evaluate(f"true || {costly}").match

@@ -1,0 +1,34 @@
+"""Labels, taints and annotations whose meaning Kubernetes itself gives them."""
+
+from __future__ import annotations
+
+from .core import Taint
+
+HOSTNAME = "kubernetes.io/hostname"
+ZONE = "topology.kubernetes.io/zone"
+REGION = "topology.kubernetes.io/region"
+BETA_ZONE = "failure-domain.beta.kubernetes.io/zone"
+BETA_REGION = "failure-domain.beta.kubernetes.io/region"
+"""Labels of nodes and volumes; those of beta are what zones and regions were called before."""
+
+UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
+"""The taint of a cordoned node, which the node controller keeps there as long as `spec.unschedulable` is set."""
+
+IMPLICIT_PREFIX = "deviceclass.resource.kubernetes.io/"
+"""Before a class's name: the extended resource that every class serves."""
+
+POD_CLAIM_ANNOTATION = "resource.kubernetes.io/pod-claim-name"
+"""Set on every claim made from a template: the name of the pod's entry."""
+
+SPECIAL_ANNOTATION = "resource.kubernetes.io/extended-resource-claim"
+"""Marks the claim that stands for a pod's extended resources."""
+
+CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
+SELECTED_NODE = "volume.kubernetes.io/selected-node"
+BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
+BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
+PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"
+"""Annotations of volumes and of claims for them."""
+
+MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins"
+"""Of a CSINode: the in-tree plugins whose volumes its drivers serve."""
