@@ -16,7 +16,6 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1] / "dra_plan"
@@ -44,9 +43,19 @@ PATTERNS = {"match", "search", "fullmatch", "findall", "finditer"}
 CONSTANT = re.compile(r"_?[A-Z][A-Z0-9_]+")
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+LOOKED_AT = (
+    ast.Assign,
+    ast.NamedExpr,
+    ast.For,
+    ast.comprehension,
+    ast.ExceptHandler,
+    ast.Compare,
+    ast.Call,
+    ast.Match,
+)
+"""What sets a variable to a message, and what may match one."""
 
 
-@cache
 def modules(package: Path) -> list[tuple[Path, ast.Module]]:
     """The modules of a package, each with its path from beside the package."""
     paths = sorted(package.rglob("*.py"))
@@ -108,7 +117,7 @@ class _Messages:
     """What of a scope is a message, and who matches it."""
 
     def __init__(self, scope: ast.AST) -> None:
-        self._nodes = list(ast.walk(scope))
+        self._nodes = [node for node in ast.walk(scope) if isinstance(node, LOOKED_AT)]
         self._errors = {node.name for node in self._nodes if isinstance(node, ast.ExceptHandler) and _is_ours(node)}
         self._names: set[str] = set()
         if isinstance(scope, Function):
