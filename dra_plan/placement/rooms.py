@@ -1,7 +1,10 @@
 """What one node of a kind can hold: the largest combinations of pods, found by asking the allocator and the filters.
 
-A combination says how many pods of each kind; with it fit all smaller ones. `inner` are those that fit, `outer` those
-beyond which nothing is possible: the same, unless a question stayed open or there were too many to ask.
+A combination says how many pods of each kind. If one fits, so does every smaller one; if one does not fit, no larger
+one does. So the largest that fit describe all that fit, and most answers follow from earlier ones without asking.
+
+`inner` are the largest that fit, `outer` those beyond which nothing is possible: the same, unless a question stayed
+open or there were too many to ask.
 """
 
 from __future__ import annotations
@@ -25,6 +28,8 @@ Combination = tuple[int, ...]
 MOST_QUESTIONS = 2_000
 MOST_VISITS = 20_000
 """So many combinations are asked about, and looked at, on a kind of node; what is not known by then stays open."""
+_MOST_SHARED_CLAIMS = 6
+"""Of more shared claims than that only some of the sets that may be on a node are looked at."""
 
 BY_ORDER: frozenset[Quirk] = frozenset(
     {"all_alternative_loses_index", "all_drops_exhausted", "capacity_of_wrong_device", "counters_by_pool_name"}
@@ -70,109 +75,119 @@ class _Search:
     ) -> None:
         self._ground, self._kinds, self._node, self._budget = ground, kinds, node_kind.first, budget
         limit = max(0, self._node.allowed_pods - len(self._node.pods))
-        self._most = [
+        self._most_of = [
             0 if refusal is not None else min(kind.count, limit)
             for kind, refusal in zip(kinds, node_kind.refusals, strict=True)
         ]
+        """By kind: no combination has more of it."""
         self._fits: list[Combination] = []
         self._fails: list[Combination] = []
         self._open: set[Combination] = set()
         self._asked = self._visited = 0
 
     @property
-    def _is_worn_out(self) -> bool:
+    def _is_exhausted(self) -> bool:
         is_spent = self._budget is not None and self._budget.is_spent
         return is_spent or self._asked > MOST_QUESTIONS or self._visited > MOST_VISITS
 
     def room(self) -> Room:
         """All largest combinations, or as many as the questions allow."""
-        for index, most in enumerate(self._most):
-            if most:
-                self._most[index] = self._alone(index)
-        groups = list(self._signatures())
+        nothing = [0] * len(self._most_of)
+        for index, most in enumerate(self._most_of):
+            if most:  # what does not fit alone fits in no combination; an open question counts as room
+                self._most_of[index] = self._most_beside(nothing, index, most, (RoomAnswer.YES, RoomAnswer.OPEN))
         inner: dict[Combination, None] = {}
         outer: dict[Combination, None] = {}
         complete = True
-        for allowed in groups:
-            bounds = [most if index in allowed else 0 for index, most in enumerate(self._most)]
-            for answers, into in (((RoomAnswer.YES,), inner), ((RoomAnswer.YES, RoomAnswer.OPEN), outer)):
-                if into is outer and not self._open and complete:
-                    into.update(inner)
-                    continue
-                found = list(self._maximal(bounds, answers))
-                if self._is_worn_out:
-                    complete = False
-                    if into is outer:
-                        found = [tuple(bounds)]
-                into.update(dict.fromkeys(found))
+        for allowed in self._kinds_by_shared_claims():
+            bounds = [most if index in allowed else 0 for index, most in enumerate(self._most_of)]
+            inner.update(dict.fromkeys(self._candidates(bounds, (RoomAnswer.YES,))))
+            complete = complete and not self._is_exhausted
+            if complete and not self._open:
+                outer.update(inner)  # every answer was yes or no
+                continue
+            possible = list(self._candidates(bounds, (RoomAnswer.YES, RoomAnswer.OPEN)))
+            complete = complete and not self._is_exhausted
+            # The candidates of a walk that was cut short don't bound anything.
+            outer.update(dict.fromkeys([tuple(bounds)] if self._is_exhausted else possible))
         return Room(self._largest(inner), self._largest(outer), complete)
 
-    def _largest(self, found: Iterable[Combination]) -> tuple[Combination, ...]:
-        """Those that are below no other one with the same shared claims."""
+    def _largest(self, candidates: Iterable[Combination]) -> tuple[Combination, ...]:
+        """Those that are below no other one with the same shared claims.
+
+        A claim can be on this node or on another. So a combination without it is kept beside a larger one that uses it.
+        """
         kept: dict[frozenset[str], list[Combination]] = {}
-        for each in sorted(set(found), reverse=True):
+        for each in sorted(set(candidates), reverse=True):  # whatever is above another one comes before it
             others = kept.setdefault(claims_of(self._kinds, each), [])
             if not any(_is_below(each, other) for other in others):
                 others.append(each)
         return tuple(each for others in kept.values() for each in others)
 
-    def _alone(self, index: int) -> int:
-        """How many of this kind alone may fit at most; open questions count as room."""
-        return self._extend([0] * len(self._most), index, self._most[index], (RoomAnswer.YES, RoomAnswer.OPEN))
+    def _kinds_by_shared_claims(self) -> list[frozenset[int]]:
+        """The sets of kinds that may be together on a node: one for each set of shared claims that may be there.
 
-    def _signatures(self) -> Iterator[frozenset[int]]:
-        """The sets of kinds that may be together on a node: one for each set of shared claims that may be there."""
-        sharing = [i for i, kind in enumerate(self._kinds) if kind.shared and self._most[i]]
+        Of more than `_MOST_SHARED_CLAIMS` claims: the sets of the first ones, and all.
+        """
+        sharing = [i for i, kind in enumerate(self._kinds) if kind.shared and self._most_of[i]]
         plain = frozenset(i for i, kind in enumerate(self._kinds) if not kind.shared)
-        seen = {plain: None}
+        found = {plain: None}
         claims = sorted({claim for i in sharing for claim in self._kinds[i].shared})
-        for number in range(1, 2 ** min(len(claims), 6)):
+        for number in range(1, 2 ** min(len(claims), _MOST_SHARED_CLAIMS)):  # its bits say which claims are there
             here = {claim for bit, claim in enumerate(claims) if number >> bit & 1}
-            seen[plain | {i for i in sharing if self._kinds[i].shared <= here}] = None
-        if len(claims) > 6:
-            seen[plain | set(sharing)] = None
-        return iter(seen)
+            found[plain | {i for i in sharing if self._kinds[i].shared <= here}] = None
+        if len(claims) > _MOST_SHARED_CLAIMS:
+            found[plain | set(sharing)] = None
+        return list(found)
 
-    def _maximal(self, bounds: Sequence[int], answers: tuple[RoomAnswer, ...]) -> Iterator[Combination]:
-        """The combinations within the bounds that have such an answer and are not below another one that has."""
+    def _candidates(self, bounds: Sequence[int], answers: tuple[RoomAnswer, ...]) -> Iterator[Combination]:
+        """Combinations within the bounds that have such an answer, all of the largest among them."""
         used = [index for index, bound in enumerate(bounds) if bound]
         if not used:
             yield tuple([0] * len(bounds))
             return
-        yield from self._below([0] * len(bounds), used, bounds, answers)
+        yield from self._completed([0] * len(bounds), used, bounds, answers)
 
-    def _below(
+    def _completed(
         self, chosen: list[int], left: Sequence[int], bounds: Sequence[int], answers: tuple[RoomAnswer, ...]
     ) -> Iterator[Combination]:
+        """For each number of every kind left but the last that can be chosen: as many of the last as then fit.
+
+        A largest combination has as many of its last kind as fit beside the others, so it is one of these. `chosen`
+        is worked on in place, and as it was in the end.
+        """
         self._visited += 1
         index, *others = left
-        most = self._extend(chosen, index, bounds[index], answers)
+        most = self._most_beside(chosen, index, bounds[index], answers)
         if not others:
             chosen[index] = most
             yield tuple(chosen)
             chosen[index] = 0
             return
-        for number in range(most, -1, -1):
+        for number in range(most, -1, -1):  # the largest first: their answers settle most of the smaller ones
             chosen[index] = number
-            yield from self._below(chosen, others, bounds, answers)
-            if self._is_worn_out:
+            yield from self._completed(chosen, others, bounds, answers)
+            if self._is_exhausted:
                 break
         chosen[index] = 0
 
-    def _extend(self, chosen: Sequence[int], index: int, bound: int, answers: tuple[RoomAnswer, ...]) -> int:
-        """How many of a kind fit beside what is chosen: doubling, then halving."""
+    def _most_beside(self, chosen: Sequence[int], index: int, bound: int, answers: tuple[RoomAnswer, ...]) -> int:
+        """How many of a kind fit beside what is chosen.
+
+        Steps that double until one fails, then halving what is left: few fit on most nodes, whatever the bound is, and
+        a question about many pods costs more than one about few.
+        """
 
         def fits(number: int) -> bool:
             return self._answer((*chosen[:index], number, *chosen[index + 1 :])) in answers
 
         low, high, step = 0, bound, 1
-        while low < high:
+        while low < high:  # `low` fits, more than `high` do not
             probe = min(low + step, high)
-            if fits(probe):
-                low, step = probe, step * 2
-            else:
-                high, step = probe - 1, max(1, (probe - low) // 2) if probe - low > 1 else 1
+            if not fits(probe):
+                high = probe - 1
                 break
+            low, step = probe, step * 2
         while low < high:
             probe = (low + high + 1) // 2
             if fits(probe):
@@ -184,13 +199,12 @@ class _Search:
     # One combination
 
     def _answer(self, wanted: Combination) -> RoomAnswer:
+        """Whether the combination fits, asked only if no earlier answer implies it."""
         if not any(wanted) or any(_is_below(wanted, known) for known in self._fits):
             return RoomAnswer.YES
         if any(_is_below(known, wanted) for known in self._fails):
             return RoomAnswer.NO
-        if wanted in self._open:
-            return RoomAnswer.OPEN
-        if self._is_worn_out:
+        if wanted in self._open or self._is_exhausted:
             return RoomAnswer.OPEN
         self._asked += 1
         answer = self._ask(wanted)

@@ -1,4 +1,8 @@
-"""Parts of physical devices, as slots: what the counters that they share tell of where they lie on the device."""
+"""Parts of physical devices, as slots: what the counters that they share tell of where they lie on the device.
+
+Drivers publish no positions. But of a counter set with `memory-slice-0` to `memory-slice-7`, one of each, a part that
+draws from 2 and 3 lies on these two: numbered counters of total 1 are slots, and those that a part draws are its span.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +21,10 @@ MOST_SLOTS = 32
 
 MOST_PIPS = 16
 """A counter of up to so many is drawn one by one."""
+
+
+Span = tuple[int, int, SceneDevice]
+"""The first column of a part, from 1, how many columns it takes, and the part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +55,7 @@ class PartRow:
     """Parts of one profile that lie beside each other: each with its first column, from 1, and how many it spans."""
 
     profile: str
-    parts: list[tuple[int, int, SceneDevice]]
+    parts: list[Span]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,28 +113,29 @@ def _physical(of: CounterSetLeft, devices: list[SceneDevice]) -> PhysicalDevice 
     parts = [device for device in devices if of.name in (device.drawn.draws or {})]
     if not parts:
         return None
-    found = {name: row for name, row in slots.rows(of.total).items() if len(row) <= MOST_SLOTS}
-    placed = [_columns(device, of.name, row) for row in list(found.values())[:1] for device in parts]
-    spans = [(start, width, device) for start, width, device in placed if width]
+    slot_rows = {name: row for name, row in slots.rows(of.total).items() if len(row) <= MOST_SLOTS}
+    # A GPU may have several kinds of slots (memory slices, engines). The first kind is the ruler that parts lie on.
+    ruler = next(iter(slot_rows.values()), None)
+    spans = [] if ruler is None else [span for part in parts if (span := _span(part, of.name, ruler)) is not None]
     lying = {id(device) for _, _, device in spans}
-    in_rows = {name for row in found.values() for name in row.values()}
+    in_rows = {name for row in slot_rows.values() for name in row.values()}
     return PhysicalDevice(
         name=of.name,
         model=next((device.drawn.model for device in parts if device.drawn.model), ""),
-        slots=[_slot_row(name, row, of, parts) for name, row in found.items()],
-        rows=_packed(spans),
+        slots=[_slot_row(name, row, of, parts) for name, row in slot_rows.items()],
+        rows=_part_rows(spans),
         amounts=[_amount(name, of, parts) for name in of.total if name not in in_rows],
         whole=[device for device in parts if id(device) not in lying],
     )
 
 
-def _columns(device: SceneDevice, counter_set: str, row: Mapping[int, str]) -> tuple[int, int, SceneDevice]:
-    """The first column that a part takes, from 1, and how many; none if it takes none, or not beside each other."""
+def _span(device: SceneDevice, counter_set: str, ruler: Mapping[int, str]) -> Span | None:
+    """Where a part lies on the slots; None if it takes none of them, or slots that are not beside each other."""
     drawn = (device.drawn.draws or {}).get(counter_set, {})
-    taken = [column for column, name in enumerate(row.values(), start=1) if name in drawn]
-    if not taken or taken[-1] - taken[0] != len(taken) - 1:
-        return 0, 0, device
-    return taken[0], len(taken), device
+    columns = [column for column, name in enumerate(ruler.values(), start=1) if name in drawn]
+    if not columns or columns[-1] - columns[0] != len(columns) - 1:
+        return None
+    return columns[0], len(columns), device
 
 
 def _slot_row(name: str, row: Mapping[int, str], of: CounterSetLeft, parts: list[SceneDevice]) -> SlotRow:
@@ -143,27 +152,38 @@ def _slot_row(name: str, row: Mapping[int, str], of: CounterSetLeft, parts: list
     return SlotRow(name, made)
 
 
-def _packed(spans: list[tuple[int, int, SceneDevice]]) -> list[PartRow]:
-    """Parts in rows, a row a profile; those that overlap get further rows. The widest come first."""
-    by_profile: dict[str, list[tuple[int, int, SceneDevice]]] = {}
+def _part_rows(spans: list[Span]) -> list[PartRow]:
+    """Parts in rows, a row a profile; those that overlap get further rows. The widest come first.
+
+    Each part goes into the first row of its profile in which it overlaps nothing. As parts of one profile are equally
+    wide and come from left to right, that makes as few rows as there are parts over one slot at most.
+    """
+    by_profile: dict[str, list[Span]] = {}
     for span in sorted(spans, key=lambda each: (-each[1], each[0])):
         by_profile.setdefault(span[2].drawn.profile, []).append(span)
     rows: list[PartRow] = []
     for profile, members in by_profile.items():
         own: list[PartRow] = []
-        for start, width, device in members:
-            free = (row for row in own if all(start >= at + of or at >= start + width for at, of, _ in row.parts))
-            row = next(free, None)
+        for span in members:
+            row = next((row for row in own if not any(_overlap(span, other) for other in row.parts)), None)
             if row is None:
                 row = PartRow(profile, [])
                 own.append(row)
-            row.parts.append((start, width, device))
+            row.parts.append(span)
         rows += own
     return rows
 
 
+def _overlap(one: Span, other: Span) -> bool:
+    return one[0] < other[0] + other[1] and other[0] < one[0] + one[1]
+
+
 def _amount(name: str, of: CounterSetLeft, parts: list[SceneDevice]) -> Amount:
-    """A counter, in steps of what all parts draw a multiple of: the multiprocessors of an A100 in seven."""
+    """A counter, in steps of what all parts draw a multiple of.
+
+    An A100 has 98 multiprocessors and parts that draw 14, 28, 42, 56 and 98 of them: 7 steps of 14, each a pip. Where
+    the steps don't fill the counter, or are too many, there are no pips, only the amount.
+    """
     left, total = quantity.parse(of.left[name]).nano, quantity.parse(of.total[name]).nano
     step = gcd(*(draws[of.name].get(name, 0) for part in parts if of.name in (draws := part.drawn.draws or {})))
     pips: list[bool] = []

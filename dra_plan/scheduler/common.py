@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .knownobjects import KnownObjects
-from .memo import Memo
+from .memo import NodeTables
 
 
 @dataclass(frozen=True)
@@ -15,5 +15,5 @@ class Common:
     """For simulations under one target and with one step budget, one after the other. No answer depends on it."""
 
     objects: KnownObjects = field(default_factory=KnownObjects)
-    answers: dict[Hashable, Memo[Any]] = field(default_factory=dict)
+    answers: dict[Hashable, NodeTables[Any]] = field(default_factory=dict)
     """What plugins remember of nodes, by plugin and its arguments."""

@@ -14,7 +14,7 @@ from .clock import Clock
 from .cluster import SimulatedCluster
 from .cyclestate import CycleState
 from .extenders import Extender
-from .memo import Memo
+from .memo import NodeTables
 from .nodeinfo import NodeInfo, PodInfo
 from .nominations import Nominator
 from .status import Status
@@ -52,7 +52,7 @@ class Handle:
     """Whether a write based on an outdated read is refused, as a real API server does."""
     waiting: WaitingPods = field(default_factory=WaitingPods)
     extenders: Sequence[Extender] = ()
-    answers: dict[Hashable, Memo[Any]] = field(default_factory=dict)
+    answers: dict[Hashable, NodeTables[Any]] = field(default_factory=dict)
     """What plugins remember of nodes as long as these do not change, by plugin and its arguments."""
     trial: TrialFilter = field(default_factory=TrialFilter)
     activate: Callable[[Pod], None] = lambda _pod: None

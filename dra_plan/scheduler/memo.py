@@ -7,37 +7,20 @@ shape get the same answer from a node that has not changed.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections import OrderedDict
 from collections.abc import Hashable, Iterable
 from typing import Generic, TypeVar
+
+from dra_plan.remembered import Remembered
 
 from .cluster import SimulatedCluster
 
 _Answer = TypeVar("_Answer")
 
-_MOST_SHAPES = 512
+MOST_SHAPES = 512
+"""Shapes of pods whose answers are remembered at a time."""
 
-
-class Memo(Generic[_Answer]):
-    """Per shape (key), a table of node name to (node version, answer). The least recently used shapes are dropped."""
-
-    def __init__(self, most: int = _MOST_SHAPES) -> None:
-        self._tables: OrderedDict[Hashable, dict[str, tuple[int, _Answer]]] = OrderedDict()
-        self._most = most
-        self.has_dropped = False
-        """Whether a table that was asked for once may be empty by now."""
-
-    def table(self, key: Hashable) -> dict[str, tuple[int, _Answer]]:
-        """The table of a shape, to be read and written directly."""
-        found = self._tables.get(key)
-        if found is None:
-            found = self._tables[key] = {}
-            if len(self._tables) > self._most:
-                self._tables.popitem(last=False)
-                self.has_dropped = True
-        else:
-            self._tables.move_to_end(key)
-        return found
+NodeTables = Remembered[Hashable, dict[str, tuple[int, _Answer]]]
+"""Per shape (key), a table of node name to (node version, answer), to be read and written directly."""
 
 
 class ShapeAnswers(Generic[_Answer]):
@@ -86,23 +69,16 @@ class NodeAnswers(Generic[_Answer]):
     """
 
     def __init__(
-        self, cluster: SimulatedCluster, unknown: _Answer, most: int = _MOST_SHAPES, *, of_objects: bool = False
+        self, cluster: SimulatedCluster, unknown: _Answer, most: int = MOST_SHAPES, *, of_objects: bool = False
     ) -> None:
         self._cluster = cluster
         self._unknown = unknown
         self._of_objects = of_objects
-        self._shapes: OrderedDict[Hashable, ShapeAnswers[_Answer]] = OrderedDict()
-        self._most = most
+        self._shapes: Remembered[Hashable, ShapeAnswers[_Answer]] = Remembered(most)
 
     def of(self, key: Hashable) -> ShapeAnswers[_Answer]:
         """The answers of a shape, `unknown` where there is none; to be read and written directly in this cycle."""
-        found = self._shapes.get(key)
-        if found is None:
-            found = self._shapes[key] = ShapeAnswers()
-            if len(self._shapes) > self._most:
-                self._shapes.popitem(last=False)
-        else:
-            self._shapes.move_to_end(key)
+        found = self._shapes.of(key, ShapeAnswers)
         cluster = self._cluster
         journal, end = cluster.journal, cluster.journal.end()
         if found.revision != cluster.node_revision:

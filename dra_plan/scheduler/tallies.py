@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from typing import Generic, TypeVar
 
+from dra_plan.remembered import Remembered
+
 from .cluster import SimulatedCluster
+from .memo import MOST_SHAPES
 from .nodeinfo import NodeInfo
 
 _Key = TypeVar("_Key", bound=Hashable)
-
-_MOST_SHAPES = 512
 
 
 class _Tally(Generic[_Key]):
@@ -44,10 +44,9 @@ class _Tally(Generic[_Key]):
 class Tallies(Generic[_Key]):
     """The sums for pods of many shapes. The least recently used shapes are forgotten."""
 
-    def __init__(self, cluster: SimulatedCluster, most: int = _MOST_SHAPES) -> None:
+    def __init__(self, cluster: SimulatedCluster, most: int = MOST_SHAPES) -> None:
         self._cluster = cluster
-        self._most = most
-        self._shapes: OrderedDict[Hashable, _Tally[_Key]] = OrderedDict()
+        self._shapes: Remembered[Hashable, _Tally[_Key]] = Remembered(most)
 
     def forget(self) -> None:
         """Something has changed on which what nodes bring in depends, beside the nodes."""
@@ -58,13 +57,7 @@ class Tallies(Generic[_Key]):
 
         `part` says what one node brings in, by the shape, the node and the pods on it.
         """
-        found = self._shapes.get(shape)
-        if found is None:
-            found = self._shapes[shape] = _Tally()
-            if len(self._shapes) > self._most:
-                self._shapes.popitem(last=False)
-        else:
-            self._shapes.move_to_end(shape)
+        found: _Tally[_Key] = self._shapes.of(shape, _Tally)
         cluster, end = self._cluster, self._cluster.journal.end()
         changed = [cluster.nodes[name] for name in cluster.journal.since(found.read) if name in cluster.nodes]
         if found.revision != cluster.node_revision:

@@ -8,6 +8,7 @@ from dra_plan.allocator import AllocationError
 from dra_plan.allocator.pools import PoolSlice, targets
 from dra_plan.api.core import Node, NodeSelector
 from dra_plan.api.resource import Device, ResourceSliceSpec
+from dra_plan.remembered import Remembered
 
 
 class Sighting:
@@ -15,16 +16,16 @@ class Sighting:
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         self._nodes = nodes
-        self._known: dict[tuple[PoolSlice, PoolSlice], bool] = {}
+        self._known: Remembered[tuple[PoolSlice, PoolSlice], bool] = Remembered()
 
     def joins(self, one: PoolSlice, other: PoolSlice) -> bool:
         """Whether a node is known that sees both, or a node would that meets one and the same selector."""
         spec, beside = one.object.spec, other.object.spec
         if spec.node_name and beside.node_name:
             return spec.node_name == beside.node_name
-        if (one, other) not in self._known:
-            self._known[one, other] = _meet(spec, beside) or any(_sees(node, one, other) for node in self._nodes)
-        return self._known[one, other]
+        return self._known.of(
+            (one, other), lambda: _meet(spec, beside) or any(_sees(node, one, other) for node in self._nodes)
+        )
 
 
 def _sees(node: Node, *slices: PoolSlice) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from dra_plan.allocator import capacity
 from dra_plan.allocator.constraints import Constraint
 from dra_plan.allocator.errors import AllocationError
 from dra_plan.allocator.ledger import Ledger
@@ -137,10 +136,6 @@ class Facts:
         if taker.in_use(want, device) is not None or taker.match_refusal(want, device) is not None:
             return False
         return not taker.capacity_counts or taker.capacity_refusal(want, device) is None
-
-    def portions(self, want: Want, device: PoolDevice) -> tuple[capacity.Portion, ...]:
-        """What the want takes of a shared device; of others nothing that lasts."""
-        return self.taker.demand(want, device).portions if self.taker.is_shared(device) else ()
 
     def left(self, device: PoolDevice, ledger: Ledger) -> Left:
         """Whether a share of a shared device is held, and what is left of its capacity, by name."""

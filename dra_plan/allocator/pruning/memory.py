@@ -1,7 +1,7 @@
-"""R5 and R8: states from which nothing was found, so that equal ones need not be searched again.
+"""R5: states from which nothing was found, so that equal ones need not be searched again.
 
 Two states are equal if the remaining requests can't tell them apart: as many free devices of each kind, the same
-values in use, the same left of counters and capacity. Copies of a block may change places (see `shapes`).
+values in use, the same left of counters and of each shared device. Copies of a block may change places (see `shapes`).
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Memory:
             tuple([((mask & candidates).bit_count(), (mask & free).bit_count()) for mask in block.classes]),
             tuple([self._left(device, key, ledger) for device, key in block.counters]),
             tuple([token in used for token in block.tokens]),
-            tuple([self._sorted_shares(members, candidates, ledger) for members in block.shared]),
+            tuple([self._facts.left(device, ledger) for device in block.shared]),
         )
 
     def _left(self, device: PoolDevice, key: tuple[Hashable, str, str], ledger: Ledger) -> int | None:
@@ -94,12 +94,6 @@ class Memory:
         table = self._facts.taker.foreseen(device)
         total = table.left.get(key[1:]) if table is not None else None
         return None if total is None else total - ledger.counters.get(key, 0)
-
-    def _sorted_shares(self, members: list[tuple[int, PoolDevice]], candidates: int, ledger: Ledger) -> Hashable:
-        """What is left of each of some shared devices, in any order, and whether this slot may try it (R8)."""
-        if "R8" not in self._facts.rules:
-            return tuple([(bit, *self._facts.left(device, ledger), bool(candidates & bit)) for bit, device in members])
-        return tuple(sorted([(*self._facts.left(device, ledger), bool(candidates & bit)) for bit, device in members]))
 
 
 def _in_use(shapes: Shapes, ledger: Ledger) -> set[tuple[Values, Token]]:

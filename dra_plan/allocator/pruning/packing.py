@@ -1,6 +1,8 @@
-"""R6c: whether things of given sizes can be put into places at all, be it in whatever order.
+"""R6c: whether items of given sizes can be put into places at all, be it in whatever order.
 
-Which things these are, and that none of them may be left out, is for `stocks` to say.
+Which items these are, and that none of them may be left out, is for `stocks` to say. Bin packing is NP-hard, but equal
+items are interchangeable and there are few different sizes. So it is enough to know how many of each size are packed,
+not which: a dynamic program over the places.
 """
 
 from __future__ import annotations
@@ -8,28 +10,30 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import product
+from math import prod
 
 Sizes = tuple[tuple[int, int], ...]
-"""Sizes above 0, the largest first, each with the number of things that have it."""
+"""Sizes above 0, the largest first, each with the number of items that have it."""
 
 _MOST_STATES = 300
-"""So many numbers of things in places are told apart; beyond that sizes near each other count as the smaller one."""
+"""Entries of a table; with more, sizes near each other count as the smaller one."""
 _MOST_PLACES = 64
 """More places are not looked at together: a search that is worth it has few."""
-_UNREACHED = -1
+_NO_ROOM = -1
 
 
 def can_be_packed(sizes: Sizes, places: Sequence[int]) -> bool:
-    """Whether all things find room. False is certain; True is with few places and not too many things and sizes."""
+    """Whether all items find room. False is certain; True is with few places and not too many items and sizes."""
     if not sizes:
         return True
     smallest = sizes[-1][0]
     room = tuple(sorted(place for place in places if place >= smallest))
-    return _one_by_one(sizes, room) or len(room) > _MOST_PLACES or _together(_fewer(sizes), room)
+    # The cheap way first: most that can be packed is packed by it, and then the table need not be made.
+    return _largest_first(sizes, room) or len(room) > _MOST_PLACES or _in_any_way(_coarser(sizes), room)
 
 
-def _one_by_one(sizes: Sizes, places: Sequence[int]) -> bool:
-    """Whether they do if the largest goes first, into the first place that has room: most do."""
+def _largest_first(sizes: Sizes, places: Sequence[int]) -> bool:
+    """Whether they do if the largest goes first, into the first place that has room. False says nothing."""
     left = list(places)
     for size, number in sizes:
         for index, amount in enumerate(left):
@@ -41,68 +45,78 @@ def _one_by_one(sizes: Sizes, places: Sequence[int]) -> bool:
     return True
 
 
-def _fewer(sizes: Sizes) -> Sizes:
-    """Few enough sizes: where there are too many, the two that differ least count as the smaller one.
+def _coarser(sizes: Sizes) -> Sizes:
+    """Few enough sizes for a table: where there are too many, the two that differ least count as the smaller one.
 
-    Safe: what has room has room for something smaller in its stead.
+    Safe: what has room has room for something smaller in its stead, so a no stays a no.
     """
     listed = list(sizes)
-    while len(listed) > 1 and _states(listed) > _MOST_STATES:
+    while len(listed) > 1 and _entries(listed) > _MOST_STATES:
         at = min(range(1, len(listed)), key=lambda index: listed[index - 1][0] / listed[index][0])
         listed[at - 1 : at + 1] = [(listed[at][0], listed[at - 1][1] + listed[at][1])]
     return tuple(listed)
 
 
-def _states(sizes: Sequence[tuple[int, int]]) -> int:
-    found = 1
-    for _, number in sizes[:-1]:
-        found *= number + 1
-    return found
+def _entries(sizes: Sequence[tuple[int, int]]) -> int:
+    """The length of the table: for every size but the smallest, from none of its items to all."""
+    return prod(number + 1 for _, number in sizes[:-1])
 
 
 @lru_cache(maxsize=8192)
-def _together(sizes: Sizes, places: tuple[int, ...]) -> bool:
-    return _most(sizes, places)[-1] >= sizes[-1][1]
+def _in_any_way(sizes: Sizes, places: tuple[int, ...]) -> bool:
+    # The last entry is the one with all larger items packed.
+    return _fits_table(sizes, places)[-1] >= sizes[-1][1]
 
 
 @lru_cache(maxsize=8192)
-def _most(sizes: Sizes, places: tuple[int, ...]) -> list[int]:
-    """For so many things of all sizes but the smallest in these places: how many of the smallest go there as well.
+def _fits_table(sizes: Sizes, places: tuple[int, ...]) -> list[int]:
+    """What can be packed into these places.
 
-    The numbers are counted up as the digits of an index, the last one the fastest.
+    Entry i, read as mixed-radix digits, says how many of each larger size are packed; the value is how many smallest
+    items still fit beside them, -1 if none.
+
+    The last digit counts the second smallest size and changes fastest. The smallest size needs no digit: of two ways to
+    pack the same larger items, the one that leaves room for more of the smallest is better whatever comes. The table of
+    some places is made from that of all but the last; it is remembered, as searches come back to the same few places.
     """
     if not places:
-        return [0] + [_UNREACHED] * (_states(sizes) - 1)
-    before = _most(sizes, places[:-1])
-    found, most = list(before), sizes[-1][1]
-    for sources, step, more in _fillings(sizes, places[-1]):
+        return [0] + [_NO_ROOM] * (_entries(sizes) - 1)
+    before = _fits_table(sizes, places[:-1])
+    table, wanted = list(before), sizes[-1][1]
+    for sources, step, more in _loads(sizes, places[-1]):
+        # Putting this load into the last place leads from each entry that has so many items unpacked to another one.
         for index in sources:
             number = before[index]
-            if number != _UNREACHED and number + more > found[index + step]:
-                found[index + step] = min(most, number + more)
-    return found
+            if number != _NO_ROOM and number + more > table[index + step]:
+                table[index + step] = min(wanted, number + more)  # more than are wanted are no better
+    return table
 
 
 @lru_cache(maxsize=4096)
-def _fillings(sizes: Sizes, place: int) -> list[tuple[list[int], int, int]]:
-    """What one place can be filled with: from which indices on, by how much that moves them, and of the smallest."""
+def _loads(sizes: Sizes, place: int) -> list[tuple[list[int], int, int]]:
+    """What can be put into one place, as moves in the table: from which entries, how far on, how many of the smallest.
+
+    A load of some items of each larger size adds its amounts to the digits, which is the same step from every entry.
+    It may start from those whose digits stay within the numbers there are: beyond, the sum would carry into the digit
+    of another size.
+    """
     numbers = [number for _, number in sizes[:-1]]
-    strides = [_states(sizes[index + 1 :]) for index in range(len(numbers))]
-    found = []
-    for amounts, rest in _choices(sizes[:-1], place):
+    strides = [_entries(sizes[index + 1 :]) for index in range(len(numbers))]
+    loads = []
+    for amounts, rest in _loads_of_larger(sizes[:-1], place):
         ranges = [range(number - amount + 1) for number, amount in zip(numbers, amounts, strict=True)]
         sources = [sum(at * stride for at, stride in zip(digits, strides, strict=True)) for digits in product(*ranges)]
         step = sum(amount * stride for amount, stride in zip(amounts, strides, strict=True))
-        found.append((sources, step, rest // sizes[-1][0]))
-    return found
+        loads.append((sources, step, rest // sizes[-1][0]))
+    return loads
 
 
-def _choices(sizes: Sizes, place: int) -> Iterator[tuple[tuple[int, ...], int]]:
-    """How many of each of these sizes go into one place, and what is left of it."""
+def _loads_of_larger(sizes: Sizes, place: int) -> Iterator[tuple[tuple[int, ...], int]]:
+    """How many of each of these sizes go into one place together, and what is left of it then."""
     if not sizes:
         yield (), place
         return
     (size, number), others = sizes[0], sizes[1:]
     for taken in range(min(number, place // size) + 1):
-        for amounts, rest in _choices(others, place - taken * size):
+        for amounts, rest in _loads_of_larger(others, place - taken * size):
             yield (taken, *amounts), rest

@@ -6,7 +6,7 @@ holds no solution, the first solution in the walk's order stays the first.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 from typing import NamedTuple
 
 from dra_plan.allocator.ledger import Ledger
@@ -17,7 +17,7 @@ from dra_plan.allocator.requests import Want
 from dra_plan.allocator.taking import Taker
 from dra_plan.allocator.walk import NO, YES, SearchLimits, SearchSpace, Walk, reached_invalid
 
-from .facts import Facts, Left, Option
+from .facts import Facts, Option
 from .horizon import Horizon
 from .memory import Memory
 from .outlook import Moment
@@ -209,24 +209,10 @@ class PrunedWalk(Walk):
         deeper slots are not spared the device.
         """
         bit = 1 << position
-        if "R3" not in self._facts.rules or ("R8" not in self._facts.rules and bit & self._facts.shared):
+        if "R3" not in self._facts.rules:
             return bit
         alike = self._memory.shapes(number, horizon).alike.get(position, bit)
-        alike &= self._taken if self._taken & bit else ~self._taken
-        if bit & self._facts.shared:
-            alike = sum(1 << p for p in self._positions(alike) if self._shares(p) == self._shares(position))
-        return alike
-
-    def _positions(self, mask: int) -> Iterator[int]:
-        while mask:
-            bit = mask & -mask
-            mask ^= bit
-            yield bit.bit_length() - 1
-
-    def _shares(self, position: int) -> Left:
-        device = self._facts.devices[position]
-        assert isinstance(device, PoolDevice)
-        return self._facts.left(device, self._ledger)
+        return alike & (self._taken if self._taken & bit else ~self._taken)
 
     def _bar(self, alike: int) -> None:
         """R3b: keeps devices from deeper slots until a share is kept for good, which can only help (Q5)."""

@@ -1,4 +1,4 @@
-"""Proves, without search, that nothing can be found from some moment on: rules R0 to R9 but for R3, R5 and R8.
+"""Proves, without search, that nothing can be found from some moment on: rules R0 to R7 but for R3 and R5.
 
 Each rule states a necessary condition for serving all requests before the horizon. If one fails, the walk would end
 before the horizon on every path, with no error and no lasting change on the way: it may be left out.
@@ -7,7 +7,6 @@ before the horizon on every path, with no error and no lasting change on the way
 from __future__ import annotations
 
 from .agreement import Agreement
-from .crowding import Crowding
 from .diversity import Diversity
 from .facts import Facts
 from .hall import overdrawn
@@ -26,7 +25,6 @@ class Refuter:
         self._resources = Resources(facts)
         self._outlooks = OutlookMaker(facts, self._resources)
         self._agreement = Agreement(facts, self._outlooks)
-        self._crowding = Crowding(facts, self._outlooks)
         self._diversity = Diversity(facts)
         self._stocks: list[Stock] = []
         self._stocks_up_to = -1
@@ -42,9 +40,7 @@ class Refuter:
         narrowed = self._agreement.narrowed(outlook, moment.ledger)
         if narrowed is None or (narrowed is not outlook and self._overdrawn(narrowed)):
             return True
-        if self._crowding.exhausted(narrowed, moment.ledger) or self._diversity.exhausted(
-            narrowed, moment.ledger, None if begun else outlook
-        ):
+        if self._diversity.exhausted(narrowed, moment.ledger, None if begun else outlook):
             return True
         return stocks_overdrawn(self._stocks_for(horizon), narrowed, moment.ledger, self._facts.rules)
 

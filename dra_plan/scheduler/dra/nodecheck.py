@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Hashable
 
 from dra_plan.allocator import Allocator, NodeOutcome, Outcome, View
@@ -11,6 +10,7 @@ from dra_plan.allocator.likeness import Likeness
 from dra_plan.api.core import Pod
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.claimsets.sets import CANNOT_ALLOCATE, NOT_AVAILABLE, is_in_reach
+from dra_plan.remembered import Remembered
 from dra_plan.scheduler import pluginnames
 from dra_plan.scheduler.handle import Handle
 from dra_plan.scheduler.nodeinfo import NodeInfo
@@ -154,7 +154,7 @@ class _KnownLooks:
 
     def __init__(self) -> None:
         self._view: View | None = None
-        self._found: OrderedDict[Hashable, Likeness] = OrderedDict()
+        self._found: Remembered[Hashable, Likeness] = Remembered(_MOST_LOOKS)
         self.pools: KnownPools | None = None
         """The pools of the view that was asked for last."""
 
@@ -167,9 +167,5 @@ class _KnownLooks:
 
     def keep(self, key: Hashable | None, likeness: Likeness | None) -> None:
         """That is for pods of the same key."""
-        if key is None or likeness is None:
-            return
-        self._found[key] = likeness
-        self._found.move_to_end(key)
-        if len(self._found) > _MOST_LOOKS:
-            self._found.popitem(last=False)
+        if key is not None and likeness is not None:
+            self._found.keep(key, likeness)

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from dra_plan.api.core import Pod
 from dra_plan.api.resource import AllocationResult, ResourceClaim, ResourceClaimStatus
 from dra_plan.claimsets.podclaims import PodClaimError, entry_claim
+from dra_plan.remembered import Remembered
 from dra_plan.scheduler import pluginnames
 from dra_plan.scheduler.cyclestate import CycleState, StateNotFoundError
 from dra_plan.scheduler.events import Interest
@@ -25,7 +26,7 @@ from dra_plan.scheduler.framework import (
     ScorePlugin,
 )
 from dra_plan.scheduler.handle import Handle
-from dra_plan.scheduler.memo import Memo
+from dra_plan.scheduler.memo import MOST_SHAPES, NodeTables
 from dra_plan.scheduler.nodeinfo import NodeInfo
 from dra_plan.scheduler.scoring import normalize
 from dra_plan.scheduler.status import SKIP, Status, error, unresolvable, unschedulable
@@ -74,7 +75,7 @@ class DynamicResources(
         self._check = NodeCheck(handle, binding_timeout, max_steps)
         self._binder = Binder(handle, binding_timeout)
         arguments = (self.name, binding_timeout, max_steps)
-        self._memo: Memo[NodeAnswer] = handle.answers.setdefault(arguments, Memo())
+        self._memo: NodeTables[NodeAnswer] = handle.answers.setdefault(arguments, Remembered(MOST_SHAPES))
         self.deallocations: list[tuple[str, list[str]]] = []
         """(pod, the claims one of which upstream would deallocate): it takes one at random."""
 
@@ -168,7 +169,7 @@ class DynamicResources(
 
     def _answers(self, kept: PodState) -> dict[str, tuple[int, NodeAnswer]]:
         """By node, its version and what was found for pods like this one; for this cycle alone if no other is alike."""
-        return self._memo.table(kept.key) if kept.key is not None else kept.answers
+        return self._memo.of(kept.key, dict) if kept.key is not None else kept.answers
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
         """The claims' specifications and where allocated ones can be used."""

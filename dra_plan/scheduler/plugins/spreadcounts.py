@@ -6,12 +6,12 @@ What is to be made of the counts belongs to `spread`, which pods and nodes count
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Hashable, Mapping, Sequence
 
 import msgspec
 
 from dra_plan.api.core import Pod
+from dra_plan.remembered import Remembered
 from dra_plan.scheduler.cluster import SimulatedCluster
 from dra_plan.scheduler.memo import NodeAnswers
 from dra_plan.scheduler.nodeinfo import NodeInfo
@@ -52,10 +52,9 @@ class SpreadCounts:
 
     def __init__(self, cluster: SimulatedCluster, most: int = _MOST_CONSTRAINTS) -> None:
         self._cluster = cluster
-        self._most = most
         self._on_nodes: NodeAnswers[int | None] = NodeAnswers(cluster, None, most)
         self._domains: NodeAnswers[_Domain | None] = NodeAnswers(cluster, None, most, of_objects=True)
-        self._totals: OrderedDict[Hashable, _Totals] = OrderedDict()
+        self._totals: Remembered[Hashable, _Totals] = Remembered(most)
 
     def on_nodes(self, constraint: SpreadConstraint, namespace: str, nodes: Sequence[NodeInfo]) -> list[int]:
         """How many pods on each node the constraint spreads, whether the node counts or not."""
@@ -75,13 +74,7 @@ class SpreadCounts:
         )
         namespace = pod.metadata.namespace
         key = (where, namespace, _encoded(constraint))
-        found = self._totals.get(key)
-        if found is None:
-            found = self._totals[key] = _Totals()
-            if len(self._totals) > self._most:
-                self._totals.popitem(last=False)
-        else:
-            self._totals.move_to_end(key)
+        found = self._totals.of(key, _Totals)
         self._bring_up_to_date(found, constraint, pod, labels, where)
         return found.values
 
