@@ -102,6 +102,11 @@ def pod(
     return manifest("Pod", name, namespace=namespace, metadata=metadata, spec=known(spec), status=status or None)
 
 
+def bare_pod(name: str = "p", *entries: Object, **options: Any) -> Object:
+    """A pod that requests neither cpu nor memory, so that nothing but its devices decides."""
+    return pod(name, *entries, cpu=None, memory=None, **options)
+
+
 def claimed(names: Mapping[str, str], field: str = "resourceClaimName") -> list[Object]:
     return [{"name": own, field: name} for own, name in names.items()]
 
