@@ -10,8 +10,8 @@ import pytest
 
 from dra_plan.output.gate import Gate
 from dra_plan.output.gate_words import failure
+from tests.build import bare_pod, claim, device, device_class, node, request, slice_
 from tests.explain.asking import explain
-from tests.explain.build import a_class, a_slice, claim, device, node, pod, request
 from tests.explain.situations import ASKED, SITUATIONS
 
 from .running import in_process
@@ -19,9 +19,13 @@ from .running import in_process
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> str:
-    slices = [a_slice(name, [device("gpu-0")]) for name in ("a", "b")]
-    objects: list[Any] = [node("a"), node("b"), a_class(), *slices]
-    objects += [claim("one"), claim("all", request(count=2)), pod("train", gpu="all")]
+    slices = [slice_(name, device("gpu-0")) for name in ("a", "b")]
+    objects: list[Any] = [node("a"), node("b"), device_class(), *slices]
+    objects += [
+        claim("one", request("gpu")),
+        claim("all", request("gpu", count=2)),
+        bare_pod("train", claims={"gpu": "all"}),
+    ]
     path = tmp_path / "cluster.json"
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}), encoding="utf-8")
     return str(path)

@@ -12,7 +12,7 @@ from dra_plan.cli import printing
 from dra_plan.cli.guard import guarded
 from dra_plan.manifests import kinds
 from dra_plan.output.columns import Screen
-from tests.scheduler.build import claim, device_class, node, pod, slices
+from tests.build import claim, device_class, node, pod, slice_
 
 from . import hostile
 from .running import in_process
@@ -51,7 +51,7 @@ POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}
 
 def fitting() -> list[dict[str, object]]:
     """A node, a pod and a claim of hostile names, for which there is room."""
-    named = [node(hostile.TEXT), slices(hostile.TEXT, "gpu-0"), claim(hostile.TEXT), pod(hostile.TEXT)]
+    named = [node(hostile.TEXT), slice_(hostile.TEXT, "gpu-0"), claim(hostile.TEXT), pod(hostile.TEXT)]
     return [device_class(), *named]
 
 

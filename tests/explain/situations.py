@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .build import (
-    DRIVER,
+from tests.build import (
+    GPU,
     Object,
-    a_class,
-    a_slice,
     allocated,
+    bare_pod,
     claim,
-    consumes,
     counters,
     device,
+    device_class,
     distinct,
     first_of,
     match,
     node,
-    pod,
     request,
+    slice_,
     taint,
 )
 
@@ -41,20 +40,18 @@ def situation(**asked: Any) -> Callable[[Situation], Situation]:
 
 def cel(text: str) -> str:
     """`.model` is the attribute of the driver, `:memory` the capacity."""
-    return (
-        text.replace(" .", f' device.attributes["{DRIVER}"].').replace(" :", f' device.capacity["{DRIVER}"].').strip()
-    )
+    return text.replace(" .", f' device.attributes["{GPU}"].').replace(" :", f' device.capacity["{GPU}"].').strip()
 
 
 def gpus(pool: str, models: str, **rest: Any) -> Object:
     """A slice with one GPU for each model."""
     devices = [device(f"gpu-{at}", model=model, capacity={"memory": "80Gi"}) for at, model in enumerate(models.split())]
-    return a_slice(pool, devices, **rest)
+    return slice_(pool, *devices, **{"number": 0, **rest})
 
 
 def cluster(*slices: Object) -> list[Object]:
     """Nodes a and b, the class and the slices."""
-    return [node("a"), node("b"), a_class(), *slices]
+    return [node("a"), node("b"), device_class(), *slices]
 
 
 # -- too few -------------------------------------------------------------------------------------------------------
@@ -62,7 +59,7 @@ def cluster(*slices: Object) -> list[Object]:
 
 @situation()
 def no_slices_at_all() -> list[Object]:
-    return [*cluster(), claim()]
+    return [*cluster(), claim("train", request("gpu"))]
 
 
 @situation()
@@ -78,7 +75,7 @@ def fewer_devices_than_asked() -> list[Object]:
 @situation()
 def all_in_use() -> list[Object]:
     busy = [allocated("old-1", "a/gpu-0", pod="web-1"), allocated("old-2", "a/gpu-1", pod="web-2")]
-    return [*cluster(gpus("a", "A100 A100")), *busy, claim()]
+    return [*cluster(gpus("a", "A100 A100")), *busy, claim("train", request("gpu"))]
 
 
 @situation()
@@ -115,13 +112,13 @@ def selector_other_values() -> list[Object]:
 
 @situation()
 def selector_one_clause_of_three_decides() -> list[Object]:
-    text = cel(f' .model == "A100" && :memory.compareTo(quantity("96Gi")) >= 0 && device.driver == "{DRIVER}"')
+    text = cel(f' .model == "A100" && :memory.compareTo(quantity("96Gi")) >= 0 && device.driver == "{GPU}"')
     return [*cluster(gpus("a", "A100 A100")), claim("train", request("gpu", text))]
 
 
 @situation()
 def selector_misspelt_attribute() -> list[Object]:
-    wanted = request("gpu", cel(f'"modle" in device.attributes["{DRIVER}"] && .modle == "A100"'))
+    wanted = request("gpu", cel(f'"modle" in device.attributes["{GPU}"] && .modle == "A100"'))
     return [*cluster(gpus("a", "A100 A100")), claim("train", wanted)]
 
 
@@ -133,27 +130,27 @@ def selector_wrong_domain() -> list[Object]:
 
 @situation()
 def selector_unknown_attribute() -> list[Object]:
-    wanted = request("gpu", f'"zone" in device.attributes["{DRIVER}"]')
+    wanted = request("gpu", f'"zone" in device.attributes["{GPU}"]')
     return [*cluster(gpus("a", "A100 A100")), claim("train", wanted)]
 
 
 @situation()
 def selector_wrong_type() -> list[Object]:
     devices = [device("gpu-0", generation=9, model="H100")]
-    return [*cluster(a_slice("a", devices)), claim("train", request("gpu", cel(' .generation == "9"')))]
+    return [*cluster(slice_("a", *devices)), claim("train", request("gpu", cel(' .generation == "9"')))]
 
 
 @situation()
 def selector_attribute_that_is_a_capacity() -> list[Object]:
-    text = f'"memory" in device.attributes["{DRIVER}"]'
+    text = f'"memory" in device.attributes["{GPU}"]'
     return [*cluster(gpus("a", "A100 A100")), claim("train", request("gpu", text))]
 
 
 @situation()
 def selector_of_the_class() -> list[Object]:
     objects = cluster(gpus("a", "A100 A100"))
-    objects[2] = a_class(DRIVER, cel(f'device.driver == "{DRIVER}" && .model == "H100"'))
-    return [*objects, a_class("any.example.com", f'device.driver == "{DRIVER}"'), claim()]
+    objects[2] = device_class(GPU, cel(f'device.driver == "{GPU}" && .model == "H100"'))
+    return [*objects, device_class("any.example.com", f'device.driver == "{GPU}"'), claim("train", request("gpu"))]
 
 
 @situation()
@@ -168,13 +165,13 @@ def selector_on_a_computed_value() -> list[Object]:
 @situation()
 def taint_not_tolerated() -> list[Object]:
     devices = [device("gpu-0", taints=[taint("gpu.example.com/unhealthy", "xid-79")]), device("gpu-1")]
-    return [*cluster(a_slice("a", devices)), claim("train", request("gpu", count=2))]
+    return [*cluster(slice_("a", *devices)), claim("train", request("gpu", count=2))]
 
 
 @situation()
 def taint_and_in_use_together() -> list[Object]:
     devices = [device("gpu-0", taints=[taint("maintenance")]), device("gpu-1")]
-    objects = cluster(a_slice("a", devices))
+    objects = cluster(slice_("a", *devices))
     return [*objects, allocated("old", "a/gpu-1", pod="web"), claim("train", request("gpu", count=2))]
 
 
@@ -190,27 +187,27 @@ def capacity_used_by_others() -> list[Object]:
         for n in (1, 2)
     ]
     wanted = request("nic", capacity={"requests": {"bandwidth": "50G"}})
-    return [*cluster(a_slice("a", [nic("nic-0")])), *shares, claim("stream", wanted)]
+    return [*cluster(slice_("a", nic("nic-0"))), *shares, claim("stream", wanted)]
 
 
 @situation()
 def capacity_against_the_policy() -> list[Object]:
     policy = {"default": "1G", "validValues": ["1G", "10G", "25G"]}
     wanted = request("nic", capacity={"requests": {"bandwidth": "40G"}})
-    return [*cluster(a_slice("a", [nic("nic-0", **policy)])), claim("stream", wanted)]
+    return [*cluster(slice_("a", nic("nic-0", **policy))), claim("stream", wanted)]
 
 
 @situation()
 def capacity_misspelt() -> list[Object]:
     wanted = request("nic", capacity={"requests": {"bandwith": "10G"}})
-    return [*cluster(a_slice("a", [nic("nic-0")])), claim("stream", wanted)]
+    return [*cluster(slice_("a", nic("nic-0"))), claim("stream", wanted)]
 
 
 def partitions() -> list[Object]:
     """A GPU of 40Gi, whole or in halves."""
-    whole = device("gpu-0", profile="whole", consumesCounters=consumes("gpu-0", memory="40Gi"))
-    halves = [device(f"half-{n}", profile="half", consumesCounters=consumes("gpu-0", memory="20Gi")) for n in (0, 1)]
-    return cluster(a_slice("a", [whole, *halves], of=2), counters("a", {"gpu-0": {"memory": "40Gi"}}))
+    whole = device("gpu-0", profile="whole", consumes={"gpu-0": {"memory": "40Gi"}})
+    halves = [device(f"half-{n}", profile="half", consumes={"gpu-0": {"memory": "20Gi"}}) for n in (0, 1)]
+    return cluster(slice_("a", whole, *halves, number=0, of=2), counters("a", {"gpu-0": {"memory": "40Gi"}}))
 
 
 @situation()
@@ -230,7 +227,7 @@ def counter_not_enough_for_two_requests() -> list[Object]:
 
 def on_numa(*numas: int) -> Object:
     devices = [device(f"gpu-{at}", attributes={"example.com/numa": numa}) for at, numa in enumerate(numas)]
-    return a_slice("a", devices)
+    return slice_("a", *devices)
 
 
 @situation()
@@ -258,9 +255,14 @@ def two_requests_for_one_device() -> list[Object]:
 
 @situation()
 def two_claims_of_a_pod_and_another_claim() -> list[Object]:
-    claims = [claim("one"), claim("two")]
+    claims = [claim("one", request("gpu")), claim("two", request("gpu"))]
     objects = cluster(gpus("a", "A100 A100"))
-    return [*objects, allocated("old", "a/gpu-0", pod="web"), *claims, pod("train", first="one", second="two")]
+    return [
+        *objects,
+        allocated("old", "a/gpu-0", pod="web"),
+        *claims,
+        bare_pod("train", claims={"first": "one", "second": "two"}),
+    ]
 
 
 @situation()
@@ -274,7 +276,7 @@ def several_changes_needed() -> list[Object]:
     text = cel(' .model == "H100" && :memory.compareTo(quantity("80Gi")) >= 0')
     rules = [match("example.com/numa")]
     wanted = claim("train", request("gpu", text, "true"), request("spare"), constraints=rules)
-    return [*cluster(a_slice("a", devices)), wanted]
+    return [*cluster(slice_("a", *devices)), wanted]
 
 
 # -- pools ---------------------------------------------------------------------------------------------------------
@@ -282,12 +284,12 @@ def several_changes_needed() -> list[Object]:
 
 @situation()
 def pool_incomplete() -> list[Object]:
-    return [*cluster(gpus("a", "A100 A100", of=2)), claim()]
+    return [*cluster(gpus("a", "A100 A100", of=2)), claim("train", request("gpu"))]
 
 
 @situation()
 def pool_invalid() -> list[Object]:
-    return [*cluster(a_slice("a", [device("gpu-0"), device("gpu-0")])), claim()]
+    return [*cluster(slice_("a", device("gpu-0"), device("gpu-0"), number=0)), claim("train", request("gpu"))]
 
 
 @situation()
@@ -301,7 +303,7 @@ def pool_obsolete() -> list[Object]:
 def label_missing_on_the_node() -> list[Object]:
     term = {"matchExpressions": [{"key": "fabric", "operator": "In", "values": ["blue"]}]}
     made = gpus("blue", "A100 A100", nodeSelector={"nodeSelectorTerms": [term]})
-    return [*cluster(made), claim()]
+    return [*cluster(made), claim("train", request("gpu"))]
 
 
 # -- alternatives --------------------------------------------------------------------------------------------------
@@ -329,7 +331,7 @@ def fits_but_not_the_first_device() -> list[Object]:
         device("gpu-2", model="H100"),
         device("gpu-3", model="H100"),
     ]
-    objects = cluster(a_slice("a", devices))
+    objects = cluster(slice_("a", *devices))
     wanted = request("gpu", cel(' .model == "H100"'))
     return [*objects, allocated("old", "a/gpu-2", pod="web"), claim("train", wanted)]
 
@@ -339,19 +341,19 @@ def fits_but_not_the_first_device() -> list[Object]:
 
 @situation()
 def class_missing() -> list[Object]:
-    return [*cluster(gpus("a", "A100")), claim("train", request("gpu", device_class="gpus.example.com"))]
+    return [*cluster(gpus("a", "A100")), claim("train", request("gpu", of="gpus.example.com"))]
 
 
 @situation()
 def template_missing() -> list[Object]:
-    return [*cluster(gpus("a", "A100")), pod("train", gpu="template:one-gpu")]
+    return [*cluster(gpus("a", "A100")), bare_pod("train", templates={"gpu": "one-gpu"})]
 
 
 @situation()
 def selector_takes_a_version_for_a_string() -> list[Object]:
     devices = [device("gpu-0", driverVersion={"version": "550.54.1"})]
     return [
-        *cluster(a_slice("a", devices)),
+        *cluster(slice_("a", *devices)),
         claim("train", request("gpu", cel(' .driverVersion.split(".")[0] == "550"'))),
     ]
 
@@ -359,14 +361,14 @@ def selector_takes_a_version_for_a_string() -> list[Object]:
 @situation()
 def selector_fails_on_one_device() -> list[Object]:
     devices = [device("gpu-0", model="A100"), device("gpu-1", model="A100", index=0)]
-    return [*cluster(a_slice("a", devices)), claim("train", request("gpu", cel(" .index >= 0"), count=1))]
+    return [*cluster(slice_("a", *devices)), claim("train", request("gpu", cel(" .index >= 0"), count=1))]
 
 
 @situation()
 def selector_fails_on_devices_of_another_driver() -> list[Object]:
-    nics = a_slice("a", [device("card-0")], driver="fpga.example.com")
-    objects = [node("a"), a_class("any.example.com", "true"), nics, gpus("a", "A100")]
-    return [*objects, claim("train", request("gpu", cel(' .model == "A100"'), device_class="any.example.com"))]
+    nics = slice_("a", device("card-0"), driver="fpga.example.com")
+    objects = [node("a"), device_class("any.example.com", "true"), nics, gpus("a", "A100")]
+    return [*objects, claim("train", request("gpu", cel(' .model == "A100"'), of="any.example.com"))]
 
 
 @situation()
@@ -381,7 +383,7 @@ def feature_is_off() -> list[Object]:
 
 @situation()
 def all_devices_next_to_a_broken_pool() -> list[Object]:
-    broken = a_slice("a", [device("nic-0")], driver="nic.example.com", of=2)
+    broken = slice_("a", device("nic-0"), number=0, driver="nic.example.com", of=2)
     objects = cluster(gpus("a", "A100"), gpus("b", "A100"), broken)
     return [*objects, claim("burn-in", request("all", allocationMode="All"))]
 
@@ -393,9 +395,14 @@ def undecided() -> list[Object]:
 
 @situation()
 def allocated_for_another_node() -> list[Object]:
-    old = allocated("data", "a/gpu-0", node_name="a")
+    old = allocated("data", "a/gpu-0", on="a")
     new = claim("more", request("gpu", count=2))
-    return [*cluster(gpus("a", "A100 A100"), gpus("b", "A100 A100")), old, new, pod("train", data="data", more="more")]
+    return [
+        *cluster(gpus("a", "A100 A100"), gpus("b", "A100 A100")),
+        old,
+        new,
+        bare_pod("train", claims={"data": "data", "more": "more"}),
+    ]
 
 
 # -- sizes and names -----------------------------------------------------------------------------------------------
@@ -405,14 +412,14 @@ def allocated_for_another_node() -> list[Object]:
 def many_nodes_alike() -> list[Object]:
     nodes = [node(f"node-{n:03}") for n in range(40)]
     slices = [gpus(f"node-{n:03}", "A100 A100" if n % 4 else "A100") for n in range(40)]
-    return [*nodes, a_class(), *slices, claim("train", request("gpu", cel(' .model == "H100"')))]
+    return [*nodes, device_class(), *slices, claim("train", request("gpu", cel(' .model == "H100"')))]
 
 
 @situation()
 def many_different_stories() -> list[Object]:
     nodes = [node(f"n{n:02}") for n in range(20)]
-    slices = [a_slice(f"n{n:02}", [device("gpu-0", taints=[taint(f"broken-{n}")])]) for n in range(20)]
-    return [*nodes, a_class(), *slices, claim()]
+    slices = [slice_(f"n{n:02}", device("gpu-0", taints=[taint(f"broken-{n}")])) for n in range(20)]
+    return [*nodes, device_class(), *slices, claim("train", request("gpu"))]
 
 
 @situation()
@@ -426,36 +433,36 @@ def names_beyond_ascii() -> list[Object]:
 
 @situation()
 def refused_for_a_known_defect() -> list[Object]:
-    wanted = request("nic", capacity={"requests": {f"{DRIVER}/bandwidth": "10G"}})
-    return [*cluster(a_slice("a", [nic("nic-0")])), claim("stream", wanted)]
+    wanted = request("nic", capacity={"requests": {f"{GPU}/bandwidth": "10G"}})
+    return [*cluster(slice_("a", nic("nic-0"))), claim("stream", wanted)]
 
 
 # -- single devices ------------------------------------------------------------------------------------------------
 
 
-@situation(devices=[f"{DRIVER}/a/gpu-1"])
+@situation(devices=[f"{GPU}/a/gpu-1"])
 def one_device_with_every_check() -> list[Object]:
     bad = device(
         "gpu-1",
         model="A100",
         capacity={"memory": "40Gi"},
         taints=[taint("maintenance")],
-        consumesCounters=consumes("board", power="300"),
+        consumes={"board": {"power": "300"}},
         attributes={"example.com/numa": 1},
     )
-    slices = [a_slice("a", [bad], of=2), counters("a", {"board": {"power": "250"}})]
+    slices = [slice_("a", bad, number=0, of=2), counters("a", {"board": {"power": "250"}})]
     text = cel(' .model == "A100" && :memory.compareTo(quantity("64Gi")) >= 0')
     return [*cluster(*slices), claim("train", request("gpu", text), constraints=[match("example.com/numa")])]
 
 
-@situation(devices=[f"{DRIVER}/a/gpu-0", f"{DRIVER}/a/gpu-1"])
+@situation(devices=[f"{GPU}/a/gpu-0", f"{GPU}/a/gpu-1"])
 def one_device_in_use_and_one_that_could_be_used() -> list[Object]:
-    return [*cluster(gpus("a", "A100 A100")), allocated("old", "a/gpu-0", pod="web"), claim()]
+    return [*cluster(gpus("a", "A100 A100")), allocated("old", "a/gpu-0", pod="web"), claim("train", request("gpu"))]
 
 
-@situation(devices=[f"{DRIVER}/a/gpu-0"])
+@situation(devices=[f"{GPU}/a/gpu-0"])
 def one_device_of_an_incomplete_pool() -> list[Object]:
-    return [*cluster(gpus("a", "A100", of=2)), claim()]
+    return [*cluster(gpus("a", "A100", of=2)), claim("train", request("gpu"))]
 
 
 @situation()
@@ -466,4 +473,9 @@ def nothing_to_plan() -> list[Object]:
 @situation(together=True)
 def claims_together() -> list[Object]:
     objects = cluster(gpus("a", "A100"))
-    return [*objects, claim("one"), claim("two"), claim("three", request("gpu", count=2))]
+    return [
+        *objects,
+        claim("one", request("gpu")),
+        claim("two", request("gpu")),
+        claim("three", request("gpu", count=2)),
+    ]

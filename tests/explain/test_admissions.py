@@ -8,15 +8,14 @@ from typing import Any
 import pytest
 
 from dra_plan import allocate
+from tests.build import Object, allocated, bare_pod, claim, deployment, node, request, workload
 
 from .apply import applied
 from .asking import explain
-from .build import allocated, claim, node, pod
 from .json_patch import patched
 from .situations import cluster, gpus
 from .test_suggestions import codes
 
-Object = dict[str, Any]
 CUSTOM = {"key": "gpu", "value": "yes", "effect": "NoSchedule"}
 EXISTS = {"key": "team-a", "effect": "NoExecute"}
 CORDON = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
@@ -28,7 +27,7 @@ def world(owner: Object | None = None, **spec: Any) -> list[Object]:
     """Node a, with this spec, has a GPU that is free; b has none."""
     made = cluster(gpus("a", "A100"))
     made[0]["spec"] = spec
-    return [*made, claim("train"), owner or pod("train", gpu="train")]
+    return [*made, claim("train", request("gpu")), owner or bare_pod("train", claims={"gpu": "train"})]
 
 
 def told(objects: list[Object], **asked: Any) -> Object:
@@ -36,19 +35,12 @@ def told(objects: list[Object], **asked: Any) -> Object:
     return claim_set
 
 
-def deployment() -> Object:
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": "serve", "namespace": "default"},
-        "spec": {"template": {"spec": {**pod("serve", gpu="train")["spec"], "tolerations": [{"key": "x"}]}}},
-    }
+def deployed() -> Object:
+    return deployment("serve", bare_pod("serve", claims={"gpu": "train"}, tolerations=[{"key": "x"}]), replicas=None)
 
 
 def cron_job() -> Object:
-    job = {"spec": {"template": {"spec": pod("x", gpu="train")["spec"]}}}
-    metadata = {"name": "nightly", "namespace": "default"}
-    return {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": metadata, "spec": {"jobTemplate": job}}
+    return workload("CronJob", "nightly", bare_pod("x", claims={"gpu": "train"}))
 
 
 @pytest.mark.parametrize(
@@ -67,7 +59,7 @@ def cron_job() -> Object:
         ({"taints": [NOT_READY]}, []),
     ],
 )
-@pytest.mark.parametrize("owner", [None, deployment()], ids=["pod", "deployment"])
+@pytest.mark.parametrize("owner", [None, deployed()], ids=["pod", "deployment"])
 def test_a_node_with_room_is_opened_and_the_scheduler_agrees(
     spec: Object, wanted: list[list[str]], owner: Object | None
 ) -> None:
@@ -92,14 +84,14 @@ def test_the_template_inside_a_cron_job_is_patched() -> None:
 
 def test_nodes_of_the_control_plane_come_last() -> None:
     """Node b has a GPU, too, which another claim holds; and the control plane has room."""
-    objects = [*world(taints=[CONTROL]), gpus("b", "A100"), allocated("old", "b/gpu-0", node_name="b")]
+    objects = [*world(taints=[CONTROL]), gpus("b", "A100"), allocated("old", "b/gpu-0", on="b")]
     found = codes(told(objects))
     assert found[0] == ["release-claim"]
     assert found[-2:] == [["tolerate-node-taint"], ["remove-node-taint"]]
 
 
 def test_to_uncordon_comes_first() -> None:
-    objects = [*world(unschedulable=True), gpus("b", "A100"), allocated("old", "b/gpu-0", node_name="b")]
+    objects = [*world(unschedulable=True), gpus("b", "A100"), allocated("old", "b/gpu-0", on="b")]
     assert codes(told(objects))[:2] == [["uncordon-node"], ["release-claim"]]
 
 
@@ -118,7 +110,7 @@ def test_a_toleration_that_opens_a_node_with_an_error_is_not_suggested() -> None
 
 
 def test_of_a_node_selector_only_the_room_is_told() -> None:
-    owner = pod("train", gpu="train")
+    owner = bare_pod("train", claims={"gpu": "train"})
     owner["spec"]["nodeSelector"] = {"kubernetes.io/hostname": "b"}
     claim_set = told(world(owner))
     assert codes(claim_set) == []
@@ -128,7 +120,7 @@ def test_of_a_node_selector_only_the_room_is_told() -> None:
 
 
 def test_pods_that_are_alike_are_told_once_each_with_its_own_patch() -> None:
-    objects = [*world(taints=[CUSTOM]), claim("more"), pod("other", gpu="more")]
+    objects = [*world(taints=[CUSTOM]), claim("more", request("gpu")), bare_pod("other", claims={"gpu": "more"})]
     answer = explain(objects, together=False)
     names = [each["suggestions"][0]["patches"][0]["object"]["name"] for each in answer.to_dict()["claimSets"]]
     assert names == ["train", "other"]
@@ -136,7 +128,7 @@ def test_pods_that_are_alike_are_told_once_each_with_its_own_patch() -> None:
 
 
 def test_together_all_pods_get_the_toleration() -> None:
-    objects = [*world(taints=[CUSTOM]), pod("other", gpu="train")]
+    objects = [*world(taints=[CUSTOM]), bare_pod("other", claims={"gpu": "train"})]
     [claim_set] = explain(objects, together=True).to_dict()["claimSets"]
     first = claim_set["suggestions"][0]
     assert [patch["object"]["name"] for patch in first["patches"]] == ["train", "other"]

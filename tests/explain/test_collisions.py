@@ -6,9 +6,9 @@ from typing import Any
 
 from dra_plan import Cluster
 from dra_plan.output import slots
+from tests.build import allocated, claim, counters, device, device_class, match, node, request, slice_
 
 from .asking import explain, only_set, only_story
-from .build import a_class, a_slice, allocated, claim, consumes, counters, device, match, node, request
 from .situations import cel, cluster
 
 Object = dict[str, Any]
@@ -29,7 +29,7 @@ def test_the_values_that_meet_at_a_constraint_are_told_for_each_request() -> Non
         request("nic", cel(' .kind == "nic"')),
         constraints=[match("pci/root", "gpu", "nic")],
     )
-    objects = [*cluster(a_slice("a", [*gpus, *nics])), wanted]
+    objects = [*cluster(slice_("a", *gpus, *nics)), wanted]
     [constraint] = [e for e in blocking(objects)["elements"] if e["kind"] == "constraint"]
     assert constraint["values"] == [
         {
@@ -57,7 +57,7 @@ def test_what_is_needed_stands_beside_what_is_left_with_the_sum() -> None:
     shared = device("gpu-0", capacity={"memory": "40Gi"}, allowMultipleAllocations=True)
     used = allocated("old", "a/gpu-0", consumedCapacity={"memory": "10Gi"}, shareID="0")
     asked = [request(name, capacity={"requests": {"memory": size}}) for name, size in (("a", "12Gi"), ("b", "20Gi"))]
-    found = blocking([*cluster(a_slice("a", [shared])), used, claim("train", *asked)])
+    found = blocking([*cluster(slice_("a", shared)), used, claim("train", *asked)])
     [short] = found["shortages"]
     assert (short["name"], short["sum"], short["left"]) == ("memory", "32Gi", "30Gi")
     assert [(need["request"], need["need"]) for need in short["needs"]] == [("a", "12Gi"), ("b", "20Gi")]
@@ -65,20 +65,26 @@ def test_what_is_needed_stands_beside_what_is_left_with_the_sum() -> None:
 
 def test_what_nobody_needs_is_overdrawn_all_the_same() -> None:
     plain = [device(f"gpu-{n}") for n in range(3)]
-    greedy = device("gpu-3", consumesCounters=consumes("card", memory="50Gi"))
-    spare = device("gpu-4", consumesCounters=consumes("card", memory="1Gi"))
-    slices = [a_slice("a", [*plain, greedy, spare], of=2), counters("a", {"card": {"memory": "40Gi"}})]
+    greedy = device("gpu-3", consumes={"card": {"memory": "50Gi"}})
+    spare = device("gpu-4", consumes={"card": {"memory": "1Gi"}})
+    slices = [slice_("a", *plain, greedy, spare, number=0, of=2), counters("a", {"card": {"memory": "40Gi"}})]
     wanted = claim("train", request("x", count=2), request("y", count=3))
-    objects = [node("a"), a_class(), *slices, allocated("old", "a/gpu-3"), wanted]
+    objects = [node("a"), device_class(), *slices, allocated("old", "a/gpu-3"), wanted]
     [short] = blocking(objects)["shortages"]
     assert (short["needs"], short["left"]) == ([], "-10Gi")
     assert "Counter card/memory is overdrawn: -10Gi left." in str(explain(objects))
 
 
 def test_a_counter_that_would_do_is_no_shortage() -> None:
-    gpus = [device(f"gpu-{n}", numa=n, consumesCounters=consumes("card", memory="10Gi")) for n in range(2)]
+    gpus = [device(f"gpu-{n}", numa=n, consumes={"card": {"memory": "10Gi"}}) for n in range(2)]
     wanted = claim("train", request("gpu", count=2), constraints=[match("gpu.example.com/numa")])
-    objects = [node("a"), a_class(), a_slice("a", gpus, of=2), counters("a", {"card": {"memory": "40Gi"}}), wanted]
+    objects = [
+        node("a"),
+        device_class(),
+        slice_("a", *gpus, number=0, of=2),
+        counters("a", {"card": {"memory": "40Gi"}}),
+        wanted,
+    ]
     assert "shortages" not in blocking(objects)
 
 
@@ -86,12 +92,12 @@ def mig() -> list[Object]:
     """Eight places of memory on a card; a part of two places is used."""
     places = {"memory": "80Gi", **{f"memory-slice-{n}": "1" for n in range(8)}}
     parts = [
-        device(f"part-{n}", consumesCounters=consumes("card", **{f"memory-slice-{at}": "1" for at in (n, n + 1)}))
+        device(f"part-{n}", consumes={"card": {**{f"memory-slice-{at}": "1" for at in (n, n + 1)}}})
         for n in range(0, 8, 2)
     ]
-    whole = device("whole", consumesCounters=consumes("card", **{f"memory-slice-{at}": "1" for at in range(8)}))
-    slices = [a_slice("a", [*parts, whole], of=2), counters("a", {"card": places})]
-    return [node("a"), a_class(), *slices, allocated("old", "a/part-2")]
+    whole = device("whole", consumes={"card": {**{f"memory-slice-{at}": "1" for at in range(8)}}})
+    slices = [slice_("a", *parts, whole, number=0, of=2), counters("a", {"card": places})]
+    return [node("a"), device_class(), *slices, allocated("old", "a/part-2")]
 
 
 def test_places_are_a_line() -> None:

@@ -8,25 +8,21 @@ import pytest
 
 from dra_plan import allocate
 from dra_plan.output.explain_formats import parse
+from tests.build import Object, allocated, bare_pod, claim, deployment, request
 
 from .asking import explain, only_set
-from .build import allocated, claim, pod, request
 from .situations import cluster, gpus
-
-Object = dict[str, Any]
 
 
 def asking(**spec: Any) -> list[Object]:
-    owner = pod("train", gpu="train")
+    owner = bare_pod("train", claims={"gpu": "train"})
     owner["spec"] |= spec
-    return [*cluster(gpus("a", "A100")), claim("train"), owner]
+    return [*cluster(gpus("a", "A100")), claim("train", request("gpu")), owner]
 
 
 def forty() -> list[Object]:
-    made = {"replicas": 40, "template": {"spec": pod("x", gpu="train")["spec"]}}
-    metadata = {"name": "serve", "namespace": "default"}
-    deployment = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": made}
-    return [*cluster(gpus("a", "A100")), claim("train"), deployment]
+    serving = deployment("serve", bare_pod("x", claims={"gpu": "train"}), 40)
+    return [*cluster(gpus("a", "A100")), claim("train", request("gpu")), serving]
 
 
 CPU = {"containers": [{"name": "main", "resources": {"requests": {"cpu": "200"}}}]}
@@ -60,8 +56,8 @@ def holders(*held: Object) -> tuple[str, str]:
 
 
 def test_holders_that_differ_between_nodes_are_told_of_one() -> None:
-    one = allocated("one", "a/gpu-0", "a/gpu-1", node_name="a")
-    on, line = holders(one, allocated("two", "b/gpu-0", node_name="b"))
+    one = allocated("one", "a/gpu-0", "a/gpu-1", on="a")
+    on, line = holders(one, allocated("two", "b/gpu-0", on="b"))
     assert on == "a"
     assert line == "-2  in use, by claim default/one on a (1 to 2 on these nodes)"
 

@@ -8,8 +8,8 @@ import pytest
 
 from dra_plan import Cluster
 from dra_plan.errors import UsageError
-from tests.scheduler.build import claim, device_class, node, placed, request, slices
-from tests.scheduler.groups.build import GANGS, group, member
+from tests.build import claim, device_class, member, node, placed, pod_group, request, slice_
+from tests.scheduler.groups.planning import GANGS
 
 
 def asked(objects: list[dict[str, Any]], gates: dict[str, bool]) -> Cluster:
@@ -23,7 +23,7 @@ def told(objects: list[dict[str, Any]], gates: dict[str, bool] = GANGS) -> list[
 
 
 def test_a_gang_that_finds_too_few_nodes() -> None:
-    objects = [node("n", cpu="5"), group(least=3), *(member(name, cpu="2") for name in "abc")]
+    objects = [node("n", cpu="5"), pod_group(least=3), *(member(name, cpu="2") for name in "abc")]
     headline, *details = told(objects)
     assert headline == "podgroup/default/g: does not start: 2 pods of it find a node at the same time, and it needs 3."
     assert details[0] == "  The scheduler says: pod group is unschedulable"
@@ -34,7 +34,7 @@ def test_a_gang_that_finds_too_few_nodes() -> None:
 
 def test_pods_that_run_already_count() -> None:
     bound = placed("z", "n", cpu="2", schedulingGroup={"podGroupName": "g"})
-    assert told([node("n", cpu="2"), group(), bound, member("a", cpu="2")])[0] == (
+    assert told([node("n", cpu="2"), pod_group(), bound, member("a", cpu="2")])[0] == (
         "podgroup/default/g: does not start: 0 pods of it find a node at the same time, 1 has one already, "
         "and it needs 2."
     )
@@ -42,7 +42,7 @@ def test_pods_that_run_already_count() -> None:
 
 def test_a_gang_that_is_not_whole() -> None:
     gated = member("b", schedulingGates=[{"name": "later"}])
-    objects = [node("n"), group(least=3), member("a"), gated]
+    objects = [node("n"), pod_group(least=3), member("a"), gated]
     headline, *details = told(objects)
     assert headline == "podgroup/default/g: is not tried: 2 pods of it are there, and it needs 3."
     assert details == [
@@ -53,7 +53,7 @@ def test_a_gang_that_is_not_whole() -> None:
 
 def test_an_error_of_one_pod() -> None:
     broken = request(selectors=[{"cel": {"expression": 'device.attributes["x.example"].y == 1'}}])
-    objects = [node("n"), slices("n", "gpu-0"), device_class(), claim("c", broken), group()]
+    objects = [node("n"), slice_("n", "gpu-0"), device_class(), claim("c", broken), pod_group()]
     headline, *details = told([*objects, member("a", claims={"x": "c"}), member("b")])
     assert headline == "podgroup/default/g: does not start: an error ends the attempt for all of its pods."
     assert "failed to schedule other pod from a pod group: " in details[0]
@@ -62,8 +62,8 @@ def test_an_error_of_one_pod() -> None:
 @pytest.mark.parametrize(
     ("objects", "headline"),
     [
-        ([group(), member("a"), member("b")], "starts: 2 of its 2 pods have a node."),
-        ([group()], "has no pods."),
+        ([pod_group(), member("a"), member("b")], "starts: 2 of its 2 pods have a node."),
+        ([pod_group()], "has no pods."),
     ],
 )
 def test_what_starts_and_what_is_empty(objects: list[dict[str, Any]], headline: str) -> None:
@@ -71,18 +71,18 @@ def test_what_starts_and_what_is_empty(objects: list[dict[str, Any]], headline: 
 
 
 def test_pods_beyond_min_count_are_told() -> None:
-    objects = [node("n", cpu="2"), group(least=1), *(member(name, cpu="2") for name in "ab")]
+    objects = [node("n", cpu="2"), pod_group(least=1), *(member(name, cpu="2") for name in "ab")]
     headline, detail = told(objects)
     assert headline == "podgroup/default/g: starts: 1 of its 2 pods has a node."
     assert detail.startswith("  b: 0/1 nodes are available: 1 Insufficient cpu.")
 
 
 def test_without_the_gate_a_group_counts_for_nothing() -> None:
-    assert told([node("n"), group(), member("a")], {})[0] == "podgroup/default/g: counts for nothing."
+    assert told([node("n"), pod_group(), member("a")], {})[0] == "podgroup/default/g: counts for nothing."
 
 
 def test_names() -> None:
-    cluster = asked([node("n"), group(), member("a"), group("other")], GANGS)
+    cluster = asked([node("n"), pod_group(), member("a"), pod_group("other")], GANGS)
     document = cluster.explain("podgroup/default/g", "podgroups/other", "pod/a").to_dict()
     assert [each["name"] for each in document["podGroups"]] == ["g", "other"]
     assert [each["owner"]["name"] for each in document["unplanned"]] == ["a"]
@@ -93,7 +93,7 @@ def test_names() -> None:
 def test_markdown_says_the_same() -> None:
     from dra_plan.output.explain_formats import parse
 
-    objects = [node("n"), group(), member("a")]
+    objects = [node("n"), pod_group(), member("a")]
     text = parse("markdown")(asked(objects, GANGS).explain("podgroup/g").document, None)
     headline, *details = told(objects)
     assert f"### {headline}" in text

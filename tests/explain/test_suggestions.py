@@ -15,10 +15,10 @@ from dra_plan.explanation.published import Publications
 from dra_plan.explanation.selectors import decisive_parts
 from dra_plan.explanation.suggest.selectors import other_values
 from dra_plan.manifests.decode import from_dicts
+from tests.build import GPU, allocated, bare_pod, claim, device, device_class, match, node, request, slice_
 
 from .apply import applied
 from .asking import explain, only_set
-from .build import API, DRIVER, a_class, a_slice, allocated, claim, device, match, node, pod, request
 from .situations import ASKED, SITUATIONS, cel, cluster, gpus
 
 
@@ -28,7 +28,7 @@ def codes(claim_set: dict[str, Any]) -> list[list[str]]:
 
 def test_nothing_is_suggested_that_ends_the_attempt_on_another_node() -> None:
     """Without its first part, or with another value in it, the selector would fail on b, and so for all nodes."""
-    has_index = a_slice("a", [device("gpu-0", model="A100", index=0)])
+    has_index = slice_("a", device("gpu-0", model="A100", index=0))
     wanted = claim("train", request("gpu", cel(' .model == "H100" && .index >= 0')))
     assert codes(only_set([*cluster(has_index), wanted])) == [["change-value"], ["loosen-selector"]]
     assert codes(only_set([*cluster(has_index, gpus("b", "A100")), wanted])) == [["drop-selector"]]
@@ -37,7 +37,7 @@ def test_nothing_is_suggested_that_ends_the_attempt_on_another_node() -> None:
 def test_the_largest_count_that_helps_on_any_node_is_suggested() -> None:
     nodes = [node(f"n{size}") for size in (2, 5, 3)]
     slices = [gpus(f"n{size}", " ".join(["A100"] * size)) for size in (2, 5, 3)]
-    claim_set = only_set([*nodes, a_class(), *slices, claim("train", request("gpu", count=7))])
+    claim_set = only_set([*nodes, device_class(), *slices, claim("train", request("gpu", count=7))])
     assert claim_set["suggestions"] == [
         {
             "changes": [
@@ -52,7 +52,12 @@ def test_the_largest_count_that_helps_on_any_node_is_suggested() -> None:
             "node": "n5",
             "patches": [
                 {
-                    "object": {"apiVersion": API, "kind": "ResourceClaim", "namespace": "default", "name": "train"},
+                    "object": {
+                        "apiVersion": "resource.k8s.io/v1",
+                        "kind": "ResourceClaim",
+                        "namespace": "default",
+                        "name": "train",
+                    },
                     "patch": [{"op": "add", "path": "/spec/devices/requests/0/exactly/count", "value": 5}],
                     "recreate": True,
                 }
@@ -62,8 +67,10 @@ def test_the_largest_count_that_helps_on_any_node_is_suggested() -> None:
 
 
 def test_a_claim_of_the_pod_itself_is_never_released() -> None:
-    objects = [*cluster(gpus("a", "A100")), allocated("data", "a/gpu-0", node_name="a"), claim("more")]
-    [claim_set] = explain([*objects, pod("train", data="data", more="more")], together=False).to_dict()["claimSets"]
+    objects = [*cluster(gpus("a", "A100")), allocated("data", "a/gpu-0", on="a"), claim("more", request("gpu"))]
+    [claim_set] = explain(
+        [*objects, bare_pod("train", claims={"data": "data", "more": "more"})], together=False
+    ).to_dict()["claimSets"]
     assert "release-claim" not in str(claim_set["suggestions"])
     [removed] = claim_set["stories"][0]["requests"][0]["removed"]
     assert removed["holders"] == [{"namespace": "default", "name": "data", "pods": [], "own": True}]
@@ -107,7 +114,7 @@ def test_other_values_are_the_nearest_and_the_commonest() -> None:
             other_values(cel(text), decisive_parts(cel(text), devices, compile_, lambda: Publications(devices)))
         )
 
-    attribute, capacity = f'device.attributes["{DRIVER}"].model', f'device.capacity["{DRIVER}"].memory'
+    attribute, capacity = f'device.attributes["{GPU}"].model', f'device.capacity["{GPU}"].memory'
     assert rewritten(' .model == "H300"') == [f'{attribute} == "H200"', f'{attribute} == "A100"']
     assert rewritten(' :memory.compareTo(quantity("96Gi")) >= 0') == [f'{capacity}.compareTo(quantity("80Gi")) >= 0']
     assert rewritten(' .model != "A100"')[:1] == []
@@ -118,17 +125,17 @@ def test_a_selector_is_split_beside_optional_reads() -> None:
     """`.?x` is no ternary: the part that decides is told alone, and what helps with that part is suggested."""
     wanted = cel(' .?model.orValue("") == "A100" && .index == 7')
     devices = [device("gpu-0", model="A100", index=0)]
-    claim_set = only_set([*cluster(a_slice("a", devices)), claim("train", request("gpu", wanted))])
+    claim_set = only_set([*cluster(slice_("a", *devices)), claim("train", request("gpu", wanted))])
     story = next(story for story in claim_set["stories"] if story["nodes"] == ["a"])
     [decisive] = story["requests"][0]["removed"][0]["selectors"]
-    assert decisive["clause"] == f'device.attributes["{DRIVER}"].index == 7'
+    assert decisive["clause"] == f'device.attributes["{GPU}"].index == 7'
     assert codes(claim_set) == [["change-value"], ["loosen-selector"]]
 
 
 def test_a_version_compared_with_a_string_is_compared_with_a_version_instead() -> None:
     devices = [device("gpu-0", driverVersion={"version": "1.2.3"})]
     wanted = cel(' .driverVersion == "1.2.3"')
-    objects = [*cluster(a_slice("a", devices)), claim("train", request("gpu", wanted))]
+    objects = [*cluster(slice_("a", *devices)), claim("train", request("gpu", wanted))]
     suggested = [suggestion["changes"] for suggestion in only_set(objects)["suggestions"]]
     [[change]] = [changes for changes in suggested if changes[0]["code"] == "fix-spelling"]
     assert change["replacement"] == cel(' .driverVersion == semver("1.2.3")')
@@ -136,10 +143,10 @@ def test_a_version_compared_with_a_string_is_compared_with_a_version_instead() -
 
 def test_several_changes_are_told_only_where_no_single_one_is_enough() -> None:
     bad = [device("gpu-0", taints=[{"key": "hot", "effect": "NoSchedule"}]), device("gpu-1")]
-    objects = [*cluster(a_slice("a", bad)), allocated("old", "a/gpu-1", pod="web")]
+    objects = [*cluster(slice_("a", *bad)), allocated("old", "a/gpu-1", pod="web")]
     both = [["tolerate-taint", "lower-count"], ["tolerate-taint", "release-claim"]]
     assert codes(only_set([*objects, claim("train", request("gpu", count=2))])) == both
-    assert codes(only_set([*objects, claim("train")])) == [["tolerate-taint"], ["release-claim"]]
+    assert codes(only_set([*objects, claim("train", request("gpu"))])) == [["tolerate-taint"], ["release-claim"]]
 
 
 def test_a_constraint_is_dropped_with_what_else_is_needed() -> None:

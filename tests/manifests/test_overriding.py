@@ -9,8 +9,8 @@ import pytest
 
 from dra_plan.manifests.faults import ManifestErrors
 from dra_plan.manifests.load import load
+from tests.build import device_class, node, placed, pod, slice_
 from tests.cli.running import dra_plan, in_process
-from tests.scheduler.build import device_class, node, placed, pod, slices
 
 
 @pytest.fixture(autouse=True)
@@ -123,7 +123,7 @@ def dump_of_a_waiting_pod() -> str:
     owner = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u-p", "controller": True}
     note = {"resource.kubernetes.io/pod-claim-name": "gpu"}
     old["metadata"] = {"name": "p-gpu-x", "ownerReferences": [owner], "annotations": note}
-    cluster = [node("n"), slices("n", "gpu-0"), device_class(), old, template("large", 20), template("small", 1)]
+    cluster = [node("n"), slice_("n", "gpu-0"), device_class(), old, template("large", 20), template("small", 1)]
     return write("1.json", *cluster, waiting("large"))
 
 

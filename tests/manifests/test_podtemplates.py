@@ -9,7 +9,7 @@ import pytest
 
 from dra_plan import Cluster
 from dra_plan.manifests.decode import from_dicts
-from tests.scheduler.build import gpus, placed, template
+from tests.build import gpus, placed, template
 
 WITH_CLAIM = {
     "spec": {

@@ -15,7 +15,7 @@ from dra_plan import Cluster
 from dra_plan.placement.candidates import kinds_of
 from dra_plan.placement.ground import Ground
 from dra_plan.placement.seek import PlacementQuestion
-from tests.scheduler.build import node, pod
+from tests.build import node, pod
 
 Plain = dict[str, Any]
 DRIVER = "gpu.nvidia.com"

@@ -12,15 +12,15 @@ from dra_plan.explanation import funnel
 from dra_plan.explanation.funnel import Funnel, NodeOffer
 from dra_plan.explanation.placement import Placement
 from dra_plan.output import schemas
+from tests.build import allocated, bare_pod, claim, device, device_class, match, node, request, slice_
 from tests.conformance import recorded
-from tests.explain.build import a_class, a_slice, allocated, claim, device, match, node, pod, request
 
 Object = dict[str, Any]
 
 
 def cluster(*slices: Object) -> list[Object]:
     room = {"allocatable": {"cpu": "4", "pods": "10"}}
-    return [*({**node(made["spec"]["nodeName"]), "status": room} for made in slices), a_class(), *slices]
+    return [*({**node(made["spec"]["nodeName"]), "status": room} for made in slices), device_class(), *slices]
 
 
 def explained(objects: list[Object], **asked: Any) -> list[Object]:
@@ -30,8 +30,13 @@ def explained(objects: list[Object], **asked: Any) -> list[Object]:
 
 def test_what_an_earlier_pod_took_is_in_use() -> None:
     """The input alone has a free device for each of the two."""
-    objects = [*cluster(a_slice("a", [device("gpu-0")])), claim("one"), claim("two"), pod("one", gpu="one")]
-    objects.append(pod("two", gpu="two"))
+    objects = [
+        *cluster(slice_("a", device("gpu-0"))),
+        claim("one", request("gpu")),
+        claim("two", request("gpu")),
+        bare_pod("one", claims={"gpu": "one"}),
+    ]
+    objects.append(bare_pod("two", claims={"gpu": "two"}))
     [told] = explained(objects)
     assert told["pods"] == [{"namespace": "default", "name": "two"}]
     assert told["message"].startswith("0/1 nodes are available: 1 cannot allocate all claims.")
@@ -41,9 +46,12 @@ def test_what_an_earlier_pod_took_is_in_use() -> None:
 
 
 def test_pods_that_are_alike_are_told_once() -> None:
-    objects = [*cluster(a_slice("a", [device("gpu-0")]))]
+    objects = [*cluster(slice_("a", device("gpu-0")))]
     for number in range(4):
-        objects += [claim(f"gpu-{number}"), pod(f"train-{number}", gpu=f"gpu-{number}")]
+        objects += [
+            claim(f"gpu-{number}", request("gpu")),
+            bare_pod(f"train-{number}", claims={"gpu": f"gpu-{number}"}),
+        ]
     plan = schedule(objects, explain=True)
     [told] = plan.to_dict()["explanations"]
     assert [one["name"] for one in told["pods"]] == ["train-1", "train-2", "train-3"]
@@ -55,10 +63,13 @@ def test_pods_that_are_alike_are_told_once() -> None:
 
 def interleaved(pods: int) -> list[Object]:
     """Pods that take a GPU each, of ten nodes with two, in turn with such as want three."""
-    objects = cluster(*(a_slice(f"n{number}", [device("gpu-0"), device("gpu-1")]) for number in range(10)))
+    objects = cluster(*(slice_(f"n{number}", device("gpu-0"), device("gpu-1")) for number in range(10)))
     for number in range(pods):
-        objects += [claim(f"one-{number}"), pod(f"fits-{number}", gpu=f"one-{number}")]
-        objects += [claim(f"three-{number}", request(count=3)), pod(f"never-{number}", gpu=f"three-{number}")]
+        objects += [claim(f"one-{number}", request("gpu")), bare_pod(f"fits-{number}", claims={"gpu": f"one-{number}"})]
+        objects += [
+            claim(f"three-{number}", request("gpu", count=3)),
+            bare_pod(f"never-{number}", claims={"gpu": f"three-{number}"}),
+        ]
     return objects
 
 
@@ -89,8 +100,8 @@ def test_what_is_known_of_nodes_changes_no_answer(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_class_that_is_missing_is_told_in_the_schedulers_words() -> None:
-    objects = [*cluster(a_slice("a", [device("gpu-0")])), claim("one", request(device_class="gpus.example.com"))]
-    [told] = explained([*objects, pod("one", gpu="one")])
+    objects = [*cluster(slice_("a", device("gpu-0"))), claim("one", request("gpu", of="gpus.example.com"))]
+    [told] = explained([*objects, bare_pod("one", claims={"gpu": "one"})])
     [story] = told["stories"]
     assert story["fault"]["message"] == "request gpu: device class gpus.example.com does not exist"
     assert story["fault"]["message"] in told["message"]
@@ -99,34 +110,42 @@ def test_a_class_that_is_missing_is_told_in_the_schedulers_words() -> None:
 
 def test_nodes_that_others_refuse_are_not_told() -> None:
     """On b cpu is lacking: nothing is to be said of devices there."""
-    objects = cluster(a_slice("a", [device("gpu-0")]), a_slice("b", [device("gpu-0")]))
+    objects = cluster(slice_("a", device("gpu-0")), slice_("b", device("gpu-0")))
     for item, cpu in zip(objects, ("4", "1"), strict=False):
         item["status"] = {"allocatable": {"cpu": cpu, "pods": "10"}}
-    wanted = pod("one", gpu="one")
+    wanted = bare_pod("one", claims={"gpu": "one"})
     wanted["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "2"}}
-    [told] = explained([*objects, claim("one", request(count=2)), wanted])
+    [told] = explained([*objects, claim("one", request("gpu", count=2)), wanted])
     assert [story["nodes"] for story in told["stories"]] == [["a"]]
 
 
 def test_an_own_claim_out_of_reach_is_told() -> None:
-    objects = cluster(a_slice("a", [device("gpu-0")]), a_slice("b", [device("gpu-0")]))
-    far = allocated("far", "a/gpu-0", node_name="a")
-    near = claim("near", request(count=2))
-    [told] = explained([*objects, far, near, pod("one", far="far", near="near")])
+    objects = cluster(slice_("a", device("gpu-0")), slice_("b", device("gpu-0")))
+    far = allocated("far", "a/gpu-0", on="a")
+    near = claim("near", request("gpu", count=2))
+    [told] = explained([*objects, far, near, bare_pod("one", claims={"far": "far", "near": "near"})])
     elsewhere = {story["nodes"][0]: story["claimsElsewhere"] for story in told["stories"]}
     assert [one["name"] for one in elsewhere["b"]] == ["far"]
     assert elsewhere["a"] == []
 
 
 def test_a_bound_pod_and_a_pod_without_claims_are_not_explained() -> None:
-    objects = [*cluster(a_slice("a", [device("gpu-0")])), claim("one"), pod("one", gpu="one")]
-    huge = pod("huge")
+    objects = [
+        *cluster(slice_("a", device("gpu-0"))),
+        claim("one", request("gpu")),
+        bare_pod("one", claims={"gpu": "one"}),
+    ]
+    huge = bare_pod("huge")
     huge["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "2000"}}
     assert explained([*objects, huge]) == []
 
 
 def test_the_document_has_explanations_only_if_asked() -> None:
-    objects = [*cluster(a_slice("a", [device("gpu-0")])), claim("one", request(count=2)), pod("one", gpu="one")]
+    objects = [
+        *cluster(slice_("a", device("gpu-0"))),
+        claim("one", request("gpu", count=2)),
+        bare_pod("one", claims={"gpu": "one"}),
+    ]
     assert "explanations" not in schedule(objects).to_dict()
     assert Cluster.of(objects).schedule(explain=True).to_dict()["explanations"]
 
@@ -164,5 +183,5 @@ def test_all_recorded_pods_that_devices_were_refused_to_are_explained() -> None:
 def test_the_constraint_that_collides_is_told() -> None:
     devices = [device("gpu-0", numa=0), device("gpu-1", numa=1)]
     wanted = claim("one", request("gpu", count=2), constraints=[match("gpu.example.com/numa")])
-    [told] = explained([*cluster(a_slice("a", devices)), wanted, pod("one", gpu="one")])
+    [told] = explained([*cluster(slice_("a", *devices)), wanted, bare_pod("one", claims={"gpu": "one"})])
     assert {element["kind"] for element in told["stories"][0]["blockingSet"]["elements"]} == {"request", "constraint"}

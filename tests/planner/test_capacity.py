@@ -13,8 +13,8 @@ import pytest
 
 from dra_plan import Cluster
 from dra_plan.errors import InputError, UsageError
+from tests.build import allocation, claim, gpus, node, placed, pod, request, slice_, template
 from tests.cli.running import in_process
-from tests.scheduler.build import allocation, claim, gpus, node, placed, pod, request, slices, template
 
 RECORDED = Path(__file__).parents[1] / "conformance" / "capacity.jsonl.gz"
 QUICKSTART = "fixtures/quickstart"
@@ -113,7 +113,7 @@ def test_as_many_pods_of_a_dump_are_bound(seed: int) -> None:
     """So many copies as pods of the input find their places, and one more does not."""
     chance = random.Random(seed)
     count = chance.randint(1, 3)
-    objects = [device for name in "abc" for device in (node(name), slices(name, *"wxyz"[: chance.randint(1, 4)]))]
+    objects = [device for name in "abc" for device in (node(name), slice_(name, *"wxyz"[: chance.randint(1, 4)]))]
     objects = [*gpus(), *objects, template("some", request(count=count))]
     wants = pod("p", cpu=str(chance.randint(1, 5)), templates={"gpu": "some"})
     copies = scheduled(Cluster.of(objects), wants)["copies"]

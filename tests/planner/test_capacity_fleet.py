@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from dra_plan import Cluster
-from tests.scheduler.build import GPU, allocation, claim, gpus, node, pod, request, slices, template
+from tests.build import GPU, allocation, claim, device, gpus, node, pod, request, slice_, template
 
 NIC = "nic.example.com"
 ONE = pod("one", templates={"gpu": "one"})
@@ -28,7 +28,13 @@ def held(where: str, device: str) -> dict[str, Any]:
 
 def test_idle_devices_by_model_and_the_most_on_one_node() -> None:
     models = {"attributes": {"model": {"string": "A100"}}}
-    objects = [*gpus("a", each=4), node("b"), slices("b", "x", "y", "z", **models), held("a", "gpu-1"), *TEMPLATES]
+    objects = [
+        *gpus("a", each=4),
+        node("b"),
+        slice_("b", *(device(name, **models) for name in "xyz")),
+        held("a", "gpu-1"),
+        *TEMPLATES,
+    ]
     [plain, named] = kinds(Cluster.of(objects), ONE)
     assert plain == {
         "driver": GPU,
@@ -47,11 +53,11 @@ def test_stranded_is_what_no_owner_can_use_with_the_reason_that_comes_nearest() 
     objects = [
         *gpus("a", each=2),
         node("b", spec={"unschedulable": True}),
-        slices("b", "x"),
+        slice_("b", "x"),
         node("c"),
-        slices("c", "x", "y", "z"),
+        slice_("c", "x", "y", "z"),
         node("d"),
-        slices("d", "n", driver=NIC),
+        slice_("d", "n", driver=NIC),
         *TEMPLATES,
     ]
     cluster = Cluster.of(objects)
@@ -67,7 +73,7 @@ def test_stranded_is_what_no_owner_can_use_with_the_reason_that_comes_nearest() 
 
 
 def test_what_cpu_strands() -> None:
-    [kind] = kinds(Cluster.of([*gpus(), node("a", cpu="2"), slices("a", *"wxyz"), *TEMPLATES]), ONE)
+    [kind] = kinds(Cluster.of([*gpus(), node("a", cpu="2"), slice_("a", *"wxyz"), *TEMPLATES]), ONE)
     assert kind["reasons"] == [{"code": "node", "message": "Insufficient cpu", "devices": 2}]
 
 
@@ -79,9 +85,12 @@ def test_what_is_left_over_is_not_known_where_a_count_was_ended() -> None:
 
 def test_what_is_neither_idle_nor_used_up_is_told() -> None:
     """Of four devices one is idle, one in use, one tainted, and one shared with room left."""
-    shared = slices("a", "gpu-0", "gpu-1")
+    shared = slice_("a", "gpu-0", "gpu-1")
     shared["spec"]["devices"][0]["taints"] = [{"key": "xid", "value": "79", "effect": "NoSchedule"}]
-    room = slices("b", "x", "y", allowMultipleAllocations=True, capacity={"memory": {"value": "8Gi"}})
+    room = slice_(
+        "b",
+        *(device(name, allowMultipleAllocations=True, capacity={"memory": "8Gi"}) for name in "xy"),
+    )
     taken = claim("share", status={"allocation": allocation("b", "x", consumedCapacity={"memory": "2Gi"}, shareID=ID)})
     objects = [*gpus(), node("a"), node("b"), shared, room, taken, held("a", "gpu-1"), *TEMPLATES]
     found = Cluster.of(objects).capacity(ONE)
@@ -131,7 +140,7 @@ def test_as_many_are_idle_as_pools_are_available_and_more_owners_strand_less(see
     objects: list[dict[str, Any]] = [*gpus(), *TEMPLATES]
     for name in "abc":
         devices = "wxyz"[: chance.randint(1, 4)]
-        objects += [node(name, cpu=str(chance.randint(0, 4))), slices(name, *devices)]
+        objects += [node(name, cpu=str(chance.randint(0, 4))), slice_(name, *devices)]
         objects += [held(name, device) for device in devices if chance.random() < 0.3]
     cluster = Cluster.of(objects)
     [both], [one], [two] = (kinds(cluster, *owners) for owners in ((ONE, TWO), (ONE,), (TWO,)))

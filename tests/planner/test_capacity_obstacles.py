@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster
+from tests.build import allocation, claim, device, gpus, node, placed, pod, request, slice_, template
 from tests.cli.running import in_process
-from tests.scheduler.build import allocation, claim, gpus, node, placed, pod, request, slices, template
 
 WANTS = pod("wants", templates={"gpu": "one"})
 
@@ -53,7 +53,12 @@ def test_what_is_neither_a_resource_nor_devices_is_told_in_the_schedulers_words(
 
 def test_of_devices_it_is_told_which_are_in_use() -> None:
     models = {"attributes": {"model": {"string": "A100"}}}
-    objects = [*gpus("a"), node("b"), slices("b", "x", "y", "z", **models), template("two", request(count=2))]
+    objects = [
+        *gpus("a"),
+        node("b"),
+        slice_("b", *(device(each, **models) for each in "xyz")),
+        template("two", request(count=2)),
+    ]
     found = next_copy(objects, pod("wants", templates={"gpu": "two"}))
     assert found["inUse"] == [
         {"driver": "gpu.example.com", "devices": 2, "onNodesWithCopies": 2},
@@ -97,7 +102,7 @@ def test_what_ran_out_is_about_the_nodes_with_copies() -> None:
     objects = [*gpus(), template("one", request(selectors=[selector]))]
     for name in "abcd":
         model = {"attributes": {"model": {"string": "H100" if name == "c" else "L40S"}}}
-        objects += [node(name), slices(name, "x", **model)]
+        objects += [node(name), slice_(name, device("x", **model))]
     found = next_copy(objects, WANTS)
     assert [(one["code"], one["nodes"]) for one in found["ranOut"]] == [("in-use", 1)]
     assert [(one["code"], one["nodes"]) for one in found["leading"]] == [("selector-false", 3), ("in-use", 1)]
@@ -134,7 +139,7 @@ def test_every_node_has_a_reason_and_the_numbers_add_up(seed: int) -> None:
     objects = [*gpus(), template("some", request(count=chance.randint(1, 2)))]
     for name in names:
         spec = {"unschedulable": True} if chance.random() < 0.3 else None
-        objects += [node(name, cpu=str(chance.randint(0, 5)), spec=spec), slices(name, *"wxyz"[: chance.randint(1, 4)])]
+        objects += [node(name, cpu=str(chance.randint(0, 5)), spec=spec), slice_(name, *"wxyz"[: chance.randint(1, 4)])]
     [item] = Cluster.of(objects).capacity(pod("p", templates={"gpu": "some"})).to_dict()["items"]
     told, holding = item["nextCopy"]["obstacles"], len(item["scheduled"]["nodes"])
     assert (

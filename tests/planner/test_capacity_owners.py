@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster
-from tests.scheduler.build import allocation, claim, gpus, placed, pod, request, template
+from tests.build import allocation, claim, gpus, placed, pod, request, template
 
 Object = dict[str, Any]
 

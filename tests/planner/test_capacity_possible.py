@@ -18,10 +18,10 @@ from dra_plan.placement.budget import StepBudget
 from dra_plan.placement.ground import Ground
 from dra_plan.placement.verify import CarriedOut
 from dra_plan.planner import capacity_possible
+from tests.build import GPU, gpus, node, placed, pod, request, slice_, template
 from tests.cli.running import in_process
 from tests.limits import at_most
 from tests.placement.fleets import Brute, Fleet, FleetPod, TooManyError, objects_of, random_fleet
-from tests.scheduler.build import GPU, gpus, node, placed, pod, request, slices, template
 
 CASES = Path(__file__).parents[1] / "conformance" / "capacity.jsonl.gz"
 GATES = {"DRAListTypeAttributes": True}
@@ -150,7 +150,7 @@ def test_as_many_sets_as_brute_force_finds_in_many_cases() -> None:
 
 def test_what_first_fit_wastes_is_shown_with_its_devices() -> None:
     """A pair of any devices, or a single one of the last two: first fit takes the first for the single one."""
-    objects = [*gpus("a", each=4), template("three", request(count=3)), node("b"), slices("b", "x", "y", "z")]
+    objects = [*gpus("a", each=4), template("three", request(count=3)), node("b"), slice_("b", "x", "y", "z")]
     [item] = Cluster.of(objects).capacity(pod("wants", templates={"gpu": "three"}), possible=True).to_dict()["items"]
     best = item["possible"]
     assert (best["copies"], best["atMost"]) == (2, 2)

@@ -5,10 +5,22 @@ from __future__ import annotations
 import pytest
 
 from dra_plan import Cluster
+from tests.build import (
+    allocation,
+    claim,
+    csi_node,
+    gpus,
+    mounts,
+    node,
+    on_csi,
+    placed,
+    pod,
+    storage_class,
+    template,
+    used,
+    volume_claim,
+)
 from tests.live import clusters
-from tests.scheduler.build import allocation, claim, gpus, node, placed, pod, template
-from tests.scheduler.storage import csi_node, mounts, on_csi, storage_class, volume_claim
-from tests.whatif.clusters import used
 
 CODES = {
     "claims-missing",

@@ -14,10 +14,10 @@ from msgspec import structs
 from dra_plan import Cluster
 from dra_plan.output import preemption
 from dra_plan.planner.differences import switches
+from tests.build import GPU, claim, generated, gpus, node, owned, pod, request, running, slice_, template
 from tests.cli.running import in_process
 from tests.conformance.recorded import cases, gates, version
-from tests.scheduler.build import GPU, claim, gpus, node, pod, request, slices, template
-from tests.whatif.clusters import generated, mid_life, owned, running
+from tests.whatif.clusters import mid_life
 
 QUICKSTART = "fixtures/quickstart"
 Plain = dict[str, Any]
@@ -373,8 +373,8 @@ def test_values_that_drivers_publish_otherwise_are_told() -> None:
 
 
 def test_devices_and_pools_that_come_and_go_are_told() -> None:
-    before = Cluster.of([*BASE, slices("c", "x", driver="net.example.com"), node("c")])
-    after = Cluster.of([*gpus("a", "b", each=3), template("one"), WANTS, slices("d", "x"), node("d")])
+    before = Cluster.of([*BASE, slice_("c", "x", driver="net.example.com"), node("c")])
+    after = Cluster.of([*gpus("a", "b", each=3), template("one"), WANTS, slice_("d", "x"), node("d")])
     pools = {(pool["driver"], pool["pool"]): pool for pool in before.diff(after).to_dict()["pools"]}
     assert pools["net.example.com", "c"]["change"] == "Gone"
     assert pools[GPU, "d"]["change"] == "New"
@@ -388,7 +388,7 @@ def holding(*devices: str) -> list[Plain]:
     return [
         *gpus("z")[:2],
         node("a"),
-        slices("a", *devices),
+        slice_("a", *devices),
         template("one"),
         runs,
         generated("runs", "gpu", "a", "gpu-1"),
@@ -459,7 +459,7 @@ STATES = [
     Cluster.of([*mid_life(), running("more", "c", metadata=owned("Job", "j"))]).cordon("b"),
     Cluster.load(QUICKSTART),
     Cluster.load(QUICKSTART).at("1.34"),
-    Cluster.of([slices("b", "gpu-7") if each["kind"] == "ResourceSlice" else each for each in mid_life()]),
+    Cluster.of([slice_("b", "gpu-7") if each["kind"] == "ResourceSlice" else each for each in mid_life()]),
 ]
 SWAPPED = {"Lost": "Gained", "FewerNodes": "MoreNodes", "New": "Gone"}
 SWAPPED |= {value: key for key, value in SWAPPED.items()}

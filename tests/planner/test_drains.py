@@ -15,9 +15,9 @@ from dra_plan.errors import UsageError
 from dra_plan.planner.question import Question
 from dra_plan.planner.scheduling import schedule_chosen
 from dra_plan.scheduler.common import Common
+from tests.build import claim, generated, gpus, node, owned, pod, request, running, slice_, template, used
 from tests.cli.running import in_process
-from tests.scheduler.build import claim, gpus, node, pod, request, slices, template
-from tests.whatif.clusters import generated, mid_life, owned, running, used
+from tests.whatif.clusters import mid_life
 
 QUICKSTART = "fixtures/quickstart"
 Plain = dict[str, Any]
@@ -29,7 +29,7 @@ def fleet(nodes: int, pods: int, *, each: int = 2, waiting: int = 0, seed: int =
     names = [f"node-{index}" for index in range(nodes)]
     objects = [gpus()[0], template("one"), template("two", request(count=2))]
     for index, name in enumerate(names):
-        objects += [node(name, labels={"zone": f"z{index % 3}"}), slices(name, *(f"gpu-{n}" for n in range(each)))]
+        objects += [node(name, labels={"zone": f"z{index % 3}"}), slice_(name, *(f"gpu-{n}" for n in range(each)))]
     free = [(name, f"gpu-{n}") for name in names for n in range(each)]
     for number, (name, device) in enumerate(chance.sample(free, pods)):
         metadata = {} if chance.random() < 0.1 else owned("ReplicaSet", f"rs-{number % 5}")

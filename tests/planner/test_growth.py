@@ -11,8 +11,8 @@ import pytest
 
 from dra_plan import Cluster
 from dra_plan.errors import UsageError
+from tests.build import gpus, node, placed, pod, request, slice_, template
 from tests.cli.running import in_process
-from tests.scheduler.build import gpus, node, placed, pod, request, slices, template
 from tests.whatif.clusters import mid_life
 
 QUICKSTART = "fixtures/quickstart"
@@ -85,7 +85,7 @@ def test_the_number_is_the_least_of_300() -> None:
 
 def renamed(name: str, *others: Plain) -> list[Plain]:
     """A node with one device, called `name`, one with two called `b`, and pods that want one and two."""
-    objects = [gpus()[0], node(name), slices(name, "gpu-0"), node("b"), slices("b", "gpu-0", "gpu-1"), template("one")]
+    objects = [gpus()[0], node(name), slice_(name, "gpu-0"), node("b"), slice_("b", "gpu-0", "gpu-1"), template("one")]
     small, big = pod("small", templates={"gpu": "one"}), pod("big", templates={"gpu": "two"})
     return [*objects, template("two", request(count=2)), small, big, *others]
 
@@ -112,7 +112,7 @@ def test_the_answer_without_a_tie_hangs_on_one_with_fewer_nodes() -> None:
             {"weight": 100, "preference": {"matchExpressions": [{"key": "new", "operator": "Exists"}]}}
         ],
     }
-    objects = [*renamed("c"), node("x", labels={"new": "x"}), slices("x", "gpu-0"), placed("full", "x", cpu="8")]
+    objects = [*renamed("c"), node("x", labels={"new": "x"}), slice_("x", "gpu-0"), placed("full", "x", cpu="8")]
     for each in objects:
         if each["kind"] == "Pod" and each["metadata"]["name"] == "small":
             each["spec"]["affinity"] = {"nodeAffinity": better}
@@ -164,7 +164,7 @@ def test_a_gate_on_warnings_fails_on_ties(tmp_path: Path) -> None:
 
 def check_cheapest(seed: int) -> None:
     chance = random.Random(seed)
-    objects = [*small(seed), node("big", cpu="32"), slices("big", *(f"gpu-{n}" for n in range(8)))]
+    objects = [*small(seed), node("big", cpu="32"), slice_("big", *(f"gpu-{n}" for n in range(8)))]
     objects.append(pod("full", nodeName="big", cpu="32"))
     cluster, names = Cluster.of(objects), waiting(objects)
     costs = {"a": 1.5, "big": chance.choice([1, 2, 4.5, 9])}
@@ -233,7 +233,7 @@ def test_a_gang_needs_a_spare_node_for_each_of_its_pods() -> None:
 
 def test_nodes_of_a_file_and_a_cluster_without_nodes(tmp_path: Path) -> None:
     file = tmp_path / "big.json"
-    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [node("big"), slices("big", *"wxyz")]}))
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [node("big"), slice_("big", *"wxyz")]}))
     wants = [gpus()[0], template("one"), *many(5, templates={"gpu": "one"})]
     plan = Cluster.of(wants).grow(like=file)
     assert [(kind.like, kind.count) for kind in plan] == [(str(file), 2)]
@@ -304,14 +304,14 @@ def test_searches_that_are_cut_short_are_undecided() -> None:
 
 
 def test_kinds_of_which_no_node_can_be_made_are_refused() -> None:
-    shared = slices("a", "d0", driver="net.example.com")
+    shared = slice_("a", "d0", driver="net.example.com")
     shared["spec"]["nodeSelector"] = {
         "nodeSelectorTerms": [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["a"]}]}]
     }
     del shared["spec"]["nodeName"]
     with pytest.raises(UsageError, match=r"ResourceSlice .*spec.nodeSelector"):
         Cluster.of([node("a"), shared, pod("p")]).grow(like="a")
-    half = slices("a", "d0")
+    half = slice_("a", "d0")
     half["spec"]["pool"]["resourceSliceCount"] = 2
     with pytest.raises(UsageError, match=r"would stay incomplete.*spec.pool.resourceSliceCount 2"):
         Cluster.of([node("a"), half, pod("p")]).grow(like="a")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster
-from tests.scheduler.build import gpus, pod, template
+from tests.build import gpus, pod, template
 
 Plain = dict[str, Any]
 Answers = dict[str, Callable[[Cluster], Any]]

@@ -13,11 +13,10 @@ import pytest
 from dra_plan import Cluster
 from dra_plan.documents.moves import RoomForPod
 from dra_plan.output import schemas
+from tests.build import GPU, device_class, generated, gpus, node, owned, placed, pod, request, running, slice_, template
 from tests.cli.running import in_process
 from tests.placement.fleets import TooManyError
 from tests.placement.moving import Scene, is_right, least, scene, scene_objects
-from tests.scheduler.build import GPU, device_class, gpus, node, placed, pod, request, slices, template
-from tests.whatif.clusters import generated, owned, running
 
 Plain = dict[str, Any]
 LIMIT = 3
@@ -182,7 +181,7 @@ def test_nobody_of_higher_priority_moves_and_lower_ones_go_if_they_must() -> Non
 def test_a_pod_may_start_anew_on_its_own_node() -> None:
     """The devices of one NUMA node are wanted; one pod has one of each."""
     numa = [{"name": f"gpu-{n}", "attributes": {"numa": {"int": n // 2}}} for n in range(4)]
-    made = [device_class(), node("a"), slices("a"), template("one")]
+    made = [device_class(), node("a"), slice_("a"), template("one")]
     made[2]["spec"]["devices"] = numa
     both = template("two", request(count=2))
     both["spec"]["spec"]["devices"]["constraints"] = [{"matchAttribute": f"{GPU}/numa"}]

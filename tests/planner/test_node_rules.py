@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dra_plan import Cluster, allocate, explain
-from tests.scheduler.build import claim, device_class, node, pod, template
+from tests.build import claim, device_class, node, pod, template
 
 CORDONED = ("NodeUnschedulable", "node(s) were unschedulable")
 TAINTED = ("TaintToleration", "node(s) had untolerated taint(s)")

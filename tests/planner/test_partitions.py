@@ -8,7 +8,7 @@ import pytest
 
 from dra_plan import Cluster
 from dra_plan.errors import UsageError
-from tests.explain.build import a_class, a_slice, allocated, consumes, counters, device, node
+from tests.build import allocated, counters, device, device_class, node, slice_
 
 Object = dict[str, Any]
 NIC = "nic.example.com"
@@ -20,13 +20,13 @@ def card(*, used: tuple[str, ...] = ()) -> list[Object]:
     parts += [(f"half-{n}", "2p", range(n, n + 2)) for n in (0, 2)]
     parts += [(f"quarter-{n}", "1p", range(n, n + 1)) for n in range(4)]
     devices = [
-        device(name, profile=profile, consumesCounters=consumes("card", **{f"place-{at}": "1" for at in places}))
+        device(name, profile=profile, consumes={"card": {**{f"place-{at}": "1" for at in places}}})
         for name, profile, places in parts
     ]
     total = {f"place-{at}": "1" for at in range(4)}
-    slices = [a_slice("a", devices, of=2), counters("a", {"card": total})]
+    slices = [slice_("a", *devices, number=0, of=2), counters("a", {"card": total})]
     holders = [allocated(f"old-{name}", f"a/{name}") for name in used]
-    return [node("a"), a_class(), *slices, *holders]
+    return [node("a"), device_class(), *slices, *holders]
 
 
 def fits(objects: list[Object]) -> dict[str, int]:
@@ -56,9 +56,9 @@ def test_parts_are_not_counted_as_devices_that_are_available() -> None:
 
 
 def fleet() -> list[Object]:
-    gpus = [a_slice(name, [device("gpu-0", model="H100"), device("gpu-1", model="L4")]) for name in ("a", "b")]
-    nics = a_slice("a-nics", [device("nic-0")], driver=NIC, nodeName="a", of=2)
-    return [node("a"), node("b"), a_class(), *gpus, nics, allocated("old", "a/gpu-0")]
+    gpus = [slice_(name, device("gpu-0", model="H100"), device("gpu-1", model="L4")) for name in ("a", "b")]
+    nics = slice_("a-nics", device("nic-0"), number=0, driver=NIC, nodeName="a", of=2)
+    return [node("a"), node("b"), device_class(), *gpus, nics, allocated("old", "a/gpu-0")]
 
 
 def test_totals_are_told_by_driver_and_model() -> None:
@@ -69,8 +69,8 @@ def test_totals_are_told_by_driver_and_model() -> None:
 
 def test_totals_of_a_fleet_can_be_read() -> None:
     devices = [device(f"gpu-{n}") for n in range(4)]
-    pools = [a_slice(f"n{n}", devices) for n in range(1000)]
-    lines = str(Cluster.of([*map(node, (f"n{n}" for n in range(1000))), a_class(), *pools]).pools()).splitlines()
+    pools = [slice_(f"n{n}", *devices) for n in range(1000)]
+    lines = str(Cluster.of([*map(node, (f"n{n}" for n in range(1000))), device_class(), *pools]).pools()).splitlines()
     assert "gpu.example.com: 1,000 pools, 4,000 of 4,000 devices available." in lines
     assert len(lines) < 10
 

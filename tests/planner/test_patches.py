@@ -12,10 +12,10 @@ import yaml
 import dra_plan
 from dra_plan import Cluster
 from dra_plan.output.placement_patches import render
+from tests.build import gpus, node, pod, request, template
 from tests.cli.running import in_process
 from tests.placement.families import FAMILIES, family_fleet
 from tests.placement.fleets import objects_of
-from tests.scheduler.build import gpus, node, pod, request, template
 
 Plain = dict[str, Any]
 

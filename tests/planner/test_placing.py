@@ -12,10 +12,10 @@ from msgspec import structs
 
 from dra_plan import Cluster, PlacementPlan
 from dra_plan.output import placement
+from tests.build import GPU, gpus, node, placed, pod, request, template
 from tests.cli.running import in_process
 from tests.conformance.recorded import cases
 from tests.placement.fleets import Brute, TooManyError, objects_of, random_fleet
-from tests.scheduler.build import GPU, gpus, node, placed, pod, request, template
 
 Plain = dict[str, Any]
 GROUP_GATES = {"GenericWorkload": True, "GangScheduling": True}
@@ -158,7 +158,7 @@ def test_who_wants_company_is_tried_again() -> None:
 
 
 def test_a_claim_that_pods_share_keeps_them_on_one_node() -> None:
-    from tests.scheduler.build import claim
+    from tests.build import claim
 
     objects = [*gpus("a", "b", each=1), claim("both", request())]
     pods = [pod(name, cpu="5", claims={"g": "both"}) for name in ("p", "q")]

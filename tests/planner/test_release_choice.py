@@ -8,8 +8,8 @@ import pytest
 
 from dra_plan import Cluster
 from dra_plan.errors import InputError, UsageError
+from tests.build import claim, gpus, node
 from tests.cli.running import in_process
-from tests.scheduler.build import claim, gpus, node
 
 
 def kubelet(name: str, version: str) -> dict:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 from dra_plan import Cluster, allocate
+from tests.build import claim, gpus, node, pod, template
 from tests.cli.running import in_process
-from tests.scheduler.build import claim, gpus, node, pod, template
 
 
 def names(plan) -> list[str]:

@@ -6,7 +6,7 @@ import copy
 import random
 from typing import Any
 
-from .build import GPU, device_class, node, placed, pod, request, template
+from tests.build import GPU, device_class, node, placed, pod, request, template
 
 Objects = list[dict[str, Any]]
 

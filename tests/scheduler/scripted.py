@@ -24,8 +24,8 @@ from dra_plan.scheduler.framework import (
 from dra_plan.scheduler.registry import Registry
 from dra_plan.scheduler.simulate import simulate
 from dra_plan.scheduler.status import SKIP, Code, Status
-
-from . import build
+from tests import build
+from tests.scheduler import reading
 
 CODES = {
     "reject": Code.UNSCHEDULABLE,
@@ -153,7 +153,7 @@ def run(*plugins: Scripted, objects: list[dict] | None = None, **options: Any):
     for plugin in plugins:
         registry.register(plugin.name, lambda _args, _handle, plugin=plugin: plugin)
     objects = objects or [build.node("a"), build.node("b"), build.pod("p")]
-    simulation = build.simulation(
+    simulation = reading.simulation(
         objects, config=config(*(p.name for p in plugins), first=True), plugins=registry, **options
     )
     return simulation, simulate(simulation)

@@ -13,8 +13,8 @@ from dra_plan.errors import InputError, UsageError
 from dra_plan.manifests.decode import from_dicts
 from dra_plan.manifests.load import load
 from dra_plan.scheduler.admission import MOST_PODS_MADE, Admission
-
-from .build import claim, claim_of, devices, gpus, node, placed, plan, pod, template, where
+from tests.build import claim, gpus, node, placed, pod, template
+from tests.scheduler.reading import claim_of, devices, plan, where
 
 
 def workload(kind: str, name: str = "w", *, api: str = "apps/v1", templated: dict | None = None, **spec) -> dict:

@@ -9,8 +9,7 @@ from dra_plan.api.resource import ResourceClaim, ResourceClaimStatus
 from dra_plan.manifests.decode import from_dicts
 from dra_plan.scheduler.claimstore import ClaimStore
 from dra_plan.scheduler.dra.extended import new_special_claim
-
-from .build import allocation, claim, pod
+from tests.build import allocation, claim, pod
 
 ALLOCATED = {"status": {"allocation": allocation("a", "d")}}
 

@@ -12,9 +12,9 @@ from dra_plan.errors import InputError, UsageError
 from dra_plan.manifests.paths import render
 from dra_plan.scheduler import config, configfields, pluginnames
 from dra_plan.scheduler.defaults import seconds
-
-from . import build
-from .build import message, node, outcome, placed, plan, pod, where
+from tests.build import node, placed, pod
+from tests.scheduler import reading
+from tests.scheduler.reading import message, outcome, plan, where
 
 
 def document(*profiles: dict, **fields) -> dict:
@@ -26,7 +26,7 @@ def arguments(plugin: str, **args) -> dict:
 
 
 def points(**plugins) -> dict[str, list[str]]:
-    simulation = build.simulation([node("a")], config=document({"plugins": plugins}))
+    simulation = reading.simulation([node("a")], config=document({"plugins": plugins}))
     [framework] = simulation.frameworks.values()
     return {point: [p.name for p in members] for point, members in framework.points.items()}
 
@@ -54,7 +54,7 @@ def test_default_profile():
 
 
 def test_weights_of_the_default_profile():
-    [framework] = build.simulation([node("a")]).frameworks.values()
+    [framework] = reading.simulation([node("a")]).frameworks.values()
     assert framework.weights == {
         "TaintToleration": 3,
         "NodeAffinity": 2,
@@ -79,7 +79,7 @@ def test_named_plugins_come_first_and_are_reconfigured():
     found = points(score={"enabled": [{"name": "ImageLocality", "weight": 5}]})
     assert found["score"][0] == "ImageLocality"
     assert found["score"].count("ImageLocality") == 1
-    simulation = build.simulation(
+    simulation = reading.simulation(
         [node("a")], config=document({"plugins": {"multiPoint": {"enabled": [{"name": "NodeAffinity", "weight": 9}]}}})
     )
     [framework] = simulation.frameworks.values()

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from dra_plan.scheduler.dra.devicetotals import DeviceTotals
+from tests.build import claim, device, device_class, node, pod, slice_
+from tests.scheduler.reading import plan, simulation, where
 
-from .build import claim, device_class, node, plan, pod, simulation, slices, where
 from .test_config import arguments
 
 GPU = "example.com/gpu"
@@ -24,9 +25,9 @@ def cluster() -> list[dict]:
         device_class("nic.example.com"),
         node("a"),
         node("b"),
-        slices("a", "g0", "g1", "g2", "g3"),
-        slices("b", "g0", "g1"),
-        slices("b", "n0", "n1", "n2", driver="nic.example.com"),
+        slice_("a", "g0", "g1", "g2", "g3"),
+        slice_("b", "g0", "g1"),
+        slice_("b", "n0", "n1", "n2", driver="nic.example.com"),
     ]
 
 
@@ -58,8 +59,12 @@ def test_a_selector_that_fails_leaves_the_resource_out_on_its_node():
         device_class(extendedResourceName=GPU, selectors=[wanted]),
         node("a"),
         node("b"),
-        slices("a", "g0"),
-        slices("b", "g0", "g1", attributes={"model": {"string": "A"}}),
+        slice_("a", "g0"),
+        slice_(
+            "b",
+            device("g0", attributes={"model": {"string": "A"}}),
+            device("g1", attributes={"model": {"string": "A"}}),
+        ),
     ]
     simulated = simulation(objects)
     totals = DeviceTotals(simulated.cluster)
@@ -69,10 +74,10 @@ def test_a_selector_that_fails_leaves_the_resource_out_on_its_node():
 
 
 def test_node_fields_decide_where_devices_are():
-    everywhere = slices("a", "g0", "g1")
+    everywhere = slice_("a", "g0", "g1")
     everywhere["spec"] = {**everywhere["spec"], "allNodes": True}
     del everywhere["spec"]["nodeName"]
-    chosen = slices("b", "s0")
+    chosen = slice_("b", "s0")
     chosen["spec"]["perDeviceNodeSelection"] = True
     del chosen["spec"]["nodeName"]
     picked = {"nodeSelectorTerms": [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["b"]}]}]}

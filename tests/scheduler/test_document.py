@@ -12,9 +12,10 @@ from dra_plan.documents.schedule import ScheduleDocument
 from dra_plan.output import schemas
 from dra_plan.output.formats import parse
 from dra_plan.output.schedule import FORMATS
+from tests.build import claim, gpus, node, placed, pod, template
+from tests.scheduler import reading
+from tests.scheduler.reading import plan
 
-from . import build
-from .build import claim, gpus, node, placed, plan, pod, template
 from .test_recorded import CASES
 
 VALIDATOR = jsonschema.Draft202012Validator(schemas.load("SchedulePlan"))
@@ -141,4 +142,4 @@ def test_evictions_are_listed():
     document = plan([node("a", cpu="1"), placed("old", "a"), pod("p", priority=10)])
     assert document["evictions"] == [{"pod": "default/old", "preemptor": "default/p", "node": "a"}]
     assert "EVICTED POD" in shown("table", document)
-    assert build.where(document) == {"p": "a"}
+    assert reading.where(document) == {"p": "a"}

@@ -4,28 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from . import build
-from .build import (
-    GPU,
-    allocation,
-    claim,
-    claim_of,
-    codes,
-    device_class,
-    devices,
-    gpus,
-    message,
-    node,
-    outcome,
-    placed,
-    plan,
-    pod,
-    request,
-    slices,
-    template,
-    users,
-    where,
-)
+from tests import build
+from tests.build import GPU, allocation, claim, device_class, gpus, node, placed, pod, request, slice_, template
+from tests.scheduler.reading import claim_of, codes, devices, message, outcome, plan, users, where
 
 NO_VICTIMS = "preemption: 0/{n} nodes are available: {n} Preemption is not helpful for scheduling."
 
@@ -127,8 +108,8 @@ def test_devices_are_taken_one_pod_after_the_other():
 
 
 def test_a_selector_that_fails_ends_the_attempt_although_other_nodes_fit():
-    broken = build.slices("b", "gpu-0")
-    good = build.slices("a", "gpu-0", attributes={"model": {"string": "A"}})
+    broken = build.slice_("b", "gpu-0")
+    good = build.slice_("a", build.device("gpu-0", model="A"))
     wanted = build.request(selectors=[{"cel": {"expression": f'device.attributes["{build.GPU}"].model == "A"'}}])
     objects = [
         build.device_class(),
@@ -233,7 +214,7 @@ def conditional(*extra: dict) -> list[dict]:
     return [
         build.device_class(),
         node("a"),
-        build.slices("a", "gpu-0", **CONDITIONS),
+        build.slice_("a", build.device("gpu-0", **CONDITIONS)),
         *extra,
         pod("p", claims={"x": "c"}),
     ]
@@ -273,7 +254,12 @@ def test_devices_are_judged_one_after_the_other(first, second, freed):
         if kind
     ]
     stored = claim("c", build.request(count=2), status={"allocation": given, "devices": told})
-    objects = [build.device_class(), node("a"), build.slices("a", "gpu-0", "gpu-1", **CONDITIONS), stored]
+    objects = [
+        build.device_class(),
+        node("a"),
+        build.slice_("a", *(build.device(name, **CONDITIONS) for name in ("gpu-0", "gpu-1"))),
+        stored,
+    ]
     document = plan([*objects, pod("p", claims={"x": "c"})], trace=True)
     messages = [attempt.get("message", "") for attempt in document["trace"]["attempts"]]
     assert any("deallocation of ResourceClaim completed" in text for text in messages) is freed
@@ -301,7 +287,7 @@ def extended(name: str = "example.com/gpu") -> dict:
 
 
 def test_devices_serve_an_extended_resource():
-    objects = [extended(), node("a"), build.slices("a", "gpu-0"), pod("p", requests={"example.com/gpu": "1"})]
+    objects = [extended(), node("a"), build.slice_("a", "gpu-0"), pod("p", requests={"example.com/gpu": "1"})]
     document = plan(objects)
     special = "p-extended-resources-xxxxx"
     assert outcome(document, "p")["nodeName"] == "a"
@@ -429,7 +415,7 @@ def test_finished_pods_count_as_recorded_and_not_in_a_real_cluster():
 def test_p1_one_allocated_and_one_new_claim():
     """The defect of 1.35.0 to 1.35.5 and 1.36.0 to 1.36.1; the recorded releases have the repair."""
     given = claim("old", status={"allocation": allocation("a", "gpu-0")})
-    net = [build.device_class("net.example.com"), *(build.slices(n, "port", driver="net.example.com") for n in "ab")]
+    net = [build.device_class("net.example.com"), *(build.slice_(n, "port", driver="net.example.com") for n in "ab")]
     wanted = claim("new", build.request(of="net.example.com"))
     document = plan([*gpus("a", "b"), *net, given, wanted, pod("p", claims={"x": "old", "y": "new"})])
     assert outcome(document, "p")["nodeName"] == "a"
@@ -489,7 +475,7 @@ def test_p8_a_special_claim_without_requests_fails_to_bind_and_leaves_the_user_c
     objects = [
         extended(),
         node("a", **{"example.com/gpu": "1"}),
-        build.slices("a", "gpu-0"),
+        build.slice_("a", "gpu-0"),
         claim("c"),
         pod("p", claims={"x": "c"}, requests={"example.com/gpu": "1"}),
     ]
@@ -509,7 +495,7 @@ def test_p9_more_than_ten_selectors():
         build.request(f"r{i}", selectors=[{"cel": {"expression": f'device.attributes["{build.GPU}"].index == {i}'}}])
         for i in range(12)
     ]
-    card = build.slices("a")
+    card = build.slice_("a")
     card["spec"]["devices"] = [{"name": f"gpu-{i}", "attributes": {"index": {"int": i}}} for i in range(12)]
     document = plan([build.device_class(), node("a"), card, claim("c", *named), pod("p", claims={"x": "c"})])
     assert devices(document, "c") == [f"a/gpu-{i}" for i in range(12)]
@@ -518,7 +504,7 @@ def test_p9_more_than_ten_selectors():
 def test_p10_a_marked_claim_without_controller_field():
     marked = leftover()
     del marked["metadata"]["ownerReferences"][0]["controller"]
-    objects = [extended(), node("a"), build.slices("a", "gpu-0"), marked]
+    objects = [extended(), node("a"), build.slice_("a", "gpu-0"), marked]
     document = plan([*objects, pod("p", requests={"example.com/gpu": "1"})])
     assert outcome(document, "p")["nodeName"] == "a", "the claim is not the pod's"
     [warning] = [w for w in document["warnings"] if w["code"] == "upstream-defect"]
@@ -569,7 +555,7 @@ def test_p14_a_deleted_special_claim_wakes_nobody():
     objects = [
         extended(),
         node("a"),
-        build.slices("a", "gpu-0"),
+        build.slice_("a", "gpu-0"),
         leftover(),
         pod("p", requests={"example.com/gpu": "1"}),
     ]
@@ -603,7 +589,7 @@ def test_an_error_names_the_pod_s_own_claim(quirks):
 
 def test_an_error_in_the_result_names_the_pod_s_own_claim():
     anywhere = {"nodeSelectorTerms": [{"matchExpressions": [{"key": key, "operator": "Exists"}]} for key in "ab"]}
-    made = slices("n1", "d0", "d1")
+    made = slice_("n1", "d0", "d1")
     del made["spec"]["nodeName"]
     made["spec"]["nodeSelector"] = anywhere
     objects = [device_class(), node("n1", labels={"a": ""}), made, template("t")]

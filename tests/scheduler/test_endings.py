@@ -7,13 +7,13 @@ import pytest
 from dra_plan.scheduler import scheduler
 from dra_plan.scheduler.failures import MOST_ERRORS_OF_A_POD
 from dra_plan.scheduler.scheduler import MOST_ATTEMPTS
-
-from .build import device_class, node, outcome, plan, pod, request, slices, template
+from tests.build import device_class, node, pod, request, slice_, template
+from tests.scheduler.reading import outcome, plan
 
 
 def incomplete(where: str, expected: int) -> dict:
     """A pool of which only one slice has been published."""
-    made = slices(where, "d0")
+    made = slice_(where, "d0")
     made["spec"]["pool"]["resourceSliceCount"] = expected
     return made
 

@@ -15,8 +15,9 @@ from dra_plan import Cluster
 from dra_plan.cli.extenders import HttpExtender, make
 from dra_plan.scheduler import config
 from dra_plan.scheduler.extenders import ExtenderError
+from tests.build import node, placed, pod
+from tests.scheduler.reading import message, outcome, where
 
-from .build import message, node, outcome, placed, pod, where
 from .test_config import document
 
 Answer = Callable[[str, dict[str, Any]], Any]

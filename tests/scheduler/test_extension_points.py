@@ -8,8 +8,9 @@ from dra_plan.scheduler.plugins.prioritysort import PrioritySort
 from dra_plan.scheduler.runtime import PluginPanicError
 from dra_plan.scheduler.simulate import simulate
 from dra_plan.scheduler.status import Code, Status
+from tests import build
+from tests.scheduler import reading
 
-from . import build
 from .scripted import WAIT_SECONDS, Listening, Scripted, run
 
 AFTER_RESERVE = ("reserve", "permit", "pre_bind", "bind")
@@ -292,7 +293,7 @@ def test_raising_in_queue_sort_and_in_hints():
         def sort_key(self, item):
             raise ZeroDivisionError("order")
 
-    simulation = build.simulation([build.node("a"), build.pod("p")])
+    simulation = reading.simulation([build.node("a"), build.pod("p")])
     for framework in simulation.frameworks.values():
         framework.queue_sort = Shuffled()
     with pytest.raises(PluginPanicError, match="PrioritySort raised at QueueSort"):

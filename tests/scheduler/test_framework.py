@@ -28,8 +28,9 @@ from dra_plan.scheduler.status import (
     unschedulable,
 )
 from dra_plan.scheduler.waiting import WaitingPod, WaitingPods, duration
+from tests import build
+from tests.scheduler import reading
 
-from . import build
 from .scripted import Scripted, config, run
 
 # v1alpha1 PluginContext, today CycleState
@@ -223,7 +224,7 @@ def two_pods(decide):
     from .scripted import config
 
     objects = [build.node("a"), build.pod("p1"), build.pod("p2")]
-    simulation = build.simulation(objects, config=config("Scripted"), plugins=registry)
+    simulation = reading.simulation(objects, config=config("Scripted"), plugins=registry)
     return plugin, {r.pod.metadata.name: r for r in simulate(simulation).pods}
 
 
@@ -307,7 +308,7 @@ def test_the_snapshot_stays_the_same_during_a_cycle():
     from .scripted import config
 
     objects = [build.node("a"), build.node("b"), build.pod("p1"), build.pod("p2")]
-    simulate(build.simulation(objects, config=config("Scripted"), plugins=registry))
+    simulate(reading.simulation(objects, config=config("Scripted"), plugins=registry))
     assert plugin.versions[0] == plugin.versions[1]
     assert plugin.versions[2] == plugin.versions[3] != plugin.versions[0]
 
@@ -337,7 +338,7 @@ def test_activating_a_pod_tries_it_again_without_an_event():
     objects = [build.node("a"), build.pod("p"), build.pod("stuck")]
     registry = Registry()
     registry.register("Activator", lambda _args, handle: (setattr(plugin, "handle", handle), plugin)[1])
-    simulation = build.simulation(objects, config=config("Activator"), plugins=registry)
+    simulation = reading.simulation(objects, config=config("Activator"), plugins=registry)
     plugin.simulation = simulation
     outcome = simulate(simulation)
     assert {r.pod.metadata.name: r.node for r in outcome.pods} == {"p": "a", "stuck": "a"}

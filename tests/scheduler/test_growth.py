@@ -12,11 +12,22 @@ from dra_plan.manifests.decode import from_dicts
 from dra_plan.releases import target
 from dra_plan.scheduler.claimstore import ClaimStore
 from dra_plan.scheduler.cluster import SimulatedCluster
+from tests.build import (
+    CSI,
+    csi_node,
+    device_class,
+    mounts,
+    node,
+    on_csi,
+    pod,
+    slice_,
+    storage_class,
+    template,
+    volume_claim,
+)
 from tests.limits import at_most
+from tests.scheduler.reading import plan
 from tests.work import instructions
-
-from .build import device_class, node, plan, pod, slices, template
-from .storage import DRIVER, csi_node, mounts, on_csi, storage_class, volume_claim
 
 RESOURCE = "example.com/gpu"
 PER_NODE = 8
@@ -26,7 +37,7 @@ def with_devices(pods: int, **class_spec: Any) -> list[dict]:
     """A class, and as many nodes with devices as the pods need."""
     made = [device_class(**class_spec)]
     for index in range(pods // PER_NODE):
-        made += [node(f"n{index}"), slices(f"n{index}", *(f"d{number}" for number in range(PER_NODE)))]
+        made += [node(f"n{index}"), slice_(f"n{index}", *(f"d{number}" for number in range(PER_NODE)))]
     return made
 
 
@@ -58,7 +69,7 @@ def test_a_pod_costs_the_same_however_many_there_are(make) -> None:
 
 
 def test_a_pool_of_many_nodes_is_read_once() -> None:
-    [one] = from_dicts([slices("n", "d")]).slices
+    [one] = from_dicts([slice_("n", "d")]).slices
     spread = [replace(one, spec=replace(one.spec, node_name=f"n{index}")) for index in range(20_000)]
     cluster = SimulatedCluster(Inventory(slices=spread), [], ClaimStore([], consumable_capacity=False), target())
     with at_most(1):
@@ -70,7 +81,7 @@ def test_a_volume_costs_little_on_each_node(bound: bool, most: int) -> None:
     """What no node changes is found once for a pod; a node's own part is a look-up. `most`: instructions."""
     number, names = 8, [f"n{index}" for index in range(100)]
     objects = [storage_class(), *(node(name, labels={"kubernetes.io/hostname": name}) for name in names)]
-    objects += [csi_node(name, {DRIVER: 9}) for name in names]
+    objects += [csi_node(name, {CSI: 9}) for name in names]
     for index, name in enumerate(names):
         taken = {"claimRef": {"namespace": "default", "name": f"c{index}"}} if bound and index < number else {}
         objects.append(on_csi(f"v{index}", on=name, **taken))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from dra_plan.scheduler.events import Action, Event, Resource
-
-from . import build
-from .build import claim, devices, gpus, message, node, outcome, placed, plan, pod, template, users, where
+from tests import build
+from tests.build import claim, gpus, node, placed, pod, template
+from tests.scheduler.reading import devices, message, outcome, plan, users, where
 
 
 def wakes(document: dict) -> list[tuple[str, str, str]]:
@@ -78,7 +78,7 @@ def test_a_friend_that_arrives_wakes_a_pod_with_affinity():
 
 def test_devices_that_are_published_wake_pods():
     base = [build.device_class(), node("a"), template("t"), pod("p", templates={"x": "t"})]
-    document = after(base, [*base, build.slices("a", "gpu-0")])
+    document = after(base, [*base, build.slice_("a", "gpu-0")])
     assert wakes(document) == [("p", "ResourceSliceAdd", "DynamicResources")]
     assert devices(document, "p-x") == ["a/gpu-0"]
 
@@ -90,7 +90,7 @@ def test_devices_that_are_withdrawn_wake_nobody():
 
 
 def test_a_class_that_appears_wakes_pods():
-    base = [node("a"), build.slices("a", "gpu-0"), claim("c"), pod("p", claims={"x": "c"})]
+    base = [node("a"), build.slice_("a", "gpu-0"), claim("c"), pod("p", claims={"x": "c"})]
     document = after(base, [*base, build.device_class()])
     assert wakes(document) == [("p", "DeviceClassAdd", "DynamicResources")]
     assert where(document)["p"] == "a"

@@ -12,25 +12,9 @@ import pytest
 from dra_plan import Cluster, schedule
 from dra_plan.scheduler.laterstate import advance
 from dra_plan.scheduler.simulate import simulate
+from tests.build import GPU, allocation, claim, device, device_class, node, placed, pod, request, slice_
+from tests.scheduler.reading import claim_of, codes, message, outcome, plan, simulation, where
 
-from .build import (
-    GPU,
-    allocation,
-    claim,
-    claim_of,
-    codes,
-    device_class,
-    message,
-    node,
-    outcome,
-    placed,
-    plan,
-    pod,
-    request,
-    simulation,
-    slices,
-    where,
-)
 from .scripted import Scripted, run
 from .test_recorded import check
 
@@ -53,7 +37,7 @@ def test_recorded_cases_agree(case: dict[str, Any]) -> None:
 
 
 def mapped(where: str, *devices: str, driver: str = GPU, **mappings: dict[str, str]) -> dict:
-    return slices(where, *devices, driver=driver, nodeAllocatableResourceMappings=mappings)
+    return slice_(where, *(device(each, nodeAllocatableResourceMappings=mappings) for each in devices), driver=driver)
 
 
 def using(name: str, *claims: str, cpu: str = "1", by: str | None = None, **options: Any) -> dict:
@@ -156,7 +140,7 @@ def test_a_claim_in_another_pods_status_is_not_shared() -> None:
 
 def test_devices_are_found_by_pool_and_name_alone() -> None:
     other = mapped("n", "d", driver="a.example.com", cpu={"allocationMultiplier": "2"})
-    objects = [device_class(), node("n"), other, slices("n", "d"), claim("a"), using("p", "a")]
+    objects = [device_class(), node("n"), other, slice_("n", "d"), claim("a"), using("p", "a")]
     assert taken(plan(objects, feature_gates=ON), "p") == [("a", {"cpu": "2"})]
 
 
@@ -206,7 +190,7 @@ def test_no_container_can_name_the_claim_for_extended_resources() -> None:
     name = "example.com/gpu"
     classes = [device_class(extendedResourceName=name)]
     subject = pod("p", requests={name: "1"})
-    plain = plan([*classes, node("n"), slices("n", "d"), subject], feature_gates=ON)
+    plain = plan([*classes, node("n"), slice_("n", "d"), subject], feature_gates=ON)
     assert where(plain) == {"p": "n"}
     document = plan([*classes, node("n"), mapped("n", "d", cpu={}), subject], feature_gates=ON)
     told = (

@@ -7,8 +7,7 @@ from msgspec.structs import replace
 
 from dra_plan.manifests.decode import from_dicts
 from dra_plan.scheduler.nodeinfo import NodeInfo, PodInfo
-
-from . import build
+from tests import build
 
 AFFINITY = {
     kind: {

@@ -12,8 +12,8 @@ from dra_plan.errors import UsageError
 from dra_plan.manifests.loaded import load_objects
 from dra_plan.scheduler.registry import Registry
 from dra_plan.scheduler.simulation import ENTRY_POINTS
-
-from .build import message, node, placed, plan, pod, where
+from tests.build import node, placed, pod
+from tests.scheduler.reading import message, plan, where
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "scheduler-plugin"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from .build import message, node, outcome, placed, plan, pod, where
+from tests.build import node, placed, pod
+from tests.scheduler.reading import message, outcome, plan, where
 
 HOST, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
 

@@ -4,21 +4,8 @@ from __future__ import annotations
 
 import copy
 
-from .build import (
-    allocation,
-    claim,
-    codes,
-    device_class,
-    message,
-    node,
-    outcome,
-    placed,
-    plan,
-    pod,
-    request,
-    slices,
-    where,
-)
+from tests.build import allocation, claim, device_class, node, placed, pod, request, slice_
+from tests.scheduler.reading import codes, message, outcome, plan, where
 
 
 def evicted(document: dict) -> list[tuple[str, str]]:
@@ -221,7 +208,7 @@ def _one_holds_devices() -> list[dict]:
     return [
         node("a", cpu="4"),
         device_class(),
-        slices("a", "gpu-0", "gpu-1"),
+        slice_("a", "gpu-0", "gpu-1"),
         held,
         placed("v", "a", cpu="3", claims={"r": "held"}),
     ]

@@ -30,9 +30,10 @@ from dra_plan.scheduler.selection import best_of, nodes_to_find, winner
 from dra_plan.scheduler.simulate import simulate
 from dra_plan.scheduler.simulation import Simulation
 from dra_plan.scheduler.status import Code, Status, is_skip, unresolvable, unschedulable
+from tests import build
+from tests.build import claim, gpus, node, placed, pod
+from tests.scheduler import reading
 
-from . import build
-from .build import claim, gpus, node, placed, pod
 from .scripted import WAIT_SECONDS, Scripted, config
 
 
@@ -42,7 +43,7 @@ def prepared(objects: list[dict], script: dict[str, str] | None = None) -> tuple
     factory: Factory = lambda _args, _handle: plugin  # noqa: E731 - the type is what is shown
     registry = Registry()
     registry.register(plugin.name, factory)
-    simulation = build.simulation(objects, config=config(plugin.name, first=True), plugins=registry)
+    simulation = reading.simulation(objects, config=config(plugin.name, first=True), plugins=registry)
     [framework] = simulation.frameworks.values()
     return simulation, framework, plugin
 
@@ -202,7 +203,7 @@ class Picky:
 
 def test_an_extender_behind_the_port():
     extender: Extender = Picky()
-    simulation = build.simulation([node("a"), node("b"), pod("p")], extenders=[extender])
+    simulation = reading.simulation([node("a"), node("b"), pod("p")], extenders=[extender])
     handle: Handle = simulation.handle
     assert handle.extenders == [extender]
     [record] = simulate(simulation).pods
@@ -276,7 +277,7 @@ def test_a_crowd_is_placed_the_same_with_and_without_remembering(percentage):
     objects = [*gpus(*names, each=1), build.template("t"), placed("old", "n005", cpu="6")]
     objects += [pod(f"p{index:03}", **shapes[index % len(shapes)]) for index in range(160)]
     chosen = {**config(), "percentageOfNodesToScore": percentage}
-    plain, traced = (build.plan(objects, config=chosen, trace=trace) for trace in (False, True))
+    plain, traced = (reading.plan(objects, config=chosen, trace=trace) for trace in (False, True))
     del traced["trace"]
     assert plain == traced
     assert sum(entry["nodeName"] is not None for entry in plain["pods"]) > 120
@@ -291,6 +292,6 @@ def test_devices_are_looked_at_again_only_where_something_changed(monkeypatch):
     )
     names = [f"n{index:02}" for index in range(60)]
     pods = [pod(f"p{index:02}", templates={"x": "t"}) for index in range(60)]
-    plan = build.plan([*gpus(*names), build.template("t"), *pods])
+    plan = reading.plan([*gpus(*names), build.template("t"), *pods])
     assert all(entry["nodeName"] for entry in plan["pods"])
     assert 60 <= len(asked) <= 60 + 2 * 60

@@ -12,7 +12,8 @@ from dra_plan.allocator import Allocator
 from dra_plan.allocator.likeness import PLAIN_NODES
 from dra_plan.scheduler.memo import ShapeAnswers
 from dra_plan.scheduler.runtime.nodefilter import NodeFilter, Scan
-from tests.scheduler.build import gpus, node, placed, plan, pod, template, where
+from tests.build import gpus, node, placed, pod, template
+from tests.scheduler.reading import plan, where
 
 
 @pytest.mark.parametrize("seed", range(5))

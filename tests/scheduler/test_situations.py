@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from . import build
-from .build import claim_of, devices, message, node, outcome, plan, pod, users, where
+from tests import build
+from tests.build import node, pod
+from tests.scheduler.reading import claim_of, devices, message, outcome, plan, users, where
 
 CARD = "card.example.net"
 

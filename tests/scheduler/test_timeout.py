@@ -9,8 +9,9 @@ import pytest
 import dra_plan
 from dra_plan import Cluster
 from dra_plan.scheduler import scheduler
+from tests.build import gpus, pod, template
 from tests.cli.running import ROOT, in_process
-from tests.scheduler.build import gpus, plan, pod, template
+from tests.scheduler.reading import plan
 
 AN_HOUR = 3600.0
 QUICKSTART = str(ROOT / "fixtures" / "quickstart")

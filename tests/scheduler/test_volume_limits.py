@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from .build import message, node, outcome, placed, pod, where
-from .build import plan as planned
-from .storage import (
-    DRIVER,
+from tests.build import (
+    CSI,
     attachment,
     csi_node,
     mounts,
+    node,
     on_csi,
+    placed,
+    pod,
     storage_class,
     volume,
     volume_claim,
-    volumes,
 )
+from tests.scheduler.reading import message, outcome, volumes, where
+from tests.scheduler.reading import plan as planned
 
 TOO_MANY = "node(s) exceed max volume count"
 IN_USE = (
@@ -30,7 +32,7 @@ def plan(*objects: dict | list[dict], **options):
     return planned(flat, **options)
 
 
-def held(*names: str, of: str = "wait", driver: str = DRIVER) -> list[dict]:
+def held(*names: str, of: str = "wait", driver: str = CSI) -> list[dict]:
     """Claims with CSI volumes of the same names."""
     return [
         one for name in names for one in (on_csi(name, driver=driver, of=of), volume_claim(name, bound=name, of=of))
@@ -51,10 +53,10 @@ def running(*claims: str, name: str = "r", on: str = "a", **options) -> dict:
 @pytest.mark.parametrize(
     ("limits", "fits"),
     [
-        ({DRIVER: 2}, True),
-        ({DRIVER: 1}, False),
-        ({DRIVER: 0}, False),
-        ({DRIVER: None}, True),
+        ({CSI: 2}, True),
+        ({CSI: 1}, False),
+        ({CSI: 0}, False),
+        ({CSI: None}, True),
         ({"other": 0}, True),
         ({}, True),
     ],
@@ -74,12 +76,12 @@ def test_nodes_without_csi_node_have_no_limits() -> None:
 
 
 def test_a_volume_that_two_pods_have_counts_once() -> None:
-    found = plan(node("a"), csi_node("a", {DRIVER: 1}), held("v"), running("v"), using("v", "v"))
+    found = plan(node("a"), csi_node("a", {CSI: 1}), held("v"), running("v"), using("v", "v"))
     assert where(found)["p"] == "a"
 
 
 def test_a_claim_that_waits_counts_under_its_class() -> None:
-    objects = [node("a"), csi_node("a", {DRIVER: 1}), storage_class(), volume_claim("c"), held("v")]
+    objects = [node("a"), csi_node("a", {CSI: 1}), storage_class(), volume_claim("c"), held("v")]
     assert TOO_MANY in message(plan(*objects, running("v"), using("c")), "p")
     claim = volume_claim("d", of="absent")
     running_with_it = running("d")
@@ -87,7 +89,7 @@ def test_a_claim_that_waits_counts_under_its_class() -> None:
 
 
 def test_a_claim_whose_volume_is_not_there_counts_under_its_class() -> None:
-    objects = [node("a"), csi_node("a", {DRIVER: 1}), storage_class(), volume_claim("lost", bound="gone"), held("v")]
+    objects = [node("a"), csi_node("a", {CSI: 1}), storage_class(), volume_claim("lost", bound="gone"), held("v")]
     assert TOO_MANY in message(plan(*objects, running("lost"), using("v")), "p")
     assert where(plan(*objects, running("nowhere"), using("v")))["p"] == "a", "a claim that is not there counts nothing"
 
@@ -113,7 +115,7 @@ def test_disks_of_the_tree_count_under_their_driver(source: dict, driver: str) -
 
 def test_what_is_only_attached_counts_beside_the_pods_own() -> None:
     def fits(limit: int, *attached: dict) -> bool:
-        found = plan(node("a"), csi_node("a", {DRIVER: limit}), held("v", "w"), list(attached), using("v"))
+        found = plan(node("a"), csi_node("a", {CSI: limit}), held("v", "w"), list(attached), using("v"))
         return where(found)["p"] is not None
 
     assert fits(1, attachment("x", "b", "w"))
@@ -125,13 +127,13 @@ def test_what_is_only_attached_counts_beside_the_pods_own() -> None:
 
 
 def test_an_attached_volume_that_a_pod_of_the_node_has_counts_once() -> None:
-    objects = [node("a"), csi_node("a", {DRIVER: 2}), held("v", "w"), attachment("x", "a", "v")]
+    objects = [node("a"), csi_node("a", {CSI: 2}), held("v", "w"), attachment("x", "a", "v")]
     assert where(plan(*objects, running("v"), using("w")))["p"] == "a"
 
 
 def test_an_ephemeral_claim_of_somebody_else_on_the_node_is_an_error() -> None:
     stolen = placed("r", "a", volumes=mounts(ephemeral=("e",)))
-    found = plan(node("a"), csi_node("a", {DRIVER: 9}), held("v"), volume_claim("r-e"), stolen, using("v"))
+    found = plan(node("a"), csi_node("a", {CSI: 9}), held("v"), volume_claim("r-e"), stolen, using("v"))
     assert outcome(found, "p")["outcome"] == "Error"
     assert message(found, "p") == (
         'running "NodeVolumeLimits" filter plugin: PVC default/r-e was not created for pod default/r (pod is not owner)'
@@ -139,7 +141,7 @@ def test_an_ephemeral_claim_of_somebody_else_on_the_node_is_an_error() -> None:
 
 
 def test_a_pod_with_volumes_is_evicted_for_a_limit() -> None:
-    found = plan(node("a"), csi_node("a", {DRIVER: 1}), held("v", "w"), running("v"), using("w", priority=10))
+    found = plan(node("a"), csi_node("a", {CSI: 1}), held("v", "w"), running("v"), using("w", priority=10))
     assert where(found) == {"p": "a"}
     assert [entry["pod"] for entry in found["evictions"]] == ["default/r"]
 
@@ -219,7 +221,7 @@ def test_disks_are_in_use_on_their_node_only() -> None:
 def test_a_node_never_has_more_volumes_than_it_takes() -> None:
     claims = [volume_claim(f"c{index}") for index in range(12)]
     pods = [using(f"c{index}", name=f"p{index:02}") for index in range(12)]
-    limits = [csi_node("a", {DRIVER: 3}), csi_node("b", {DRIVER: 4})]
+    limits = [csi_node("a", {CSI: 3}), csi_node("b", {CSI: 4})]
     found = plan(NODES, limits, storage_class(), claims, pods)
     nodes = [name for name in where(found).values() if name]
     assert (nodes.count("a"), nodes.count("b")) == (3, 4)

@@ -11,27 +11,30 @@ import pytest
 from dra_plan import schedule
 from dra_plan.scheduler.simulate import simulate
 from dra_plan.scheduler.volumestore import VolumeStore
-
-from .build import message, node, outcome, pod, simulation, where
-from .groups.build import GANGS, group, member
-from .groups.build import plan as planned_groups
-from .scripted import Scripted, run
-from .storage import (
-    DRIVER,
+from tests.build import (
+    CSI,
     HOST,
     WAIT,
     ZONE,
     attachment,
-    capacity,
     csi_driver,
     csi_node,
+    member,
     mounts,
+    node,
     on_csi,
+    pod,
+    pod_group,
+    storage_capacity,
     storage_class,
     volume,
     volume_claim,
-    volumes,
 )
+from tests.scheduler.groups.planning import GANGS
+from tests.scheduler.groups.planning import plan as planned_groups
+from tests.scheduler.reading import message, outcome, simulation, volumes, where
+
+from .scripted import Scripted, run
 
 NOTHING = "node(s) didn't find available persistent volumes to bind"
 LOCAL = storage_class("local", "kubernetes.io/no-provisioner")
@@ -94,7 +97,15 @@ def test_a_pod_that_waits_for_permission_holds_its_volume() -> None:
 def test_a_group_that_does_not_fit_gives_its_volumes_back(quirks: str) -> None:
     claims = [volume_claim(f"c{index}", of="local") for index in range(3)]
     members = [member(f"m{index}", volumes=mounts(f"c{index}")) for index in range(3)]
-    objects = [node("a"), LOCAL, volume("v0", of="local"), volume("v1", of="local"), *claims, group(least=3), *members]
+    objects = [
+        node("a"),
+        LOCAL,
+        volume("v0", of="local"),
+        volume("v1", of="local"),
+        *claims,
+        pod_group(least=3),
+        *members,
+    ]
     made = simulation(objects, gates=GANGS, quirks=quirks)
     before = state_of(made.cluster.volumes)
     simulate(made)
@@ -119,7 +130,8 @@ def then(before: list[dict], *after: list[dict]) -> list[dict[str, Any]]:
 
 
 BASE = [node("a", labels={ZONE: "x"}), LOCAL, volume_claim("c", of="local"), using("c")]
-LIMITED = [node("a"), csi_node("a", {DRIVER: 1}), on_csi("w"), volume_claim("w", bound="w"), using("w")]
+ON_CSI = [node("a"), storage_class(), csi_driver(), volume_claim("c"), using("c")]
+LIMITED = [node("a"), csi_node("a", {CSI: 1}), on_csi("w"), volume_claim("w", bound="w"), using("w")]
 
 
 @pytest.mark.parametrize(
@@ -132,12 +144,12 @@ LIMITED = [node("a"), csi_node("a", {DRIVER: 1}), on_csi("w"), volume_claim("w",
         ([*BASE, volume("v", of="local", on="b")], [*BASE, volume("v", of="local", on="b"), node("b")]),
         (BASE[:1] + BASE[2:], [*BASE, volume("v", of="local")]),
         ([BASE[0], LOCAL, BASE[3], volume("v", of="local")], [*BASE, volume("v", of="local")]),
-        ([node("a"), storage_class("wait", DRIVER, WAIT, {ZONE: ["z"]}), volume_claim("c"), using("c")],
+        ([node("a"), storage_class("wait", CSI, WAIT, {ZONE: ["z"]}), volume_claim("c"), using("c")],
          [node("a"), storage_class(), volume_claim("c"), using("c")]),
-        ([node("a"), storage_class(), csi_driver(), volume_claim("c"), using("c"), capacity("k", "1Gi", topology={})],
-         [node("a"), storage_class(), csi_driver(), volume_claim("c"), using("c"), capacity("k", "9Gi", topology={})]),
+        ([*ON_CSI, storage_capacity("k", "1Gi", topology={})],
+         [*ON_CSI, storage_capacity("k", "9Gi", topology={})]),
         ([*LIMITED, attachment("x", "a", "w")], LIMITED),
-        ([LIMITED[0], csi_node("a", {DRIVER: 0}), *LIMITED[2:]], LIMITED),
+        ([LIMITED[0], csi_node("a", {CSI: 0}), *LIMITED[2:]], LIMITED),
     ],
 )  # fmt: skip
 def test_what_makes_a_refused_pod_land(before: list[dict], after: list[dict]) -> None:
@@ -149,11 +161,11 @@ def test_what_makes_a_refused_pod_land(before: list[dict], after: list[dict]) ->
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ([*LIMITED[:1], csi_node("a", {DRIVER: 0}), *LIMITED[2:]],
-         [*LIMITED[:1], csi_node("a", {DRIVER: 0}), *LIMITED[2:], attachment("x", "a", "w")]),
+        ([*LIMITED[:1], csi_node("a", {CSI: 0}), *LIMITED[2:]],
+         [*LIMITED[:1], csi_node("a", {CSI: 0}), *LIMITED[2:], attachment("x", "a", "w")]),
         ([*BASE, csi_driver()], [*BASE, csi_driver(capacity=False)]),
         (BASE, [*BASE, volume_claim("other", of="local")]),
-        ([*BASE, capacity("k", "9Gi", topology={})], [*BASE, capacity("k", "1Gi", topology={})]),
+        ([*BASE, storage_capacity("k", "9Gi", topology={})], [*BASE, storage_capacity("k", "1Gi", topology={})]),
     ],
 )  # fmt: skip
 def test_what_does_not_wake_a_refused_pod(before: list[dict], after: list[dict]) -> None:
@@ -197,7 +209,7 @@ def world(seed: int) -> list[dict]:
         objects.append(node(name, cpu=str(chance.choice([2, 8])), labels={ZONE: chance.choice("xy")}))
         if chance.random() < 0.7:
             objects.append(
-                csi_node(name, {DRIVER: chance.choice([None, 1, 2, 5])}, *chance.choice([(), (ZONE,), (HOST,)]))
+                csi_node(name, {CSI: chance.choice([None, 1, 2, 5])}, *chance.choice([(), (ZONE,), (HOST,)]))
             )
     for index in range(chance.randint(0, 6)):
         on = {"on": chance.choice(names)} if chance.random() < 0.5 else {}

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from .build import message, node, outcome, pod, where
-from .build import plan as planned
-from .storage import (
-    DRIVER,
+from tests.build import (
+    CSI,
     HOST,
     ZONE,
-    capacity,
     csi_driver,
     csi_node,
     mounts,
+    node,
     on_csi,
+    pod,
+    storage_capacity,
     storage_class,
     volume,
     volume_claim,
-    volumes,
 )
+from tests.scheduler.reading import message, outcome, volumes, where
+from tests.scheduler.reading import plan as planned
 
 CONFLICT = "node(s) didn't match PersistentVolume's node affinity"
 NOTHING = "node(s) didn't find available persistent volumes to bind"
@@ -220,37 +221,37 @@ def test_volumes_on_hosts_are_found_on_many_nodes() -> None:
 
 
 def test_a_volume_is_made_where_class_and_topology_allow() -> None:
-    allowed = storage_class("wait", DRIVER, "WaitForFirstConsumer", {"no": ["such"]}, {ZONE: ["y", "z"], HOST: ["b"]})
+    allowed = storage_class("wait", CSI, "WaitForFirstConsumer", {"no": ["such"]}, {ZONE: ["y", "z"], HOST: ["b"]})
     assert volumes(plan(NODES, allowed, volume_claim("c"), using("c"))) == {"c": "@b"}
-    nowhere = storage_class("wait", DRIVER, "WaitForFirstConsumer", {})
+    nowhere = storage_class("wait", CSI, "WaitForFirstConsumer", {})
     assert refusal(NODES, nowhere, volume_claim("c"), using("c")) == f"2 {NOTHING}"
     assert refusal(NODES, storage_class("wait", ""), volume_claim("c"), using("c")) == f"2 {NOTHING}"
 
 
 def test_the_first_claim_that_fails_gives_the_reason() -> None:
     claims = [volume_claim("big", "50Gi"), volume_claim("none", "60Gi", of="local")]
-    objects = [NODES, storage_class(), LOCAL, csi_driver(), capacity("k", "10Gi", topology={}), claims]
+    objects = [NODES, storage_class(), LOCAL, csi_driver(), storage_capacity("k", "10Gi", topology={}), claims]
     assert refusal(*objects, using("none", "big")) == f"2 {FULL}", "the smaller one comes first"
 
 
 @pytest.mark.parametrize(
     ("objects", "fits"),
     [
-        ([csi_driver(), capacity("k", "5Gi", topology={})], True),
-        ([csi_driver(), capacity("k", "4Gi", topology={})], False),
+        ([csi_driver(), storage_capacity("k", "5Gi", topology={})], True),
+        ([csi_driver(), storage_capacity("k", "4Gi", topology={})], False),
         ([csi_driver()], False),
         ([csi_driver(capacity=False)], True),
-        ([capacity("k", "4Gi", topology={})], True),
-        ([csi_driver(), capacity("k", "50Gi")], False),
-        ([csi_driver(), capacity("k", "50Gi", topology={}, most="4Gi")], False),
-        ([csi_driver(), capacity("k", "1Gi", topology={}, most="6Gi")], True),
-        ([csi_driver(), capacity("k", None, topology={})], False),
-        ([csi_driver(), capacity("k", "9Gi", topology={"matchLabels": {ZONE: "x", HOST: "a"}})], True),
-        ([csi_driver(), capacity("k", "9Gi", topology={"matchLabels": {ZONE: "x", HOST: "b"}})], False),
-        ([csi_driver(), capacity("k", "9Gi", topology=ANY_ZONE)], True),
-        ([csi_driver(), capacity("k", "50Gi", of="other", topology={})], False),
-        ([csi_driver(), capacity("k", "50Gi", topology={"matchLabels": {ZONE: "y"}})], False),
-        ([csi_driver(), capacity("k", "1Gi", topology={}), capacity("l", "9Gi", topology=IN_X)], True),
+        ([storage_capacity("k", "4Gi", topology={})], True),
+        ([csi_driver(), storage_capacity("k", "50Gi")], False),
+        ([csi_driver(), storage_capacity("k", "50Gi", topology={}, most="4Gi")], False),
+        ([csi_driver(), storage_capacity("k", "1Gi", topology={}, most="6Gi")], True),
+        ([csi_driver(), storage_capacity("k", None, topology={})], False),
+        ([csi_driver(), storage_capacity("k", "9Gi", topology={"matchLabels": {ZONE: "x", HOST: "a"}})], True),
+        ([csi_driver(), storage_capacity("k", "9Gi", topology={"matchLabels": {ZONE: "x", HOST: "b"}})], False),
+        ([csi_driver(), storage_capacity("k", "9Gi", topology=ANY_ZONE)], True),
+        ([csi_driver(), storage_capacity("k", "50Gi", of="other", topology={})], False),
+        ([csi_driver(), storage_capacity("k", "50Gi", topology={"matchLabels": {ZONE: "y"}})], False),
+        ([csi_driver(), storage_capacity("k", "1Gi", topology={}), storage_capacity("l", "9Gi", topology=IN_X)], True),
     ],
 )  # fmt: skip
 def test_capacity_is_looked_at_where_the_driver_publishes_it(objects: list[dict], fits: bool) -> None:
@@ -267,7 +268,7 @@ def test_a_claim_without_request_needs_no_capacity() -> None:
 
 def test_neither_a_pods_claims_nor_those_of_earlier_pods_are_summed() -> None:
     claims = [volume_claim(name, "6Gi") for name in "cde"]
-    objects = [NODES[:1], storage_class(), csi_driver(), capacity("k", "10Gi", topology={}), claims]
+    objects = [NODES[:1], storage_class(), csi_driver(), storage_capacity("k", "10Gi", topology={}), claims]
     found = plan(*objects, using("c", "d"), using("e", name="q"))
     assert where(found) == {"p": "a", "q": "a"}
 
@@ -392,7 +393,7 @@ def test_a_migrated_disk_is_where_its_driver_says(spec: dict, node_labels: dict,
 
 def test_a_new_volume_has_a_handle_of_its_own() -> None:
     """Two claims that are made on one node count as two once they are there."""
-    limited = csi_node("a", {DRIVER: 2})
+    limited = csi_node("a", {CSI: 2})
     claims = [volume_claim(name) for name in "cde"]
     pods = [using(name, name=f"p-{name}") for name in "cde"]
     found = plan(node("a"), limited, storage_class(), claims, on_csi("v", of="other"), pods)

@@ -12,9 +12,24 @@ import pytest
 
 from dra_plan import Cluster
 from dra_plan.errors import UsageError
-from tests.scheduler.build import GPU, gpus, node, pod, slices, template, where
-from tests.scheduler.storage import DRIVER, csi_node, mounts, storage_class, volume_claim
-from tests.whatif.clusters import generated, mid_life, owned, running
+from tests.build import (
+    CSI,
+    GPU,
+    csi_node,
+    generated,
+    gpus,
+    mounts,
+    node,
+    owned,
+    pod,
+    running,
+    slice_,
+    storage_class,
+    template,
+    volume_claim,
+)
+from tests.scheduler.reading import where
+from tests.whatif.clusters import mid_life
 
 
 def names(objects: Any) -> list[str]:
@@ -190,7 +205,7 @@ def test_a_new_node_is_free_clean_and_has_names_of_its_own() -> None:
     spec = {"unschedulable": True, "taints": [{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}]}
     tainted = node("a", spec=spec, labels={"zone": "x"})
     taken = node("a-new-1")
-    inventory = Cluster.of([tainted, taken, slices("a", "g0", "g1")]).add_nodes(1, like="a").inventory
+    inventory = Cluster.of([tainted, taken, slice_("a", "g0", "g1")]).add_nodes(1, like="a").inventory
     [new] = inventory.nodes[2:]
     assert new.metadata.name == "a-new-2"
     assert new.metadata.labels == {"kubernetes.io/hostname": "a-new-2", "zone": "x"}
@@ -204,7 +219,7 @@ def test_a_new_node_is_free_clean_and_has_names_of_its_own() -> None:
 def test_a_new_node_takes_as_many_volumes_as_its_model() -> None:
     pods = [pod(f"p{index}", volumes=mounts(f"c{index}")) for index in range(5)]
     claims = [volume_claim(f"c{index}") for index in range(5)]
-    cluster = Cluster.of([node("a"), csi_node("a", {DRIVER: 2}), storage_class(), *claims, *pods])
+    cluster = Cluster.of([node("a"), csi_node("a", {CSI: 2}), storage_class(), *claims, *pods])
     assert cluster.schedule().to_dict()["volumes"][1] == {"pvc": "default/c1", "provision": "a"}
     placed = [entry["nodeName"] for entry in cluster.add_nodes(1, like="a").schedule().to_dict()["pods"]]
     assert sorted(filter(None, placed)) == ["a", "a", "a-new-1", "a-new-1"]
@@ -234,7 +249,7 @@ def test_a_model_may_come_from_a_file(tmp_path: Path) -> None:
 
 
 def test_pools_stay_in_their_order() -> None:
-    pieces = [slices("a", "d0") for _ in range(3)]
+    pieces = [slice_("a", "d0") for _ in range(3)]
     for piece, pool in zip(pieces, ("z", "a-nic", "a"), strict=True):
         piece["metadata"]["name"], piece["spec"]["pool"]["name"] = f"s-{pool}", pool
     inventory = Cluster.of([node("a"), *pieces]).add_nodes(1, like="a").inventory
@@ -249,7 +264,7 @@ def zip_sorted(found: Any) -> Any:
 
 
 def _network(**fields: Any) -> dict[str, Any]:
-    shared = slices("x", "d0", driver="net.example.com")
+    shared = slice_("x", "d0", driver="net.example.com")
     del shared["spec"]["nodeName"]
     shared["spec"] |= fields
     return shared
@@ -261,7 +276,7 @@ BY_NAME = {"nodeSelectorTerms": [{"matchFields": [{"key": "metadata.name", "oper
 
 @pytest.mark.parametrize("shared", [_network(allNodes=True), _network(nodeSelector=ZONE)])
 def test_what_a_new_node_sees_of_shared_pools_is_no_obstacle(shared: dict[str, Any]) -> None:
-    objects = [node("a", labels={"zone": "z"}), slices("a", "d0"), shared]
+    objects = [node("a", labels={"zone": "z"}), slice_("a", "d0"), shared]
     assert len(Cluster.of(objects).add_nodes(1, like="a").inventory.slices) == 3
 
 
@@ -280,7 +295,7 @@ def test_slices_that_reach_the_model_by_its_name_are_an_obstacle(tmp_path: Path)
 
 
 def test_pools_that_would_stay_incomplete_are_an_obstacle() -> None:
-    half = slices("a", "d0")
+    half = slice_("a", "d0")
     half["spec"]["pool"]["resourceSliceCount"] = 2
     with pytest.raises(UsageError, match=r"would stay incomplete.*resourceSliceCount 2, and the input has 1"):
         Cluster.of([node("a"), half]).add_nodes(1, like="a")

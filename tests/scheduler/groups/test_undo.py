@@ -10,9 +10,9 @@ import pytest
 from dra_plan.manifests.decode import from_dicts
 from dra_plan.releases import target
 from dra_plan.scheduler.simulation import Simulation
-from tests.scheduler.build import allocation, claim, gpus, placed, users
-
-from .build import CLAIMS, GANGS, PREEMPTION, TOPOLOGY, by_chance, group, member, plan, where
+from tests.build import allocation, claim, gpus, member, placed, pod_group
+from tests.scheduler.groups.planning import CLAIMS, GANGS, PREEMPTION, TOPOLOGY, by_chance, plan, where
+from tests.scheduler.reading import users
 
 
 def hopeless(seed: int, **spec: Any) -> list[dict[str, Any]]:
@@ -61,7 +61,7 @@ def state(simulation: Simulation) -> dict[str, Any]:
 
 
 def _groups(simulation: Simulation) -> list[tuple[str, str]]:
-    return [(group.metadata.namespace, group.metadata.name) for group in simulation.groups]
+    return [(pod_group.metadata.namespace, pod_group.metadata.name) for pod_group in simulation.groups]
 
 
 def begun(objects: list[dict[str, Any]], gates: dict[str, bool], quirks: str) -> Simulation:
@@ -114,7 +114,13 @@ def test_a_reservation_from_before_stays() -> None:
         "allocation": allocation("n", "gpu-0"),
         "reservedFor": [{"resource": "pods", "name": "a", "uid": "u-a"}],
     }
-    objects = [*gpus("n"), claim("c", status=status), group(), member("a", claims={"x": "c"}), member("b", cpu="99")]
+    objects = [
+        *gpus("n"),
+        claim("c", status=status),
+        pod_group(),
+        member("a", claims={"x": "c"}),
+        member("b", cpu="99"),
+    ]
     document = plan(objects)
     assert where(document) == {"a": None, "b": None}
     assert users(document, "c") == ["a"]

@@ -1,4 +1,4 @@
-"""Pod groups, written short, and clusters with groups as chance will have it."""
+"""Planning of pod groups, what it says of them, and clusters with groups as chance will have it."""
 
 from __future__ import annotations
 
@@ -6,26 +6,12 @@ import random
 from typing import Any
 
 from dra_plan import schedule
-from tests.scheduler.build import claim, device_class, node, placed, pod, request, slices, template
+from tests.build import claim, device_class, member, node, placed, pod_group, request, slice_, template
 
 GANGS = {"GenericWorkload": True, "GangScheduling": True}
 TOPOLOGY = {**GANGS, "TopologyAwareWorkloadScheduling": True}
 PREEMPTION = {**GANGS, "WorkloadAwarePreemption": True}
 CLAIMS = {**GANGS, "DRAWorkloadResourceClaims": True}
-
-
-def group(name: str = "g", least: int = 2, **spec: Any) -> dict[str, Any]:
-    policy = {"gang": {"minCount": least}} if least else {"basic": {}}
-    return {
-        "apiVersion": "scheduling.k8s.io/v1alpha2",
-        "kind": "PodGroup",
-        "metadata": {"name": name, "namespace": "default", "uid": f"u-{name}"},
-        "spec": {"schedulingPolicy": policy, **spec},
-    }
-
-
-def member(name: str, of: str = "g", **options: Any) -> dict[str, Any]:
-    return pod(name, schedulingGroup={"podGroupName": of}, **options)
 
 
 def plan(objects: list[dict[str, Any]], gates: dict[str, bool] = GANGS, **asked: Any) -> dict[str, Any]:
@@ -56,12 +42,12 @@ def by_chance(seed: int) -> list[dict[str, Any]]:
     names = [f"n{number}" for number in range(chance.randint(1, 4))]
     for name in names:
         objects.append(node(name, cpu=str(chance.randint(2, 6)), pods=str(chance.randint(1, 5))))
-        objects.append(slices(name, *(f"gpu-{number}" for number in range(chance.randint(0, 3)))))
+        objects.append(slice_(name, *(f"gpu-{number}" for number in range(chance.randint(0, 3)))))
     objects += [template("t1"), template("t2", request(count=2)), claim("shared"), claim("shared-2", request(count=2))]
     objects += [placed(f"lone-{name}", name, cpu="2", priority=0) for name in names if chance.random() < 0.4]
     for number in range(chance.randint(1, 3)):
         count = chance.randint(1, 5)
-        objects.append(group(f"g{number}", chance.randint(1, count), priority=chance.choice((0, 50))))
+        objects.append(pod_group(f"g{number}", chance.randint(1, count), priority=chance.choice((0, 50))))
         for each in range(count):
             options: dict[str, Any] = {"cpu": str(chance.randint(1, 3)), "priority": 50}
             if chance.random() < 0.5:
