@@ -622,10 +622,12 @@ class Cluster:
         ignore: Names = None,
         ignore_unknown: bool = False,
         against: Cluster | None = None,
+        runtime_config: Mapping[str, bool] | None = None,
     ) -> ValidationReport:
         """What is wrong with the objects, one by one and together; `select` and `ignore` are codes of rules.
 
-        Objects that the cluster `against` has too are judged as updates of these.
+        Objects that the cluster `against` has too are judged as updates of these. `runtime_config` is that of the API
+        server, `{}` its default: which versions it serves of those that the release can; None: all.
 
         Judged is what manifests say, so files are read, and dicts looked at, when this is asked first. Raises
         UsageError for an unknown code, InputError for files that can't be read any more.
@@ -638,4 +640,11 @@ class Cluster:
         if against is not None:
             required(against, Cluster, "against", "a Cluster")
         old = against._read().subjects if against is not None else ()
-        return report(self._read(), self.target, selection, ignore_unknown=passed_over, against=old)
+        return report(
+            self._read(),
+            self.target,
+            selection,
+            ignore_unknown=passed_over,
+            against=old,
+            runtime_config=runtime_config,
+        )

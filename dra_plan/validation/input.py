@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from dra_plan.allocator import Pool, PoolDevice, View
 from dra_plan.allocator.pools import PoolSlice
 from dra_plan.allocator.requests import ClaimRequests, Want
+from dra_plan.api.base import Object
 from dra_plan.api.core import PodSpec
 from dra_plan.api.resource import (
     DeviceClass,
@@ -93,6 +94,7 @@ class Input:
         self._objects = [
             (subject, subject.obj) for subject in subjects if subject.obj is not None and not _hides_devices(subject)
         ]
+        self._skipped = [subject for subject in subjects if subject.kind is None]
         self._of_type: dict[type[Any], list[tuple[Subject, Any]]] = {}
         for subject, obj in self._objects:
             self._of_type.setdefault(type(obj), []).append((subject, obj))
@@ -107,6 +109,15 @@ class Input:
     def of(self, kind: type[_Object]) -> Sequence[tuple[Subject, _Object]]:
         """The objects of exactly this type with their subjects, in input order."""
         return self._of_type.get(kind, ())
+
+    def objects(self) -> Sequence[tuple[Subject, Object]]:
+        """All objects with their subjects, in input order."""
+        return self._objects
+
+    def skipped(self, api_version: str, kind: str) -> Iterator[Subject]:
+        """The objects of a kind that nothing here decodes."""
+        wanted = (api_version, kind)
+        return (one for one in self._skipped if (one.value.get("apiVersion"), one.value.get("kind")) == wanted)
 
     def pods(self) -> Iterator[tuple[Subject, FieldPath, PodSpec]]:
         """The pod specs of pods and workloads, with their paths."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from msgspec import convert
 
 from dra_plan.api.base import Object
+from dra_plan.api.core import Pod
 from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.notice import Origin
 from dra_plan.api.resource import (
@@ -18,34 +19,46 @@ from dra_plan.api.resource import (
     ResourceClaimTemplate,
     ResourceSlice,
 )
-from dra_plan.manifests.kinds import Kind
 from dra_plan.manifests.objects import pod_spec_of
 from dra_plan.manifests.paths import FieldPath, value_at
 from dra_plan.releases import Target
 
-from . import barekeys, claims, claimstatus, classes, conditions, gates, metadata, names, pods, schema, slices, taints
+from . import (
+    barekeys,
+    claims,
+    claimstatus,
+    classes,
+    conditions,
+    gates,
+    metadata,
+    names,
+    pods,
+    podspecs,
+    resources,
+    schema,
+    served,
+    slices,
+    taints,
+    workloads,
+)
+from .admission import is_stored
 from .rule import Problem
+from .served import RuntimeConfig
 from .subject import Subject
 
-_DRA = "resource.k8s.io"
-_SERVED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "DeviceTaintRule": {
-        "1.34": ("v1alpha3",),
-        "1.35": ("v1alpha3",),
-        "1.36": ("v1beta2", "v1alpha3"),
-        "1.37": ("v1", "v1beta2", "v1alpha3"),
-    },
-    "PodGroup": {"1.34": (), "1.35": (), "1.36": ("v1alpha2",), "1.37": ("v1beta1", "v1alpha3")},
-    "Workload": {"1.34": (), "1.35": ("v1alpha1",), "1.36": ("v1alpha2",), "1.37": ("v1beta1", "v1alpha3")},
-}
-"""Kind -> release -> the versions that it serves, the newest first; of the other kinds all releases serve the same."""
+_QUOTA = ("v1", "ResourceQuota")
 
 
-def check(subjects: Iterable[Subject], target: Target) -> Iterator[tuple[Subject, Problem]]:
-    """Everything that can be told of each object without looking at another one, and of repeated ones."""
+def check(
+    subjects: Iterable[Subject], target: Target, config: RuntimeConfig | None = None
+) -> Iterator[tuple[Subject, Problem]]:
+    """Everything that can be told of each object without looking at another one, and of repeated ones.
+
+    `config` is the API server's `--runtime-config`; None: it serves whatever the release can.
+    """
     first: dict[tuple[str, str, str], Subject] = {}
     for subject in subjects:
-        for problem in _problems(subject, target):
+        for problem in _problems(subject, target, config):
             yield subject, problem
         if subject.kind is None or not subject.name:
             continue
@@ -64,12 +77,14 @@ def _where(first: Subject, again: Subject) -> str:
     return f"line {line} of this file" if same else str(Origin(first.place.source, line))
 
 
-def _problems(subject: Subject, target: Target) -> Iterator[Problem]:
+def _problems(subject: Subject, target: Target, config: RuntimeConfig | None) -> Iterator[Problem]:
     yield from subject.problems
+    if (subject.value.get("apiVersion"), subject.value.get("kind")) == _QUOTA:
+        yield from resources.check_quota(subject.value)
     if subject.kind is None:
         return
     if subject.version in subject.kind.versions:
-        yield from _version(subject, target)
+        yield from _version(subject, target, config)
     if not subject.name:
         yield schema.NO_NAME.at(("metadata", "name"), "missing")
     yield from barekeys.check(subject)
@@ -81,34 +96,30 @@ def _problems(subject: Subject, target: Target) -> Iterator[Problem]:
                 yield problem
 
 
-def _version(subject: Subject, target: Target) -> Iterator[Problem]:
+def _version(subject: Subject, target: Target, config: RuntimeConfig | None) -> Iterator[Problem]:
     kind = subject.kind
-    if kind is None or (kind.group != _DRA and kind.name not in _SERVED):
+    if kind is None or not served.is_versioned(kind):
         return
-    served = _served(kind, target)
-    newest = f"apiVersion: {kind.group}/{served[0]}" if served else ""
-    if subject.version not in served:
-        message = f"Kubernetes {target.version} does not serve {kind.group}/{subject.version} of {kind.name}"
+    versions, here = served.served(kind, target, config), f"{kind.group}/{subject.version}"
+    newest = f"apiVersion: {kind.group}/{versions[0]}" if versions else ""
+    if subject.version not in versions:
+        could = subject.version in served.could_serve(kind, target)
+        unless = f" unless its --runtime-config switches {here} on" if could else ""
+        message = f"Kubernetes {target.version} does not serve {here} of {kind.name}{unless}"
         yield schema.NOT_SERVED.at(("apiVersion",), message, newest)
-    elif kind.group == _DRA and subject.version != served[0]:
-        message = f"{_DRA}/{subject.version} is deprecated, {_DRA}/{served[0]} replaces it"
+    elif kind.group == served.DRA and subject.version != versions[0]:
+        message = f"{here} is deprecated, {kind.group}/{versions[0]} replaces it"
         yield schema.DEPRECATED.at(("apiVersion",), message, newest)
-
-
-def _served(kind: Kind, target: Target) -> tuple[str, ...]:
-    """The versions that the target serves, the newest first."""
-    served = _SERVED.get(kind.name)
-    return ("v1", "v1beta2", "v1beta1") if served is None else served[target.version]
 
 
 def _metadata(subject: Subject, given: ObjectMeta) -> Iterator[Problem]:
     kind = subject.kind
-    if kind is not None and (kind.group == _DRA or kind.name == "Pod"):
+    if kind is not None and (kind.group == served.DRA or kind.name == "Pod"):
         yield from metadata.check_name(("metadata",), given, generated=kind.name != "DeviceClass")
     if kind is not None and kind.namespaced and given.namespace:
         yield from names.dns_label(("metadata", "namespace"), given.namespace, "namespace")
     yield from metadata.check(given)
-    if kind is not None and (kind.group == _DRA or kind.name == "Pod"):
+    if kind is not None and (kind.group == served.DRA or kind.name == "Pod"):
         counted = kind.name not in ("ResourceClaim", "ResourceClaimTemplate")
         yield from metadata.check_written(("metadata",), subject.value.get("metadata"), counted=counted)
 
@@ -144,3 +155,15 @@ def _of_stored(subject: Subject, obj: Any, target: Target) -> Iterator[Problem]:
         yield from conditions.check(("status", "conditions"), convert(reported or [], list[Condition]))
     if subject.kind is not None and subject.kind.pod_spec:
         yield from pods.check(subject.kind.pod_spec, pod_spec_of(obj))
+    if not is_stored(obj.metadata):
+        yield from _of_new(subject, obj, target)
+
+
+def _of_new(subject: Subject, obj: Any, target: Target) -> Iterator[Problem]:
+    """What is judged only when an object is created; dumps of a cluster leave out fields that were there then."""
+    if subject.kind is not None and subject.kind.pod_spec:
+        path = subject.kind.pod_spec
+        yield from podspecs.check(path, pod_spec_of(obj), subject.value, target)
+        if not isinstance(obj, Pod):
+            yield from workloads.check(obj, path[:-1], subject.value)
+    yield from workloads.check_other(obj)

@@ -45,12 +45,13 @@ NO_ADMIN = refused(
     '`resource.kubernetes.io/admin-access: "true"`.',
     "Add the label to the namespace.",
 )
-ADMIN_UNKNOWN = info(
+ADMIN_UNKNOWN = warning(
     "DRA206",
     "admin access in a namespace that is not in the input",
     "The API server refuses claims with admin access unless their namespace has the label "
     '`resource.kubernetes.io/admin-access: "true"`.',
     "Give the Namespace object too, or check the label in the cluster.",
+    refused_by="APIServer",
 )
 SAME_RESOURCE = warning(
     "DRA207",
@@ -84,7 +85,7 @@ def check(given: Input) -> Found:
 
 def _classes(given: Input) -> Found:
     told: set[tuple[Subject, str]] = set()
-    classes = given.view.classes
+    classes = {name: one for name, one in given.view.classes.items() if name}
     for request in given.requests():
         name = request.written.device_class_name if request.written is not None else ""
         if not name or request.want.device_class is not None:

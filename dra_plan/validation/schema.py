@@ -13,7 +13,7 @@ from dra_plan.manifests.kinds import Kind
 from dra_plan.manifests.paths import FieldPath, is_plain_key, pattern, render, value_at
 from dra_plan.manifests.places import Header
 
-from .rule import Problem, error, info, refused, warning
+from .rule import Problem, info, refused, warning
 from .words import nearest
 
 WRONG_TYPE = refused(
@@ -53,10 +53,11 @@ NO_NAME = refused(
     "The API server needs metadata.name (or metadata.generateName).",
     "Give the object a name.",
 )
-GIVEN_TWICE = error(
+GIVEN_TWICE = refused(
     "DRA007",
     "object given twice",
-    "Of two objects with the same kind, namespace and name only one can exist; applying both keeps the later one.",
+    "Of two objects with the same kind, namespace and name only one can exist: the second can't be created "
+    "(`already exists`), and applying both keeps the later one.",
     "Rename or remove one of them.",
 )
 BASIC_IN_V1 = refused(
@@ -80,9 +81,10 @@ DEPRECATED = warning(
 )
 NOT_SERVED = refused(
     "DRA011",
-    "API version that the release no longer serves",
-    "kubectl answers that there is no such kind.",
-    "Write the object in a version that is served.",
+    "API version that the API server does not serve",
+    "kubectl answers that there is no such kind. Versions come and go with releases, and alpha and beta ones are served "
+    "only where `--runtime-config` of the API server says so.",
+    "Write the object in a version that is served, or say with --runtime-config what the API server serves.",
 )
 ZERO_BY_DEFAULT = info(
     "DRA012",

@@ -1,0 +1,181 @@
+"""DRA209, DRA218, DRA219, DRA224 to DRA226: what the API server looks up in other objects when one is created.
+
+Namespaces, priority classes and service accounts. Objects that a cluster has already are not judged: it took them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from dra_plan.api.core import Namespace, Pod, PodSpec, PriorityClass
+from dra_plan.api.meta import ObjectMeta
+from dra_plan.manifests.paths import FieldPath
+from dra_plan.scheduler.admission import SYSTEM_PRIORITIES
+
+from .input import Input
+from .rule import Problem, error, refused, warning
+from .subject import Subject
+from .words import listed, nearest, shown
+from .workloads import PRIORITY_CLASS
+
+NO_NAMESPACE = refused(
+    "DRA209",
+    "namespace that does not exist",
+    "Nothing can be created in a namespace that is not there. Judged where the input has the namespace `default`, and "
+    "so those of a cluster.",
+    "Correct the name, or add the Namespace.",
+)
+NO_PRIORITY_CLASS = refused(
+    "DRA218",
+    "priority class that does not exist",
+    "The API server refuses pods that name a PriorityClass that is not there.",
+    "Correct the name, or add the PriorityClass.",
+)
+PRIORITY_CLASS_UNKNOWN = warning(
+    "DRA219",
+    "priority class that is not in the input",
+    "The input has no PriorityClass at all. The API server refuses pods that name one that is not there.",
+    "Give it too: `kubectl get priorityclasses -o yaml`.",
+    refused_by="APIServer",
+)
+PRIORITY = refused(
+    "DRA224",
+    "priority that is not that of the class",
+    "The API server takes priority and preemptionPolicy from the PriorityClass that the pod names, or from the default "
+    "one. Pods that say something else are refused.",
+    "Name a PriorityClass, and leave the two fields out.",
+)
+NO_ACCOUNT = refused(
+    "DRA225",
+    "service account that does not exist",
+    "The API server refuses pods whose service account is not there. Judged where the input has the namespace "
+    "`default`, and so the objects of a cluster, and was not made by `dra-plan snapshot`, which reads no accounts.",
+    "Correct the name, or add the ServiceAccount.",
+)
+REFUSED_PODS = error(
+    "DRA226",
+    "workload whose pods the API server refuses",
+    "The workload is accepted, but its controller can make no pods: each is refused for what their template says.",
+    "Correct the template, or add what it names.",
+)
+RULES = (NO_NAMESPACE, NO_PRIORITY_CLASS, PRIORITY_CLASS_UNKNOWN, PRIORITY, NO_ACCOUNT, REFUSED_PODS)
+
+_DEFAULT = "default"
+_ALWAYS_THERE = frozenset({_DEFAULT, "kube-system", "kube-public", "kube-node-lease"})
+_PREEMPTS = "PreemptLowerPriority"
+_SNAPSHOT = ("dra-plan/v1alpha1", "ClusterInfo")
+Found = Iterator[tuple[Subject, Problem]]
+
+
+def is_stored(metadata: ObjectMeta) -> bool:
+    """Whether a cluster has the object: only it gives uids and times, and it has judged the object already."""
+    return bool(metadata.uid or metadata.creation_timestamp)
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """What the API server knows when something is created. `namespaces` and `accounts` are None where not known."""
+
+    namespaces: frozenset[str] | None
+    classes: Mapping[str, PriorityClass]
+    accounts: frozenset[tuple[str, str]] | None
+    """By namespace and name."""
+
+    def namespace(self, name: str) -> Iterator[Problem]:
+        """Whether something can be created in a namespace."""
+        if self.namespaces is not None and name and name not in self.namespaces and name not in _ALWAYS_THERE:
+            message = f"no Namespace {shown(name)} in the input, which has {listed(sorted(self.namespaces))}"
+            yield NO_NAMESPACE.at(("metadata", "namespace"), message, nearest(name, sorted(self.namespaces)) or "")
+
+    def pod(self, path: FieldPath, spec: PodSpec, namespace: str) -> Iterator[Problem]:
+        """A new pod, as the plugins Priority and ServiceAccount judge it."""
+        yield from self._class(path, spec)
+        account = spec.service_account_name
+        if self.accounts is None or account in ("", _DEFAULT) or (namespace, account) in self.accounts:
+            return
+        here = sorted(name for space, name in self.accounts if space == namespace)
+        message = f"no ServiceAccount {shown(account)} in namespace {namespace}"
+        yield NO_ACCOUNT.at((*path, "serviceAccountName"), message, nearest(account, here) or "")
+
+    def _class(self, path: FieldPath, spec: PodSpec) -> Iterator[Problem]:
+        name = spec.priority_class_name
+        named = self.classes.get(name) if name else self._default
+        if name and named is None and name not in SYSTEM_PRIORITIES:
+            at = (*path, "priorityClassName")
+            if self.classes:
+                message = f"no PriorityClass {shown(name)} in the input, which has {listed(sorted(self.classes))}"
+                yield NO_PRIORITY_CLASS.at(at, message, nearest(name, sorted(self.classes)) or "")
+            else:
+                yield PRIORITY_CLASS_UNKNOWN.at(at, f"PriorityClass {shown(name)}: the input has no priority classes")
+            return
+        if not name and not self.classes:
+            return  # whether there is a default one, nobody knows
+        value = named.value if named is not None else SYSTEM_PRIORITIES.get(name, 0)
+        source = f"PriorityClass {named.metadata.name if named else name}" if named or name else "no PriorityClass"
+        if spec.priority is not None and spec.priority != value:
+            message = f"{spec.priority} is not the priority of the pod, which is {value}: it has {source}"
+            yield PRIORITY.at((*path, "priority"), message, str(value))
+        policy = (named.preemption_policy if named is not None else None) or _PREEMPTS
+        if spec.preemption_policy and spec.preemption_policy != policy:
+            message = f"{spec.preemption_policy} is not the policy of the pod, which is {policy}: it has {source}"
+            yield PRIORITY.at((*path, "preemptionPolicy"), message, policy)
+
+    @property
+    def _default(self) -> PriorityClass | None:
+        defaults = [one for one in self.classes.values() if one.global_default]
+        return min(defaults, key=lambda one: one.value, default=None)
+
+
+def check(given: Input) -> Found:
+    """Everything in the input that a cluster of these objects would not take."""
+    admission = _of(given)
+    for subject, obj in given.objects():
+        if subject.kind is not None and subject.kind.namespaced and not is_stored(_metadata(obj)):
+            for problem in admission.namespace(subject.namespace):
+                yield subject, problem
+    for subject, path, spec in given.pods():
+        if not is_stored(_metadata(subject.obj)):
+            for problem in admission.pod(path, spec, subject.namespace):
+                yield subject, problem if isinstance(subject.obj, Pod) else of_workload(problem)
+    yield from _defaults(given)
+
+
+def of_workload(problem: Problem) -> Problem:
+    """What a pod is refused for, of the workload that makes it."""
+    if problem.rule.severity < NO_ACCOUNT.severity:
+        return problem
+    return REFUSED_PODS.at(problem.path, problem.message, problem.suggestion)
+
+
+def _metadata(obj: object) -> ObjectMeta:
+    metadata: ObjectMeta = obj.metadata  # type: ignore[attr-defined]
+    return metadata
+
+
+def _of(given: Input) -> Admission:
+    namespaces = frozenset(subject.name for subject, _ in given.of(Namespace))
+    is_cluster = _DEFAULT in namespaces
+    accounts = frozenset((subject.namespace, subject.name) for subject in given.skipped("v1", "ServiceAccount"))
+    seen = {
+        (pod.metadata.namespace or _DEFAULT, pod.spec.service_account_name)
+        for _, pod in given.of(Pod)
+        if is_stored(pod.metadata)
+    }
+    knows_accounts = is_cluster and not any(True for _ in given.skipped(*_SNAPSHOT))
+    return Admission(
+        namespaces if is_cluster else None,
+        {subject.name: one for subject, one in given.of(PriorityClass) if subject.name},
+        accounts | seen if knows_accounts else None,
+    )
+
+
+def _defaults(given: Input) -> Found:
+    """The second class that would be the default (plugin Priority)."""
+    first: str | None = None
+    for subject, one in given.of(PriorityClass):
+        if one.global_default and first is None:
+            first = subject.name
+        elif one.global_default and not is_stored(one.metadata):
+            message = f"PriorityClass {first} is the default already; only one can be"
+            yield subject, PRIORITY_CLASS.at(("globalDefault",), message, "false")
