@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from dra_plan.api.core import Namespace, Pod, PodSpec, PriorityClass
 from dra_plan.api.meta import ObjectMeta
-from dra_plan.manifests.paths import FieldPath
+from dra_plan.manifests.paths import FieldPath, value_at
 from dra_plan.scheduler.admission import SYSTEM_PRIORITIES
 
 from .input import Input
@@ -156,7 +156,7 @@ def _metadata(obj: object) -> ObjectMeta:
 def _of(given: Input) -> Admission:
     namespaces = frozenset(subject.name for subject, _ in given.of(Namespace))
     is_cluster = _DEFAULT in namespaces
-    accounts = frozenset((subject.namespace, subject.name) for subject in given.skipped("v1", "ServiceAccount"))
+    accounts = frozenset(map(_written_name, given.skipped("v1", "ServiceAccount")))
     seen = {
         (pod.metadata.namespace or _DEFAULT, pod.spec.service_account_name)
         for _, pod in given.of(Pod)
@@ -168,6 +168,12 @@ def _of(given: Input) -> Admission:
         {subject.name: one for subject, one in given.of(PriorityClass) if subject.name},
         accounts | seen if knows_accounts else None,
     )
+
+
+def _written_name(subject: Subject) -> tuple[str, str]:
+    """Namespace and name of an object that nothing here decodes."""
+    space, name = (value_at(subject.value, ("metadata", field)) for field in ("namespace", "name"))
+    return space if isinstance(space, str) and space else _DEFAULT, name if isinstance(name, str) else ""
 
 
 def _defaults(given: Input) -> Found:

@@ -82,8 +82,8 @@ DEPRECATED = warning(
 NOT_SERVED = refused(
     "DRA011",
     "API version that the API server does not serve",
-    "kubectl answers that there is no such kind. Versions come and go with releases, and alpha and beta ones are served "
-    "only where `--runtime-config` of the API server says so.",
+    "kubectl answers that there is no such kind. Versions come and go with releases; those that are alpha or beta are "
+    "served only where `--runtime-config` of the API server says so.",
     "Write the object in a version that is served, or say with --runtime-config what the API server serves.",
 )
 ZERO_BY_DEFAULT = info(

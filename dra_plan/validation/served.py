@@ -11,7 +11,7 @@ from dra_plan.releases import Target
 
 DRA = "resource.k8s.io"
 RuntimeConfig = Mapping[str, bool]
-"""What `--runtime-config` of an API server switches: `api/all`, `api/beta`, `GROUP/VERSION`, `GROUP/VERSION/RESOURCE`."""
+"""What `--runtime-config` of an API server switches: `api/all`, `api/beta`, `GROUP/VERSION` with `/RESOURCE` or not."""
 
 _COULD: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "DeviceTaintRule": {

@@ -9,7 +9,15 @@ from dra_plan.api.base import Object
 from dra_plan.api.core import PodDisruptionBudget, PodTemplateSpec, PriorityClass
 from dra_plan.api.meta import LabelSelector
 from dra_plan.api.selectors import labels_match
-from dra_plan.api.workloads import AnyWorkload, CronJob, CustomWorkload, Job, ReplicationController, pod_template
+from dra_plan.api.workloads import (
+    AnyWorkload,
+    CronJob,
+    CustomWorkload,
+    Job,
+    ReplicationController,
+    Workload,
+    pod_template,
+)
 from dra_plan.manifests.paths import FieldPath, value_at
 
 from . import metadata
@@ -101,13 +109,15 @@ def _pods_restart(
         yield RESTART_POLICY.at(at, f"{shown(policy)} is not {' or '.join(known)}", nearest(policy, known) or "")
 
 
-def _selector(workload: Any, template: PodTemplateSpec, path: FieldPath) -> Iterator[Problem]:
+def _selector(
+    workload: Workload | ReplicationController, template: PodTemplateSpec, path: FieldPath
+) -> Iterator[Problem]:
     labels, at = template.metadata.labels or {}, (*path, "metadata", "labels")
-    selector: LabelSelector | dict[str, str] | None = workload.spec.selector
     if isinstance(workload, ReplicationController):
-        if not selector and labels:
-            return  # the API server takes the labels of the template
-        selector = LabelSelector(match_labels=workload.spec.selector)
+        # Without a selector the API server takes the labels of the template.
+        selector: LabelSelector | None = LabelSelector(match_labels=workload.spec.selector or labels)
+    else:
+        selector = workload.spec.selector
     if selector is None:
         yield MISSING_FIELD.at((*_SPEC, "selector"), "missing")
         return
