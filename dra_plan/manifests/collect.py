@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from dra_plan.api import clusterinfo
 from dra_plan.api.base import Object
 from dra_plan.api.clusterinfo import ClusterInfo
-from dra_plan.api.inventory import Inventory, ObjectKey
+from dra_plan.api.inventory import AsWritten, Inventory, ObjectKey
 from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.notice import Origin
 from dra_plan.api.workloads import CustomWorkload
@@ -164,6 +164,8 @@ class Collector:
             self._place, self._origin = place, place.origin
         key = (kind.name, settled.namespace, settled.name)
         held, origins = getattr(self._inventory, kind.holder), self._inventory.origins
+        if self.report.as_written or version != "v1":
+            self._note_form(key, version)
         if self._strict:
             if (not settled.name or key in origins) and not self._accepts(key, place):
                 return
@@ -173,6 +175,16 @@ class Collector:
             self._positions[key] = len(held)
         origins.setdefault(key, self._origin)
         held.append(obj)
+
+    def _note_form(self, key: ObjectKey, version: str) -> None:
+        """Keeps how an object was written, if that is another form than planning reads."""
+        form = self.report.as_written.pop(label(*key), AsWritten())
+        if version != "v1":
+            form = form._replace(version=version)
+        if form != AsWritten():
+            self._inventory.as_written[key] = form
+        else:
+            self._inventory.as_written.pop(key, None)
 
     def _override(self, key: ObjectKey, held: list[Object], obj: Object, place: Place) -> None:
         """Puts the object in the place of an earlier source's."""

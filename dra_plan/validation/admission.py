@@ -5,10 +5,11 @@ Namespaces, priority classes and service accounts. Objects that a cluster has al
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from dra_plan.api.core import Namespace, Pod, PodSpec, PriorityClass
+from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import ObjectMeta
 from dra_plan.manifests.paths import FieldPath, value_at
 from dra_plan.scheduler.admission import SYSTEM_PRIORITIES
@@ -127,6 +128,41 @@ class Admission:
         return min(defaults, key=lambda one: one.value, default=None)
 
 
+def of_inventory(inventory: Inventory) -> Admission:
+    """What the API server of these objects knows; which accounts there are only if the input has none of them."""
+    namespaces = frozenset(one.metadata.name for one in inventory.namespaces)
+    knows_accounts = inventory.cluster_info is None and not inventory.skipped["ServiceAccount"]
+    return _admission(namespaces, inventory.priority_classes, inventory.pods, frozenset() if knows_accounts else None)
+
+
+def _of(given: Input) -> Admission:
+    namespaces = frozenset(subject.name for subject, _ in given.of(Namespace))
+    is_snapshot = any(True for _ in given.skipped(*_SNAPSHOT))
+    accounts = None if is_snapshot else frozenset(map(_written_name, given.skipped("v1", "ServiceAccount")))
+    classes, pods = [one for _, one in given.of(PriorityClass)], [one for _, one in given.of(Pod)]
+    return _admission(namespaces, classes, pods, accounts)
+
+
+def _admission(
+    namespaces: frozenset[str],
+    classes: Iterable[PriorityClass],
+    pods: Iterable[Pod],
+    accounts: frozenset[tuple[str, str]] | None,
+) -> Admission:
+    """Only an input with the namespace that every cluster has says which others there are; accounts of pods exist."""
+    is_cluster = _DEFAULT in namespaces
+    used = {
+        (pod.metadata.namespace or _DEFAULT, pod.spec.service_account_name)
+        for pod in pods
+        if pod.spec.service_account_name and is_stored(pod.metadata)
+    }
+    return Admission(
+        namespaces if is_cluster else None,
+        {one.metadata.name: one for one in classes if one.metadata.name},
+        accounts | used if accounts is not None and is_cluster else None,
+    )
+
+
 def check(given: Input) -> Found:
     """Everything in the input that a cluster of these objects would not take."""
     admission = _of(given)
@@ -151,23 +187,6 @@ def of_workload(problem: Problem) -> Problem:
 def _metadata(obj: object) -> ObjectMeta:
     metadata: ObjectMeta = obj.metadata  # type: ignore[attr-defined]
     return metadata
-
-
-def _of(given: Input) -> Admission:
-    namespaces = frozenset(subject.name for subject, _ in given.of(Namespace))
-    is_cluster = _DEFAULT in namespaces
-    accounts = frozenset(map(_written_name, given.skipped("v1", "ServiceAccount")))
-    seen = {
-        (pod.metadata.namespace or _DEFAULT, pod.spec.service_account_name)
-        for _, pod in given.of(Pod)
-        if is_stored(pod.metadata)
-    }
-    knows_accounts = is_cluster and not any(True for _ in given.skipped(*_SNAPSHOT))
-    return Admission(
-        namespaces if is_cluster else None,
-        {subject.name: one for subject, one in given.of(PriorityClass) if subject.name},
-        accounts | seen if knows_accounts else None,
-    )
 
 
 def _written_name(subject: Subject) -> tuple[str, str]:

@@ -84,19 +84,20 @@ def _problems(subject: Subject, target: Target, config: RuntimeConfig | None) ->
     if subject.kind is None:
         return
     if subject.version in subject.kind.versions:
-        yield from _version(subject, target, config)
+        yield from version(subject, target, config)
     if not subject.name:
         yield schema.NO_NAME.at(("metadata", "name"), "missing")
     yield from barekeys.check(subject)
     if subject.obj is not None:
         told = {problem.path for problem in subject.problems if problem.rule is schema.MISSING_FIELD}
-        for problem in _own(subject, subject.obj, target):
+        for problem in of_typed(subject, subject.obj, target):
             # What is not there at all is empty too.
             if problem.rule is not schema.MISSING_FIELD or subject.as_written(problem.path) not in told:
                 yield problem
 
 
-def _version(subject: Subject, target: Target, config: RuntimeConfig | None) -> Iterator[Problem]:
+def version(subject: Subject, target: Target, config: RuntimeConfig | None) -> Iterator[Problem]:
+    """Whether the object's version is served, and for how long."""
     kind = subject.kind
     if kind is None or not served.is_versioned(kind):
         return
@@ -124,7 +125,8 @@ def _metadata(subject: Subject, given: ObjectMeta) -> Iterator[Problem]:
         yield from metadata.check_written(("metadata",), subject.value.get("metadata"), counted=counted)
 
 
-def _own(subject: Subject, given: Object, target: Target) -> Iterator[Problem]:
+def of_typed(subject: Subject, given: Object, target: Target) -> Iterator[Problem]:
+    """What can be told of the object as it was decoded, and as the target would store it."""
     stored = gates.stored(given, target)
     yield from map(stored.explained, _of_stored(subject, stored.kept, target))
     yield from stored.problems

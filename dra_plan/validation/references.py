@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from dra_plan.api.core import Namespace, PodResourceClaim, PodSpec
@@ -187,10 +187,15 @@ def _admin(given: Input) -> Found:
         return
     labels = {subject.name: namespace.metadata.labels or {} for subject, namespace in given.of(Namespace)}
     for request in asking:
-        path, namespace = (*request.path, "adminAccess"), request.subject.namespace
-        if namespace not in labels:
-            message = f'namespace {namespace} needs the label {ADMIN_LABEL}: "true"; it is not in the input'
-            yield request.subject, ADMIN_UNKNOWN.at(path, message)
-        elif labels[namespace].get(ADMIN_LABEL) != "true":
-            message = f'namespace {namespace} lacks the label {ADMIN_LABEL}: "true"'
-            yield request.subject, NO_ADMIN.at(path, message, f'{ADMIN_LABEL}: "true"')
+        for problem in admin_label((*request.path, "adminAccess"), request.subject.namespace, labels):
+            yield request.subject, problem
+
+
+def admin_label(path: FieldPath, namespace: str, labels: Mapping[str, Mapping[str, str]]) -> Iterator[Problem]:
+    """Whether a namespace allows the admin access at a path; `labels` are those of the namespaces in the input."""
+    if namespace not in labels:
+        message = f'namespace {namespace} needs the label {ADMIN_LABEL}: "true"; it is not in the input'
+        yield ADMIN_UNKNOWN.at(path, message)
+    elif labels[namespace].get(ADMIN_LABEL) != "true":
+        message = f'namespace {namespace} lacks the label {ADMIN_LABEL}: "true"'
+        yield NO_ADMIN.at(path, message, f'{ADMIN_LABEL}: "true"')

@@ -231,14 +231,14 @@ def without_sources(value: dict[str, Any], kind: Kind) -> tuple[dict[str, Any], 
     claims = value_at(value, (*kind.pod_spec, "resourceClaims"))
     path: FieldPath = (*kind.pod_spec, "resourceClaims")
     found = [
-        Problem(CLAIM_SOURCE, (*path, index, "source"), _SOURCE, _inner(claim), written=True, of_key=True)
+        Problem(CLAIM_SOURCE, (*path, index, "source"), SOURCE, _inner(claim), written=True, of_key=True)
         for index, claim in enumerate(claims if isinstance(claims, list) else ())
         if isinstance(claim, dict) and isinstance(claim.get("source"), dict)
     ]
     return (_replaced(value, kind.pod_spec), found) if found else (value, found)
 
 
-_SOURCE = "`source` was removed in Kubernetes 1.31; its fields stand directly in the entry"
+SOURCE = "`source` was removed in Kubernetes 1.31; its fields stand directly in the entry"
 
 
 def _inner(claim: dict[str, Any]) -> str:

@@ -79,8 +79,8 @@ letters are chance.
 Objects with a uid or a creationTimestamp come from a cluster, which has taken them: what only a create is refused for \
 is not judged again (pod specs beyond their claims, workloads, namespaces, priorities, service accounts), so that \
 dumps may leave fields out. The command judges versions as an API server with its default `--runtime-config` serves \
-them, stable ones only; the option of that name says otherwise. `dra_plan.validate` in Python takes any version that the \
-release can serve unless `runtime_config` is given.
+them, stable ones only; the option of that name says otherwise. `dra_plan.validate` in Python takes any version that \
+the release can serve unless `runtime_config` is given.
 
 What selectors do with the devices of the input is found out by evaluating them, once on each kind of device. A \
 selector that the API server refuses for its estimated cost is not tried. Evaluations that cost more than 1,000 units \
