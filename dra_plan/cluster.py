@@ -31,6 +31,7 @@ from dra_plan.arguments import (
     truth,
     whole_number,
 )
+from dra_plan.claimsets.identity import told_apart
 from dra_plan.documents.base import AppliedEdit, PrintedDocument
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.question import Progress
@@ -185,6 +186,7 @@ class Cluster:
 
     @classmethod
     def _of(cls, inventory: Inventory, read: Callable[[], Reading], asked: AskedRelease) -> Cluster:
+        inventory = told_apart(inventory)
         return cls(inventory, View.of(inventory, asked.target(inventory)), asked, functools.cache(read))
 
     def at(
@@ -463,7 +465,7 @@ class Cluster:
             config=config,
             extenders=given,
             then=[
-                state.inventory if isinstance(state, Cluster) else inventory_of(state, argument="then")
+                state.inventory if isinstance(state, Cluster) else told_apart(inventory_of(state, argument="then"))
                 for state in states
             ],
             requires_nodes=truth(requires_nodes, "requires_nodes"),

@@ -27,6 +27,8 @@ class Kinded(Protocol):
 T = TypeVar("T", bound=Kinded)
 
 DEPLOYMENT = "Deployment"
+MOST_OWNERS = 32
+"""How far up controllers are followed: a Pod has a ReplicaSet and a Deployment, and custom kinds add a few."""
 
 
 def refers_to(reference: OwnerReference, controller: Kinded) -> bool:
@@ -90,6 +92,15 @@ class Controllers(Generic[T]):
         if found is None:
             found = self._by_name.get((metadata.namespace, reference.kind, reference.name))
         return found if found is not None and refers_to(reference, found) else None
+
+    def above(self, metadata: ObjectMeta) -> Iterator[T]:
+        """What controls the object with this metadata, what controls that, and so on; at most `MOST_OWNERS`."""
+        found = self.of(metadata)
+        for _ in range(MOST_OWNERS):
+            if found is None:
+                return
+            yield found
+            found = self.of(found.metadata)
 
 
 class Dependents(Generic[T]):

@@ -1,4 +1,4 @@
-"""DRA201 to DRA208: what objects name in other objects, and whether it is there."""
+"""DRA201 to DRA208, DRA227: what objects name in other objects, and whether it is there."""
 
 from __future__ import annotations
 
@@ -66,7 +66,14 @@ UNUSED_CLAIM = warning(
     "its resources.claims name.",
     "Add the claim to resources.claims of the container that needs it, or remove it from the pod.",
 )
-RULES = (NO_CLASS, NO_CLAIM, NOT_GIVEN, NO_REQUEST, NO_ADMIN, ADMIN_UNKNOWN, SAME_RESOURCE, UNUSED_CLAIM)
+SAME_UID = warning(
+    "DRA227",
+    "metadata.uid that another object has",
+    "A uid belongs to one object; the API server gives it. Copies of what `kubectl get -o yaml` prints are read as new "
+    "objects, without it.",
+    "Remove metadata.uid.",
+)
+RULES = (NO_CLASS, NO_CLAIM, NOT_GIVEN, NO_REQUEST, NO_ADMIN, ADMIN_UNKNOWN, SAME_RESOURCE, UNUSED_CLAIM, SAME_UID)
 
 ADMIN_LABEL = "resource.kubernetes.io/admin-access"
 Found = Iterator[tuple[Subject, Problem]]
@@ -81,6 +88,16 @@ def check(given: Input) -> Found:
         for problem in _pod(known, subject.namespace, path, spec):
             yield subject, problem
     yield from _admin(given)
+    yield from _uids(given)
+
+
+def _uids(given: Input) -> Found:
+    first: dict[str, Subject] = {}
+    for subject, obj in given.objects():
+        uid: str = obj.metadata.uid  # type: ignore[attr-defined]
+        other = first.setdefault(uid, subject) if uid else subject
+        if other.key != subject.key:
+            yield subject, SAME_UID.at(("metadata", "uid"), f"{other.label} has it, too")
 
 
 def _classes(given: Input) -> Found:

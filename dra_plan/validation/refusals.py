@@ -64,9 +64,7 @@ class Refusals:
         if isinstance(asked, ResourceClaim | ResourceClaimTemplate):
             yield from self._classes_of(_claim_spec(asked))
             return
-        owner = self._index.owners.of(asked.metadata)
-        if owner is not None and owner is not asked:
-            yield owner
+        yield from self._index.owners.above(asked.metadata)
         namespace = asked.metadata.namespace
         for entry in pod_spec_of(asked).resource_claims:
             found: ResourceClaim | ResourceClaimTemplate | None

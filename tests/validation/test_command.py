@@ -218,3 +218,16 @@ def test_quirks(run: Run) -> None:
     gates = ("--feature-gates", "DRADeviceTaintRules=true", "-o", "jsonpath={.target.quirks} {.findings[*].code}")
     assert run(objects, *gates).out == "upstream DRA230 DRA250"
     assert run(objects, "--quirks", "fixed", *gates).out == "fixed DRA251"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [(f"x = {'9' * 5_000}\n", "digits"), (f"x = {'[' * 5_000}\n", "toml"), (f"#{'x' * 1_000_000}\n", "bytes")],
+    ids=["number", "nesting", "length"],
+)
+def test_settings_that_can_not_be_read(text: str, message: str, run: Run) -> None:
+    (run.folder / ".dra-plan.toml").write_text(text)
+    ran = run(GOOD)
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err.startswith("error: ")
+    assert message in ran.err
