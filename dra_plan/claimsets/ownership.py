@@ -84,12 +84,12 @@ class Controllers(Generic[T]):
                 self._by_uid.setdefault((metadata.namespace, metadata.uid), obj)
 
     def of(self, metadata: ObjectMeta) -> T | None:
-        """The object that controls the one with this metadata, or None."""
+        """The object that controls the one with this metadata, or None; a uid of another kind's object is nobody's."""
         reference = metadata.controller
         if reference is None:
             return None
         found = self._by_uid.get((metadata.namespace, reference.uid)) if reference.uid else None
-        if found is None:
+        if found is None or found.kind != reference.kind:
             found = self._by_name.get((metadata.namespace, reference.kind, reference.name))
         return found if found is not None and refers_to(reference, found) else None
 
@@ -119,8 +119,10 @@ class Dependents(Generic[T]):
     def of(self, controller: Kinded) -> Iterator[T]:
         """The objects that it controls: by uid first, then those known by name, each in the order given."""
         metadata = controller.metadata
-        if metadata.uid:
-            yield from self._by_uid.get((metadata.namespace, metadata.uid), ())
+        for obj in self._by_uid.get((metadata.namespace, metadata.uid), ()) if metadata.uid else ():
+            reference = obj.metadata.controller
+            if reference is not None and reference.kind == controller.kind:
+                yield obj
         for obj in self._by_name.get((metadata.namespace, controller.kind, metadata.name), ()):
             reference = obj.metadata.controller
             if reference is not None and not (reference.uid and metadata.uid):
