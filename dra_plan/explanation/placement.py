@@ -18,7 +18,6 @@ from dra_plan.api.core import Node
 from dra_plan.api.resource import DeviceClass, ResourceClaim, ResourceSlice
 from dra_plan.releases import Quirk
 
-
 FEW_REQUESTS = 16
 """With fewer requests than this a search step takes about as long as any other."""
 LOOKS_PER_STEP = 2_000

@@ -21,7 +21,7 @@ from .json_reader import Envelope, JsonError
 from .kinds import Kind
 from .objects import NOT_DECODED, decode, has_unset_claims, label_of_value
 from .opaque import MAX_DEPTH, is_too_deep
-from .overriding import merged
+from .overriding import contradict, merged, notices
 from .places import NO_HEADER, Header, Item, Place, label, label_of
 from .quantities import are_readable
 from .report import Report
@@ -48,6 +48,10 @@ class Collector:
         self._parts = SharedParts()
         self._positions: dict[ObjectKey, int] = {}
         """Where in its list each object stands, if it may be overridden."""
+        self._contradicted: dict[ObjectKey, tuple[Origin, Origin]] = {}
+        """Of the objects that were overridden those of which nothing says that the later one is meant."""
+        self._snapshots: set[str] = set()
+        """The sources that say themselves that they are a cluster: whatever comes later is put over it."""
         self._custom: dict[ObjectKey, tuple[Place, list[CustomWorkload]]] = {}
         """What objects of unknown kinds want, by KIND.GROUP, namespace and name."""
         self._place, self._origin = Place("", 0), Origin("")
@@ -63,6 +67,8 @@ class Collector:
         if self.report.faults:
             raise ManifestErrors(self.report.faults)
         self._inventory.notices.extend(self.report.notices())
+        unsettled = {k: places for k, places in self._contradicted.items() if places[0].source not in self._snapshots}
+        self._inventory.notices.extend(notices(unsettled))
         if self._inventory.cluster_info is not None:
             self._inventory.notices.extend(unlisted.notices(self._inventory.cluster_info))
         self._inventory.workloads += [workload for _, parts in self._custom.values() for workload in parts]
@@ -134,6 +140,7 @@ class Collector:
     def _read_cluster_info(self, item: Item) -> None:
         try:
             self._inventory.cluster_info = msgspec.convert(item.value, ClusterInfo)
+            self._snapshots.add(item.place.source)
         except NOT_DECODED as error:
             self.report.fault(item.place, f"can't be decoded: {error}", label=clusterinfo.KIND)
 
@@ -191,6 +198,8 @@ class Collector:
         position = self._positions[key]
         new, origins = merged(held[position], obj), self._inventory.origins
         if new != held[position]:
+            if contradict(held[position], obj):
+                self._contradicted[key] = (origins[key], place.origin)
             held[position] = new
             self._inventory.overridden[key] = (origins[key], place.origin)
             origins[key] = place.origin
@@ -218,6 +227,8 @@ class Collector:
         elif known and place.source == item.place.source:
             self.report.fault(item.place, f"given twice, first in {place.origin}", label=shown)
         elif known and known != parts:
+            if contradict(known[0], parts[0]):
+                self._contradicted[key] = (place.origin, item.place.origin)
             self._inventory.overridden[key] = (place.origin, item.place.origin)
         origins.setdefault(key, item.place.origin)
         self._custom[name, *key[1:]] = (item.place, parts)

@@ -69,11 +69,6 @@ _SNAPSHOT = ("dra-plan/v1alpha1", "ClusterInfo")
 Found = Iterator[tuple[Subject, Problem]]
 
 
-def is_stored(metadata: ObjectMeta) -> bool:
-    """Whether a cluster has the object: only it gives uids and times, and it has judged the object already."""
-    return bool(metadata.uid or metadata.creation_timestamp)
-
-
 @dataclass(frozen=True, slots=True)
 class Admission:
     """What the API server knows when something is created. `namespaces` and `accounts` are None where not known."""
@@ -154,7 +149,7 @@ def _admission(
     used = {
         (pod.metadata.namespace or _DEFAULT, pod.spec.service_account_name)
         for pod in pods
-        if pod.spec.service_account_name and is_stored(pod.metadata)
+        if pod.spec.service_account_name and pod.metadata.is_stored
     }
     return Admission(
         namespaces if is_cluster else None,
@@ -167,11 +162,11 @@ def check(given: Input) -> Found:
     """Everything in the input that a cluster of these objects would not take."""
     admission = _of(given)
     for subject, obj in given.objects():
-        if subject.kind is not None and subject.kind.namespaced and not is_stored(_metadata(obj)):
+        if subject.kind is not None and subject.kind.namespaced and not _metadata(obj).is_stored:
             for problem in admission.namespace(subject.namespace):
                 yield subject, problem
     for subject, path, spec in given.pods():
-        if not is_stored(_metadata(subject.obj)):
+        if not _metadata(subject.obj).is_stored:
             for problem in admission.pod(path, spec, subject.namespace):
                 yield subject, problem if isinstance(subject.obj, Pod) else of_workload(problem)
     yield from _defaults(given)
@@ -201,6 +196,6 @@ def _defaults(given: Input) -> Found:
     for subject, one in given.of(PriorityClass):
         if one.global_default and first is None:
             first = subject.name
-        elif one.global_default and not is_stored(one.metadata):
+        elif one.global_default and not one.metadata.is_stored:
             message = f"PriorityClass {first} is the default already; only one can be"
             yield subject, PRIORITY_CLASS.at(("globalDefault",), message, "false")

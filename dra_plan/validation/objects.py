@@ -41,7 +41,6 @@ from . import (
     taints,
     workloads,
 )
-from .admission import is_stored
 from .rule import Problem
 from .served import RuntimeConfig
 from .subject import Subject
@@ -157,7 +156,7 @@ def _of_stored(subject: Subject, obj: Any, target: Target) -> Iterator[Problem]:
         yield from conditions.check(("status", "conditions"), convert(reported or [], list[Condition]))
     if subject.kind is not None and subject.kind.pod_spec:
         yield from pods.check(subject.kind.pod_spec, pod_spec_of(obj))
-    if not is_stored(obj.metadata):
+    if not obj.metadata.is_stored:
         yield from _of_new(subject, obj, target)
 
 

@@ -27,7 +27,7 @@ from dra_plan.manifests.places import Place, label
 from dra_plan.releases import Target
 
 from . import objects, references, schema
-from .admission import is_stored, of_inventory, of_workload
+from .admission import of_inventory, of_workload
 from .finding import Finding
 from .rule import Problem, Severity
 from .served import RuntimeConfig
@@ -113,7 +113,7 @@ class Refusals:
         if form.has_source and subject.kind is not None:
             yield Problem(schema.CLAIM_SOURCE, (*subject.kind.pod_spec, "resourceClaims"), schema.SOURCE, written=True)
         yield from objects.of_typed(subject, obj, self._target)
-        if not is_stored(obj.metadata):
+        if not obj.metadata.is_stored:
             yield from self._of_new(subject, obj)
 
     def _of_new(self, subject: Subject, obj: Any) -> Iterator[Problem]:
