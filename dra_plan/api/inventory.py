@@ -45,7 +45,8 @@ class Inventory:
 
     `cluster_info` is what a snapshot says of its cluster, the last one of several. `origins` knows where each object
     was read, `as_written` how, if not in the usual form, `overridden` of those that a later source replaced (the
-    earlier place, the later one), `skipped` counts objects of kinds that planning does not use, `notices` holds the
+    earlier place, the later one), `template_makers` whose controllers make claim templates, by namespace and name of
+    the template, `skipped` counts objects of kinds that planning does not use, `notices` holds the
     warnings of loading (dropped fields, deprecated versions).
     """
 
@@ -74,5 +75,6 @@ class Inventory:
     as_written: dict[ObjectKey, AsWritten] = field(default_factory=dict)
     cluster_info: ClusterInfo | None = None
     overridden: dict[ObjectKey, tuple[Origin, Origin]] = field(default_factory=dict)
+    template_makers: dict[tuple[str, str], ObjectKey] = field(default_factory=dict)
     skipped: Counter[str] = field(default_factory=Counter)
     notices: list[Notice] = field(default_factory=list)

@@ -13,7 +13,7 @@ from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.notice import Origin
 from dra_plan.api.workloads import CustomWorkload
 
-from . import defaults, kinds, podtemplates, unlisted
+from . import defaults, kinds, podtemplates, templatemakers, unlisted
 from .diagnose import describe
 from .faults import ManifestErrors
 from .json_objects import JsonObject, JsonObjects
@@ -127,6 +127,7 @@ class Collector:
                 self.report.fault(item.place, message, label=shown, path=("kind",), hint=hint)
                 return None
             name = f"{header.kind}.{group}" if group else header.kind
+            self._note_maker(item)
             if not self._add_custom(item, name):
                 self._inventory.skipped[name] += 1
             return None
@@ -203,6 +204,16 @@ class Collector:
             held[position] = new
             self._inventory.overridden[key] = (origins[key], place.origin)
             origins[key] = place.origin
+
+    def _note_maker(self, item: Item) -> None:
+        """Keeps what object a claim template will come from."""
+        made = templatemakers.made_template(*item.header, item.value)
+        metadata = item.value.get("metadata")
+        if made and isinstance(metadata, dict):
+            space, name = metadata.get("namespace"), metadata.get("name")
+            namespace = space if isinstance(space, str) and space else self._namespace
+            maker = (item.header.kind, namespace, name if isinstance(name, str) else "")
+            self._inventory.template_makers.setdefault((namespace, made), maker)
 
     def _add_custom(self, item: Item, name: str) -> bool:
         """Takes an object of an unknown kind if it has pod templates; whether it has any that can be planned."""

@@ -27,6 +27,7 @@ from dra_plan.api.resource import (
 )
 from dra_plan.manifests.objects import pod_spec_of
 from dra_plan.manifests.paths import FieldPath
+from dra_plan.manifests.templatemakers import made_template
 from dra_plan.releases import Target
 
 from .matches import Matches
@@ -118,6 +119,15 @@ class Input:
         """The objects of a kind that nothing here decodes."""
         wanted = (api_version, kind)
         return (one for one in self._skipped if (one.value.get("apiVersion"), one.value.get("kind")) == wanted)
+
+    def template_makers(self) -> Iterator[tuple[str, tuple[str, str]]]:
+        """Objects whose controllers make claim templates, and namespace and name of these."""
+        for subject in self._skipped:
+            value, metadata = subject.value, subject.value.get("metadata")
+            name = made_template(value.get("apiVersion"), value.get("kind"), value)
+            if name and isinstance(metadata, dict):
+                space = metadata.get("namespace")
+                yield subject.label, (space if isinstance(space, str) and space else "default", name)
 
     def pods(self) -> Iterator[tuple[Subject, FieldPath, PodSpec]]:
         """The pod specs of pods and workloads, with their paths."""

@@ -135,13 +135,15 @@ class _KnownClaims:
 
     claims: dict[tuple[str, str], ResourceClaimSpec]
     templates: dict[tuple[str, str], ResourceClaimSpec]
+    made: dict[tuple[str, str], str]
+    """Templates that controllers will make, and the object from which."""
 
     @classmethod
     def of(cls, given: Input) -> _KnownClaims:
         """Those of the input."""
         claims = {(s.namespace, s.name): claim.spec for s, claim in given.of(ResourceClaim)}
         templates = {(s.namespace, s.name): made.spec.spec for s, made in given.of(ResourceClaimTemplate)}
-        return cls(claims, templates)
+        return cls(claims, templates, {key: maker for maker, key in given.template_makers() if key not in templates})
 
 
 def _pod(known: _KnownClaims, namespace: str, path: FieldPath, spec: PodSpec) -> Iterator[Problem]:
@@ -179,6 +181,9 @@ def _entry(known: _KnownClaims, namespace: str, entry: PodResourceClaim) -> Reso
         return _named("ResourceClaim", "resourceClaimName", entry.resource_claim_name, namespace, known.claims)
     if entry.resource_claim_template_name is not None:
         name = entry.resource_claim_template_name
+        if (namespace, name) in known.made:
+            message = f"ResourceClaimTemplate {shown(name)} is made by the controller of {known.made[namespace, name]}"
+            return NOT_GIVEN.at(("resourceClaimTemplateName",), message)
         return _named("ResourceClaimTemplate", "resourceClaimTemplateName", name, namespace, known.templates)
     return None
 
