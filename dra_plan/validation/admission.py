@@ -70,7 +70,7 @@ Found = Iterator[tuple[Subject, Problem]]
 
 
 @dataclass(frozen=True, slots=True)
-class Admission:
+class AdmissionPlugins:
     """What the API server knows when something is created. `namespaces` and `accounts` are None where not known."""
 
     namespaces: frozenset[str] | None
@@ -123,14 +123,14 @@ class Admission:
         return min(defaults, key=lambda one: one.value, default=None)
 
 
-def of_inventory(inventory: Inventory) -> Admission:
+def of_inventory(inventory: Inventory) -> AdmissionPlugins:
     """What the API server of these objects knows; which accounts there are only if the input has none of them."""
     namespaces = frozenset(one.metadata.name for one in inventory.namespaces)
     knows_accounts = inventory.cluster_info is None and not inventory.skipped["ServiceAccount"]
     return _admission(namespaces, inventory.priority_classes, inventory.pods, frozenset() if knows_accounts else None)
 
 
-def _of(given: Input) -> Admission:
+def _of(given: Input) -> AdmissionPlugins:
     namespaces = frozenset(subject.name for subject, _ in given.of(Namespace))
     is_snapshot = any(True for _ in given.skipped(*_SNAPSHOT))
     accounts = None if is_snapshot else frozenset(map(_written_name, given.skipped("v1", "ServiceAccount")))
@@ -143,7 +143,7 @@ def _admission(
     classes: Iterable[PriorityClass],
     pods: Iterable[Pod],
     accounts: frozenset[tuple[str, str]] | None,
-) -> Admission:
+) -> AdmissionPlugins:
     """Only an input with the namespace that every cluster has says which others there are; accounts of pods exist."""
     is_cluster = _DEFAULT in namespaces
     used = {
@@ -151,7 +151,7 @@ def _admission(
         for pod in pods
         if pod.spec.service_account_name and pod.metadata.is_stored
     }
-    return Admission(
+    return AdmissionPlugins(
         namespaces if is_cluster else None,
         {one.metadata.name: one for one in classes if one.metadata.name},
         accounts | used if accounts is not None and is_cluster else None,

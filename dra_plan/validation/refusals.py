@@ -37,7 +37,7 @@ Question = Pod | AnyWorkload | ResourceClaim | ResourceClaimTemplate
 _USUAL = AsWritten()
 
 
-class Refusals:
+class ApiServerRefusals:
     """What the API server refuses of an inventory's objects; each object is judged once.
 
     `runtime_config` says which versions it serves, `{}` the stable ones; None: whatever the target can serve.

@@ -8,7 +8,7 @@ import pytest
 from dra_plan import releases
 from dra_plan.manifests.decode import from_dicts
 from dra_plan.manifests.load import load
-from dra_plan.validation.refusals import Refusals
+from dra_plan.validation.refusals import ApiServerRefusals
 
 from .judging import as_yaml
 from .objects import Data, claim, device_class, request, template
@@ -26,7 +26,7 @@ def of(*objects: Data, runtime_config: dict[str, bool] | None = None) -> list[tu
         for one in (*inventory.pods, *inventory.workloads, *inventory.claims, *inventory.templates)
         if (one.kind, one.metadata.name) == (objects[-1]["kind"], objects[-1]["metadata"]["name"])
     )
-    return [(one.code, one.object) for one in Refusals(inventory, TARGET, runtime_config or {}).of(asked)]
+    return [(one.code, one.object) for one in ApiServerRefusals(inventory, TARGET, runtime_config or {}).of(asked)]
 
 
 ASKED = [
@@ -74,9 +74,9 @@ def test_versions_that_are_not_served(written: str, tmp_path: Path) -> None:
     made = claim(flat) | {"apiVersion": f"resource.k8s.io/{written}"}
     (tmp_path / "claim.yaml").write_text(as_yaml([device_class(), made]))
     inventory = load([tmp_path])
-    (found,) = Refusals(inventory, TARGET, {}).of(inventory.claims[0])
+    (found,) = ApiServerRefusals(inventory, TARGET, {}).of(inventory.claims[0])
     assert (found.code, found.line, Path(found.file).name) == ("DRA011", 10, "claim.yaml")
-    assert Refusals(inventory, TARGET).of(inventory.claims[0]) == ()
+    assert ApiServerRefusals(inventory, TARGET).of(inventory.claims[0]) == ()
 
 
 def test_forms_that_are_gone() -> None:
