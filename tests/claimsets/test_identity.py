@@ -160,8 +160,28 @@ def test_validate_names_the_copy() -> None:
     ]
 
 
-def test_moves_of_a_copy(tmp_path: Path) -> None:
-    path = tmp_path / "input.json"
-    path.write_text(json.dumps([NODE, {**pod("pod-0", "U")}, {**pod("pod-2", "U")}]))
-    ran = in_process("explain", str(path), "--infer-nodes", "--together", "--moves", "1", "--allow-empty")
-    assert ran.status in (0, 1, 2), ran.err
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("explain", "--infer-nodes", "--together", "--moves", "1"),
+        ("schedule", "--kubernetes-version", "1.36.2", "--report", "html=page.html"),
+        ("explain", "--together", "--moves", "1"),
+    ],
+    ids=["moves-inferred", "page", "moves"],
+)
+def test_copies_end_in_no_defect(options: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    bare = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}}
+    template = {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaimTemplate",
+        "metadata": {"name": "t", "namespace": "default"},
+        "spec": {"spec": {"devices": {"requests": [{}]}}},
+    }
+    entry = {"name": "x", "resourceClaimTemplateName": "t"}
+    copies = [pod("a", "U"), pod("a-17", "U", resourceClaims=[entry])]
+    Path("input.json").write_text(json.dumps([bare, template, *copies]))
+    command, *rest = options
+    ran = in_process(command, "input.json", *rest)
+    assert ran.status in (0, 1), ran.err
+    assert "uid-repeated" in ran.err
