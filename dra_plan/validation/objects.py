@@ -96,10 +96,12 @@ def _problems(subject: Subject, target: Target, config: RuntimeConfig | None) ->
 
 
 def version(subject: Subject, target: Target, config: RuntimeConfig | None) -> Iterator[Problem]:
-    """Whether the object's version is served, and for how long."""
-    kind = subject.kind
+    """Whether the object's version is served, and for how long; the server that gave the object a uid serves it."""
+    kind, obj = subject.kind, subject.obj
     if kind is None or not served.is_versioned(kind):
         return
+    if obj is not None and obj.metadata.is_stored:  # type: ignore[attr-defined]
+        config = None
     versions, here = served.served(kind, target, config), f"{kind.group}/{subject.version}"
     newest = f"apiVersion: {kind.group}/{versions[0]}" if versions else ""
     if subject.version not in versions:

@@ -194,6 +194,12 @@ def test_the_command_refuses_versions_that_are_not_served() -> None:
     assert (ran.status, ran.out) == (1, "DRA011")
 
 
+def test_the_server_that_has_an_object_serves_its_version() -> None:
+    beta = claim() | {"apiVersion": "resource.k8s.io/v1beta2"}
+    stored = beta | {"metadata": {"name": "claim", "namespace": "team", "uid": "6a1f"}}
+    assert (refusals(beta), refusals(stored)) == ({"DRA011"}, set())
+
+
 def test_a_class_without_a_name_is_no_class_to_choose_from() -> None:
     nameless = {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {}, "spec": {}}
     messages = [
