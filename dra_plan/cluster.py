@@ -31,6 +31,7 @@ from dra_plan.arguments import (
     truth,
     whole_number,
 )
+from dra_plan.claimsets.identity import told_apart
 from dra_plan.documents.base import AppliedEdit
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.question import Progress
@@ -176,6 +177,7 @@ class Cluster:
 
     @classmethod
     def _of(cls, inventory: Inventory, read: Callable[[], Reading], asked: AskedRelease) -> Cluster:
+        inventory = told_apart(inventory)
         return cls(inventory, View.of(inventory, asked.target(inventory)), asked, functools.cache(read))
 
     def at(
@@ -454,7 +456,7 @@ class Cluster:
             config=config,
             extenders=given,
             then=[
-                state.inventory if isinstance(state, Cluster) else inventory_of(state, argument="then")
+                state.inventory if isinstance(state, Cluster) else told_apart(inventory_of(state, argument="then"))
                 for state in states
             ],
             requires_nodes=truth(requires_nodes, "requires_nodes"),
@@ -613,10 +615,12 @@ class Cluster:
         ignore: Names = None,
         ignore_unknown: bool = False,
         against: Cluster | None = None,
+        runtime_config: Mapping[str, bool] | None = None,
     ) -> ValidationReport:
         """What is wrong with the objects, one by one and together; `select` and `ignore` are codes of rules.
 
-        Objects that the cluster `against` has too are judged as updates of these.
+        Objects that the cluster `against` has too are judged as updates of these. `runtime_config` is that of the API
+        server, `{}` its default: which versions it serves of those that the release can; None: all.
 
         Judged is what manifests say, so files are read, and dicts looked at, when this is asked first. Raises
         UsageError for an unknown code, InputError for files that can't be read any more.
@@ -629,4 +633,11 @@ class Cluster:
         if against is not None:
             required(against, Cluster, "against", "a Cluster")
         old = against._read().subjects if against is not None else ()
-        return report(self._read(), self.target, selection, ignore_unknown=passed_over, against=old)
+        return report(
+            self._read(),
+            self.target,
+            selection,
+            ignore_unknown=passed_over,
+            against=old,
+            runtime_config=runtime_config,
+        )

@@ -139,10 +139,12 @@ def validate(
     ignore_unknown: bool = False,
     recursive: bool = False,
     against: FileOrObject | Iterable[FileOrObject] | None = None,
+    runtime_config: Mapping[str, bool] | None = None,
 ) -> ValidationReport:
     """What is wrong with objects (plain dicts) or with the manifests of paths, or both: see `Cluster.validate`.
 
-    Objects that `against`, which is given in the same way, has too are judged as updates of these.
+    Objects that `against`, which is given in the same way, has too are judged as updates of these. `runtime_config`
+    is that of the API server, `{}` its default: which versions it serves of those that the release can; None: all.
 
     Raises InputError (`ManifestErrors`, with every fault) for what can't be read as documents, UsageError for an
     unknown version, gate, quirks or code. What a document says is never an error: it becomes findings.
@@ -155,7 +157,7 @@ def validate(
     target = target_of(kubernetes_version, feature_gates, quirks)
     selection = RuleSelection(names(select, "select") or (ALL,), names(ignore, "ignore"))
     passed_over = truth(ignore_unknown, "ignore_unknown")
-    return report(reading, target, selection, ignore_unknown=passed_over, against=old)
+    return report(reading, target, selection, ignore_unknown=passed_over, against=old, runtime_config=runtime_config)
 
 
 def _reading(given: FileOrObject | Iterable[FileOrObject], argument: str, *, recursive: bool) -> Reading:

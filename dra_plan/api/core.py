@@ -231,6 +231,8 @@ class PodSpec(Object, frozen=True):
     priority: int | None = None
     priority_class_name: str = ""
     preemption_policy: str | None = None
+    restart_policy: str = ""
+    service_account_name: str = ""
     scheduler_name: str = ""
     scheduling_gates: list[PodSchedulingGate] = []
     resource_claims: list[PodResourceClaim] = []
@@ -342,9 +344,11 @@ class PriorityClass(Object, frozen=True):
 
 
 class PodDisruptionBudgetSpec(Object, frozen=True):
-    """policy/v1: pods protected from eviction."""
+    """policy/v1: pods protected from eviction; the two amounts are numbers or percentages, and exclude each other."""
 
     selector: LabelSelector | None = None
+    min_available: int | str | None = None
+    max_unavailable: int | str | None = None
 
 
 class PodDisruptionBudgetStatus(Object, frozen=True):

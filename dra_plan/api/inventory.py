@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from .base import FieldPath
 from .clusterinfo import ClusterInfo
 from .core import Namespace, Node, Pod, PodDisruptionBudget, PriorityClass, Service
 from .notice import Notice, Origin
@@ -25,14 +27,27 @@ ObjectKey = tuple[str, str, str]
 """(kind, namespace, name)."""
 
 
+class AsWritten(NamedTuple):
+    """How an object was written where that is not as planning reads it.
+
+    `version` is its API version, "" for the usual one; `unknown` are fields that the version does not have and that
+    were dropped; `has_source` says that a pod names its claims in `source`, as before Kubernetes 1.31.
+    """
+
+    version: str = ""
+    unknown: tuple[FieldPath, ...] = ()
+    has_source: bool = False
+
+
 @dataclass(slots=True)
 class Inventory:
     """All objects of the input, converted to v1 and defaulted as the API server does.
 
     `cluster_info` is what a snapshot says of its cluster, the last one of several. `origins` knows where each object
-    was read, `overridden` of those that a later source replaced (the earlier place, the later one), `skipped` counts
-    objects of kinds that planning does not use, `notices` holds the warnings of loading (dropped fields, deprecated
-    versions).
+    was read, `as_written` how, if not in the usual form, `overridden` of those that a later source replaced (the
+    earlier place, the later one), `template_makers` whose controllers make claim templates, by namespace and name of
+    the template, `skipped` counts objects of kinds that planning does not use, `notices` holds the
+    warnings of loading (dropped fields, deprecated versions).
     """
 
     nodes: list[Node] = field(default_factory=list)
@@ -57,7 +72,9 @@ class Inventory:
     storage_capacities: list[CSIStorageCapacity] = field(default_factory=list)
     volume_attachments: list[VolumeAttachment] = field(default_factory=list)
     origins: dict[ObjectKey, Origin] = field(default_factory=dict)
+    as_written: dict[ObjectKey, AsWritten] = field(default_factory=dict)
     cluster_info: ClusterInfo | None = None
     overridden: dict[ObjectKey, tuple[Origin, Origin]] = field(default_factory=dict)
+    template_makers: dict[tuple[str, str], ObjectKey] = field(default_factory=dict)
     skipped: Counter[str] = field(default_factory=Counter)
     notices: list[Notice] = field(default_factory=list)

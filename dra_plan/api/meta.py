@@ -30,6 +30,11 @@ class ObjectMeta(Object, frozen=True):
     finalizers: list[str] | None = None
 
     @property
+    def is_stored(self) -> bool:
+        """Whether a cluster has the object: only its API server gives uids and times."""
+        return bool(self.uid or self.creation_timestamp)
+
+    @property
     def controller(self) -> OwnerReference | None:
         """The managing owner, or None."""
         return next((owner for owner in self.owner_references or () if owner.controller), None)

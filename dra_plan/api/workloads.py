@@ -20,6 +20,9 @@ class JobSpec(Object, frozen=True):
 
     parallelism: int | None = None
     completions: int | None = None
+    completion_mode: str | None = None
+    selector: LabelSelector | None = None
+    manual_selector: bool | None = None
     template: PodTemplateSpec = PodTemplateSpec()
     suspend: bool = False
 

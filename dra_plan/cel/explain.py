@@ -58,11 +58,8 @@ def explain(checked: Checked, device: Value, *, exact_quantities: bool) -> Evalu
     seen: dict[int, Value] = {}
     evaluator = Evaluator(checked, exact_quantities=exact_quantities, observer=seen.__setitem__)
     begin_work()
-    try:
-        value, _cost = evaluator.evaluate(device)
-        seen.setdefault(checked.root.id, value)
-    except (EvaluationError, Fatal) as error:
-        seen.setdefault(checked.root.id, EvaluationError(str(error)))
+    value, _cost = evaluator.outcome(device)
+    seen.setdefault(checked.root.id, EvaluationError(str(value)) if isinstance(value, Fatal) else value)
     return _explained(checked.root, seen, 0)
 
 

@@ -30,6 +30,7 @@ from dra_plan.cel.values import (
     Value,
     cost_exceeded,
     equal,
+    kept,
     map_key,
     no_such_overload,
 )
@@ -328,7 +329,7 @@ def _function_call(
             try:
                 result = invoke(arguments)
             except EvaluationError as fault:
-                result = fault
+                result = kept(fault)
         run.charge(cost(arguments, result))
         return result
 
@@ -357,7 +358,7 @@ def _caught(compute: Callable[[], Value]) -> Value:
     try:
         return compute()
     except EvaluationError as fault:
-        return fault
+        return kept(fault)
 
 
 def _unwrapped(value: Value, what: str) -> Value:
@@ -417,9 +418,12 @@ class Evaluator:
     def evaluate(self, device: Value) -> tuple[Value, int]:
         """The value and the cost for the value of the variable `device`. Raises EvaluationError and Fatal."""
         value, cost = self.outcome(device)
-        if isinstance(value, EvaluationError | Fatal):
-            raise value
-        return value, cost
+        try:
+            if isinstance(value, EvaluationError | Fatal):
+                raise value
+            return value, cost
+        finally:
+            del value  # an error that knows this frame must not be known by it: see `kept`
 
     def outcome(self, device: Value) -> tuple[Value | EvaluationError | Fatal, int]:
         """As `evaluate`, with an error in place of the value, and what was spent until then."""
@@ -427,4 +431,4 @@ class Evaluator:
         try:
             return self._root(run), run.cost
         except (EvaluationError, Fatal) as error:
-            return error, run.cost
+            return kept(error), run.cost

@@ -177,7 +177,7 @@ class Selector:
         try:
             value, cost = with_room(account)
             if isinstance(value, EvaluationError | Fatal):
-                raise value
+                return FailedEvaluation(str(value), cost)
             return Evaluation(_as_bool(value), cost)
         except (EvaluationError, Fatal, CelRuntimeError) as error:
             return FailedEvaluation(str(error), cost, isinstance(error, EvaluationError) and error.missing_key)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 
@@ -45,6 +45,18 @@ class Fatal(Exception):  # noqa: N818 - nothing of the language catches it
 def unsigned_overflow() -> EvaluationError:
     """The error of a number that no uint64 holds."""
     return EvaluationError("unsigned integer overflow")
+
+
+_Error = TypeVar("_Error", bound=Exception)
+
+
+def kept(error: _Error) -> _Error:
+    """The error without its traceback, to be kept as a value.
+
+    A traceback has all frames, and these the values of the evaluation, lists of a million entries among them; with the
+    error in one of these frames they would stay until garbage is looked for, and while planning it is not.
+    """
+    return error.with_traceback(None)
 
 
 def no_such_overload() -> EvaluationError:

@@ -113,7 +113,7 @@ class _Builder:
             found = [self._claim(pod, entry, made) for entry in pod.spec.resource_claims]
         except PodClaimError as error:
             if error.missing is not None and error.missing[0] == "ResourceClaimTemplate":
-                self.notices.append(notices.missing_template(owner, error.missing, origin))
+                self.notices.append(notices.missing_template(owner, error.missing, self._index))
             yield ClaimSet(owner=owner, pods=(pod,), error=error, origin=origin)
         else:
             yield _set_of(owner, pod, [claim for claim in found if claim is not None], origin)

@@ -15,7 +15,7 @@ from dra_plan.api.workloads import AnyWorkload, CustomWorkload, pod_template
 
 from .absentpods import AbsentPods
 from .generated import GeneratedClaims
-from .ownership import DEPLOYMENT, Controllers, Dependents, deployment_of
+from .ownership import DEPLOYMENT, MOST_OWNERS, Controllers, Dependents, deployment_of
 from .sets import Owner
 
 POD = "Pod"
@@ -130,12 +130,15 @@ class Index:
 
     def pods_of(self, workload: AnyWorkload) -> list[Pod]:
         """The pods of the input that belong to the workload, directly or through a workload that it owns."""
-        found = list(self.dependent_pods.of(workload))
-        for owned in self.dependent_workloads.of(workload):
-            found += self.pods_of(owned)
+        return list(self._pods_below(workload, MOST_OWNERS))
+
+    def _pods_below(self, workload: AnyWorkload, deepest: int) -> Iterator[Pod]:
+        yield from self.dependent_pods.of(workload)
+        if deepest:
+            for owned in self.dependent_workloads.of(workload):
+                yield from self._pods_below(owned, deepest - 1)
         if workload.kind == DEPLOYMENT:
-            found += self._of_unseen_replica_sets.get((workload.metadata.namespace, workload.metadata.name), ())
-        return found
+            yield from self._of_unseen_replica_sets.get((workload.metadata.namespace, workload.metadata.name), ())
 
     @cached_property
     def dependent_workloads(self) -> Dependents[AnyWorkload]:

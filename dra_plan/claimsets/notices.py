@@ -24,10 +24,17 @@ def of_pod_spec(spec: PodSpec, owner: Owner, origin: Origin | None, index: Index
         yield Notice("extended-resources-not-evaluated", message, str(owner), source)
 
 
-def missing_template(owner: Owner, template: ObjectKey, origin: Origin | None) -> Notice:
+def missing_template(owner: Owner, template: ObjectKey, index: Index) -> Notice:
     """The reason behind `ResourceClaim not created yet`."""
     _, namespace, name = template
     message = f"ResourceClaimTemplate {namespace}/{name} is not in the input, so no claim can be made from it"
+    maker = index.inventory.template_makers.get((namespace, name))
+    if maker is not None:
+        message += (
+            f"; the controller of {maker[0]} {maker[1]}/{maker[2]} makes it in the cluster: add the output of"
+            " `kubectl get resourceclaimtemplates -A -o yaml`"
+        )
+    origin = index.inventory.origins.get(owner)
     return Notice("missing-template", message, str(owner), str(origin) if origin else "")
 
 
@@ -40,7 +47,7 @@ def missing_templates(asked: Iterable[tuple[Owner, Pod]], index: Index) -> Itera
                 continue
             if index.generated_claims.of(pod, entry.name) is None:
                 template = ("ResourceClaimTemplate", pod.metadata.namespace, name)
-                yield missing_template(owner, template, index.inventory.origins.get(owner))
+                yield missing_template(owner, template, index)
                 break
 
 

@@ -27,6 +27,8 @@ class Kinded(Protocol):
 T = TypeVar("T", bound=Kinded)
 
 DEPLOYMENT = "Deployment"
+MOST_OWNERS = 32
+"""How far up controllers are followed: a Pod has a ReplicaSet and a Deployment, and custom kinds add a few."""
 
 
 def refers_to(reference: OwnerReference, controller: Kinded) -> bool:
@@ -82,14 +84,23 @@ class Controllers(Generic[T]):
                 self._by_uid.setdefault((metadata.namespace, metadata.uid), obj)
 
     def of(self, metadata: ObjectMeta) -> T | None:
-        """The object that controls the one with this metadata, or None."""
+        """The object that controls the one with this metadata, or None; a uid of another kind's object is nobody's."""
         reference = metadata.controller
         if reference is None:
             return None
         found = self._by_uid.get((metadata.namespace, reference.uid)) if reference.uid else None
-        if found is None:
+        if found is None or found.kind != reference.kind:
             found = self._by_name.get((metadata.namespace, reference.kind, reference.name))
         return found if found is not None and refers_to(reference, found) else None
+
+    def above(self, metadata: ObjectMeta) -> Iterator[T]:
+        """What controls the object with this metadata, what controls that, and so on; at most `MOST_OWNERS`."""
+        found = self.of(metadata)
+        for _ in range(MOST_OWNERS):
+            if found is None:
+                return
+            yield found
+            found = self.of(found.metadata)
 
 
 class Dependents(Generic[T]):
@@ -108,8 +119,10 @@ class Dependents(Generic[T]):
     def of(self, controller: Kinded) -> Iterator[T]:
         """The objects that it controls: by uid first, then those known by name, each in the order given."""
         metadata = controller.metadata
-        if metadata.uid:
-            yield from self._by_uid.get((metadata.namespace, metadata.uid), ())
+        for obj in self._by_uid.get((metadata.namespace, metadata.uid), ()) if metadata.uid else ():
+            reference = obj.metadata.controller
+            if reference is not None and reference.kind == controller.kind:
+                yield obj
         for obj in self._by_name.get((metadata.namespace, controller.kind, metadata.name), ()):
             reference = obj.metadata.controller
             if reference is not None and not (reference.uid and metadata.uid):

@@ -98,11 +98,12 @@ _MOST_OVERRIDDEN = 5
 
 def _report_overridden(inventory: Inventory) -> None:
     from dra_plan.cli.printing import print_note
+    from dra_plan.manifests.places import label
 
-    told = list(inventory.overridden.items())
+    warned = {notice.object for notice in inventory.notices if notice.code == "object-overridden"}
+    told = [(key, places) for key, places in inventory.overridden.items() if label(*key) not in warned]
     for (kind, namespace, name), (first, later) in told[:_MOST_OVERRIDDEN]:
-        label = f"{kind} {namespace}/{name}" if namespace else f"{kind} {name}"
-        print_note(f"note: {label} of {later} is taken, instead of the one in {first}")
+        print_note(f"note: {label(kind, namespace, name)} of {later} is taken, instead of the one in {first}")
     if len(told) > _MOST_OVERRIDDEN:
         more = len(told) - _MOST_OVERRIDDEN
         print_note(f"note: {more} more {'object is' if more == 1 else 'objects are'} taken from a later source")

@@ -12,6 +12,8 @@ from dra_plan.near import nearest
 from dra_plan.validation.rule import Severity
 
 OWN, PROJECT = ".dra-plan.toml", "pyproject.toml"
+MOST_BYTES = 1_000_000
+"""How long a file with settings may be; a pyproject.toml is a few kilobytes."""
 _KEYS = ("select", "ignore", "per-file-ignores", "ignore-unknown", "fail-on")
 
 
@@ -47,10 +49,10 @@ def read(path: Path) -> Settings | None:
     import tomllib
 
     try:
-        table: Any = tomllib.loads(path.read_text(encoding="utf-8"))
+        table: Any = tomllib.loads(_text(path))
     except OSError as failure:
         raise UsageError(f"{path}: {(failure.strerror or str(failure)).lower()}") from failure
-    except (tomllib.TOMLDecodeError, UnicodeError, RecursionError) as failure:
+    except (ValueError, RecursionError) as failure:  # of syntax, of characters, of numbers beyond reading
         raise UsageError(f"{path}: {failure}") from failure
     if path.name == PROJECT:
         tools = table.get("tool", {})
@@ -58,6 +60,14 @@ def read(path: Path) -> Settings | None:
         if table is None:
             return None
     return _understood(str(path), table)
+
+
+def _text(path: Path) -> str:
+    with path.open("rb") as file:
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise UsageError(f"{path}: settings of more than {MOST_BYTES:,} bytes")
+    return data.decode()
 
 
 def _understood(path: str, table: Any) -> Settings:

@@ -72,6 +72,14 @@ def validate(
         bool,
         typer.Option("--diff", help="Print what --fix would write, as a unified diff; exit with 1 if there is any."),
     ] = False,
+    runtime_config: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--runtime-config",
+            metavar="GROUP/VERSION=true,...",
+            help="API versions that the API server serves beside the stable ones, as its own option has them.",
+        ),
+    ] = None,
     kubernetes_version: options.KubernetesVersion = None,
     feature_gates: options.FeatureGates = None,
     quirks: options.Quirks = "upstream",
@@ -113,6 +121,7 @@ def validate(
         from dra_plan.planner import validation
         from dra_plan.validation.reading import read
         from dra_plan.validation.rule import Severity
+        from dra_plan.validation.served import parse as parse_served
 
         found = _settings(config)
         threshold = found.fail_on or Severity.ERROR
@@ -130,14 +139,19 @@ def validate(
         target = releases.target(kubernetes_version or releases.NEWEST, gates, quirks)
         selection = _selection(found, select, ignore)
         passed_over = bool(found.ignore_unknown) if ignore_unknown is None else ignore_unknown
+        serves = parse_served(runtime_config)
         old = read(against, recursive=recursive).subjects if against else ()
         if fix or diff:
-            done = validation.fix(reading, target, selection, ignore_unknown=passed_over, against=old)
+            done = validation.fix(
+                reading, target, selection, ignore_unknown=passed_over, against=old, runtime_config=serves
+            )
             if diff:
                 return fixing.show(done, reports)
             judged = fixing.write(done)
         else:
-            judged = validation.report(reading, target, selection, ignore_unknown=passed_over, against=old)
+            judged = validation.report(
+                reading, target, selection, ignore_unknown=passed_over, against=old, runtime_config=serves
+            )
         document = judged.document
         reports.tell(lambda: content(document, fail_on=str(threshold), anchor=reports.anchor), page_of(None, judged))
         print_document(document, form)

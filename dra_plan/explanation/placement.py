@@ -18,9 +18,18 @@ from dra_plan.api.core import Node
 from dra_plan.api.resource import DeviceClass, ResourceClaim, ResourceSlice
 from dra_plan.releases import Quirk
 
+FEW_REQUESTS = 16
+"""With fewer requests than this a search step takes about as long as any other."""
+LOOKS_PER_STEP = 2_000
+"""Pairs of a request and a device that a search looks at in the time of a usual step, when it has many of both."""
+
 
 class Budget:
-    """Search steps that may still be spent. Counted in steps, so that answers do not depend on the machine."""
+    """Search steps that may still be spent. Counted in steps, so that answers do not depend on the machine.
+
+    A step of a search with hundreds of requests and devices takes a hundred times as long as a usual one, and counts as
+    often (`Placement.step_weight`), so that a budget is about the same time for all.
+    """
 
     __slots__ = ("each", "left")
 
@@ -51,10 +60,11 @@ class Placement:
 
     def ask(self, budget: Budget | None = None, probe: Probe | None = None) -> NodeOutcome:
         """The allocator's answer. With a budget, its steps are paid from it and it may end as Undecided sooner."""
-        steps = self.max_steps if budget is None else max(1, min(self.max_steps, budget.each, budget.left))
+        weight = 1 if budget is None else self.step_weight
+        steps = self.max_steps if budget is None else max(1, min(self.max_steps, budget.each, budget.left // weight))
         answer = Allocator(self.claims, self.view, max_steps=steps, deadline=self.deadline).allocate(self.node, probe)
         if budget is not None:
-            budget.left -= answer.steps + 1
+            budget.left -= (answer.steps + 1) * weight
         return answer
 
     def fits(self, budget: Budget) -> bool | None:
@@ -74,6 +84,15 @@ class Placement:
     def wants(self) -> list[Want]:
         """All requests and alternatives of the claims."""
         return [want for ready in self.requests for wants in ready.requests for want in wants]
+
+    @cached_property
+    def step_weight(self) -> int:
+        """As how many usual steps one of a search for these claims on this node counts."""
+        requests = sum(len(wants) for ready in self.requests for wants in ready.requests)
+        if requests < FEW_REQUESTS:
+            return 1
+        devices = sum(len(slice_.spec.devices) for slice_ in self.slices())
+        return max(1, requests * devices // LOOKS_PER_STEP)
 
     @cached_property
     def gathered(self) -> tuple[list[Pool], list[Pool]]:

@@ -8,12 +8,12 @@ from msgspec.structs import replace
 from dra_plan.api import clusterinfo
 from dra_plan.api.base import Object
 from dra_plan.api.clusterinfo import ClusterInfo
-from dra_plan.api.inventory import Inventory, ObjectKey
+from dra_plan.api.inventory import AsWritten, Inventory, ObjectKey
 from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.notice import Origin
 from dra_plan.api.workloads import CustomWorkload
 
-from . import defaults, kinds, podtemplates, unlisted
+from . import defaults, kinds, podtemplates, templatemakers, unlisted
 from .diagnose import expected
 from .faults import ManifestErrors, given_twice
 from .json_objects import JsonObject, JsonObjects
@@ -21,7 +21,7 @@ from .json_reader import Envelope, JsonError
 from .kinds import Kind
 from .objects import NOT_DECODED, decode, has_unset_claims, label_of_value
 from .opaque import TOO_DEEP, is_too_deep
-from .overriding import merged
+from .overriding import contradict, merged, notices
 from .places import NO_HEADER, Header, Item, Place, label, label_of
 from .quantities import are_readable
 from .report import Report
@@ -48,6 +48,10 @@ class Collector:
         self._parts = SharedParts()
         self._positions: dict[ObjectKey, int] = {}
         """Where in its list each object stands, if it may be overridden."""
+        self._contradicted: dict[ObjectKey, tuple[Origin, Origin]] = {}
+        """Of the objects that were overridden those of which nothing says that the later one is meant."""
+        self._snapshots: set[str] = set()
+        """The sources that say themselves that they are a cluster: whatever comes later is put over it."""
         self._custom: dict[ObjectKey, tuple[Place, list[CustomWorkload]]] = {}
         """What objects of unknown kinds want, by KIND.GROUP, namespace and name."""
         self._place, self._origin = Place("", 0), Origin("")
@@ -63,6 +67,8 @@ class Collector:
         if self.report.faults:
             raise ManifestErrors(self.report.faults)
         self._inventory.notices.extend(self.report.notices())
+        unsettled = {k: places for k, places in self._contradicted.items() if places[0].source not in self._snapshots}
+        self._inventory.notices.extend(notices(unsettled))
         if self._inventory.cluster_info is not None:
             self._inventory.notices.extend(unlisted.notices(self._inventory.cluster_info))
         self._inventory.workloads += [workload for _, parts in self._custom.values() for workload in parts]
@@ -121,6 +127,7 @@ class Collector:
                 self.report.fault(item.place, message, label=shown, path=("kind",), hint=hint)
                 return None
             name = f"{header.kind}.{group}" if group else header.kind
+            self._note_maker(item)
             if not self._add_custom(item, name):
                 self._inventory.skipped[name] += 1
             return None
@@ -134,6 +141,7 @@ class Collector:
     def _read_cluster_info(self, item: Item) -> None:
         try:
             self._inventory.cluster_info = msgspec.convert(item.value, ClusterInfo)
+            self._snapshots.add(item.place.source)
         except NOT_DECODED as error:
             self.report.fault(item.place, f"can't be decoded: {error}", label=clusterinfo.KIND)
 
@@ -164,6 +172,8 @@ class Collector:
             self._place, self._origin = place, place.origin
         key = (kind.name, settled.namespace, settled.name)
         held, origins = getattr(self._inventory, kind.holder), self._inventory.origins
+        if self.report.as_written or version != "v1":
+            self._note_form(key, version)
         if self._strict:
             if (not settled.name or key in origins) and not self._accepts(key, place):
                 return
@@ -174,14 +184,36 @@ class Collector:
         origins.setdefault(key, self._origin)
         held.append(obj)
 
+    def _note_form(self, key: ObjectKey, version: str) -> None:
+        """Keeps how an object was written, if that is another form than planning reads."""
+        form = self.report.as_written.pop(label(*key), AsWritten())
+        if version != "v1":
+            form = form._replace(version=version)
+        if form != AsWritten():
+            self._inventory.as_written[key] = form
+        else:
+            self._inventory.as_written.pop(key, None)
+
     def _override(self, key: ObjectKey, held: list[Object], obj: Object, place: Place) -> None:
         """Puts the object in the place of an earlier source's."""
         position = self._positions[key]
         new, origins = merged(held[position], obj), self._inventory.origins
         if new != held[position]:
+            if contradict(held[position], obj):
+                self._contradicted[key] = (origins[key], place.origin)
             held[position] = new
             self._inventory.overridden[key] = (origins[key], place.origin)
             origins[key] = place.origin
+
+    def _note_maker(self, item: Item) -> None:
+        """Keeps what object a claim template will come from."""
+        made = templatemakers.made_template(*item.header, item.value)
+        metadata = item.value.get("metadata")
+        if made and isinstance(metadata, dict):
+            space, name = metadata.get("namespace"), metadata.get("name")
+            namespace = space if isinstance(space, str) and space else self._namespace
+            maker = (item.header.kind, namespace, name if isinstance(name, str) else "")
+            self._inventory.template_makers.setdefault((namespace, made), maker)
 
     def _add_custom(self, item: Item, name: str) -> bool:
         """Takes an object of an unknown kind if it has pod templates; whether it has any that can be planned."""
@@ -206,6 +238,8 @@ class Collector:
         elif known and place.source == item.place.source:
             self.report.fault(item.place, given_twice(place.origin), label=shown)
         elif known and known != parts:
+            if contradict(known[0], parts[0]):
+                self._contradicted[key] = (place.origin, item.place.origin)
             self._inventory.overridden[key] = (place.origin, item.place.origin)
         origins.setdefault(key, item.place.origin)
         self._custom[name, *key[1:]] = (item.place, parts)

@@ -2,17 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
 from dra_plan.api.base import Object
 from dra_plan.api.core import Pod
+from dra_plan.api.inventory import ObjectKey
+from dra_plan.api.notice import Notice, Origin
+
+from .places import label
+
+_MOST_NAMED = 5
+"""How many objects that two sources have are named one by one."""
 
 _Known = TypeVar("_Known", bound=Object)
 
 _OF_THE_SERVER = ("uid", "creation_timestamp", "deletion_timestamp", "owner_references")
 """Metadata that manifests leave to the cluster."""
+
+
+def contradict(earlier: Object, later: Object) -> bool:
+    """Whether nothing says which of two different objects is meant: not so if a manifest is put over a cluster's."""
+    old: Any = earlier
+    new: Any = later
+    return not (old.metadata.is_stored and not new.metadata.is_stored)
+
+
+def notices(contradicted: Mapping[ObjectKey, tuple[Origin, Origin]]) -> Iterator[Notice]:
+    """A warning for each object that sources have with different content, the many in one."""
+    code = "object-overridden"
+    for key, (first, later) in list(contradicted.items())[:_MOST_NAMED]:
+        text = f"different content in two sources; that of {later} counts, not that of {first}"
+        yield Notice(code, text, label(*key), str(later))
+    more = len(contradicted) - _MOST_NAMED
+    if more > 0:
+        yield Notice(
+            code, f"{more} more {'object has' if more == 1 else 'objects have'} different content in two sources"
+        )
 
 
 def merged(earlier: _Known, later: _Known) -> _Known:

@@ -1,6 +1,7 @@
 """Pod templates in objects of kinds that planning does not know (JobSet, MPIJob, RayCluster), found by their shape.
 
-A pod template is a map whose `spec` has a list of `containers`. How many pods are made of it is told by fields that
+A pod template is a map whose `spec` has a list of `containers`, or such a spec under a name that ends in `podSpec`, as
+in a PodCliqueSet. How many pods are made of it is told by fields that
 say so plainly wherever they occur on the way to it; what else a kind's controller does is not known here.
 """
 
@@ -23,6 +24,7 @@ _DEEPEST = 12
 """Steps below `spec` at which a pod template is looked for."""
 _TIMES = ("replicas", "numOfHosts")
 """Fields that say how many there are of what the map describes: of most kinds, and of the hosts of Ray's groups."""
+_POD_SPEC = "podspec"
 _SHADOWS = ("kueue.x-k8s.io/",)
 """API groups whose objects repeat the pod templates of others."""
 _OVER = ("Complete", "Completed", "Succeeded", "Failed")
@@ -79,14 +81,18 @@ def _below(value: dict[str, Any], path: FieldPath, count: int) -> Iterator[Found
     if len(path) > _DEEPEST:
         return
     count *= _number(value)
+    groups = _groups_of_cliques(value)
     for key, inner in value.items():
         below = count * _group_size(key, value)
-        if isinstance(inner, dict):
+        if isinstance(inner, dict) and str(key).lower().endswith(_POD_SPEC) and _is_pod_spec(inner):
+            yield FoundTemplate((*path, key), {"spec": inner}, below)
+        elif isinstance(inner, dict):
             yield from _below(inner, (*path, key), below)
         elif isinstance(inner, list):
             for index, item in enumerate(inner):
                 if isinstance(item, dict):
-                    yield from _below(item, (*path, key, index), below)
+                    times = groups.get(str(item.get("name")), 1) if key == "cliques" else 1
+                    yield from _below(item, (*path, key, index), below * times)
 
 
 def _is_pod_spec(spec: Mapping[str, Any]) -> bool:
@@ -119,10 +125,22 @@ def _group_size(key: str, value: Mapping[str, Any]) -> int:
     return max(0, _count(value["size"]) - ("leaderTemplate" in value))
 
 
+def _groups_of_cliques(value: Mapping[str, Any]) -> dict[str, int]:
+    """How many times the cliques of a PodCliqueSet are wanted that stand in scaling groups, by name."""
+    groups = value.get("podCliqueScalingGroups")
+    found: dict[str, int] = {}
+    for group in groups if isinstance(groups, list) else ():
+        names = group.get("cliqueNames") if isinstance(group, dict) else None
+        for name in names if isinstance(names, list) else ():
+            if isinstance(name, str):
+                found[name] = found.get(name, 1) * _count(group.get("replicas"))
+    return found
+
+
 def _part(path: FieldPath) -> str:
     """The way to the template, without what all ways have in common."""
     steps = list(path[1:])
-    while len(steps) > 1 and steps[-1] in ("template", "spec"):
+    while len(steps) > 1 and steps[-1] in ("template", "spec", "podSpec"):
         steps.pop()
     return render(tuple(steps))
 

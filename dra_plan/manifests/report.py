@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dra_plan.api.inventory import AsWritten
 from dra_plan.api.notice import Notice, Origin
 
 from .convert import BASIC_DEVICES
@@ -25,6 +26,8 @@ class Report:
         self._not_planned: list[Notice] = []
         self._whole_lists: set[str] = set()
         self._pages: dict[str, tuple[int, Origin]] = {}
+        self.as_written: dict[str, AsWritten] = {}
+        """By label, what objects have that their version does not have."""
         self._unknown: dict[tuple[str, str, tuple[str, ...]], list[tuple[str, Origin]]] = {}
 
     def fault(
@@ -43,6 +46,7 @@ class Report:
     def lifted_source(self, label: str, origin: Origin) -> None:
         """A pod had the claim references of releases before 1.31."""
         self._lifted.append((label, origin))
+        self.as_written[label] = self.as_written.get(label, AsWritten())._replace(has_source=True)
 
     def unknown_fields(self, kind: Kind, version: str, paths: list[FieldPath], label: str, place: Place) -> None:
         """An object had fields that its version does not have."""
@@ -50,6 +54,7 @@ class Report:
         patterns = tuple(dict.fromkeys(pattern(path) for path in paths))
         key = (f"{kind.group}/{version}", kind.name, patterns)
         self._unknown.setdefault(key, []).append((label, origin))
+        self.as_written[label] = self.as_written.get(label, AsWritten())._replace(unknown=tuple(paths))
 
     def not_planned(self, label: str, path: FieldPath, why: str, origin: Origin) -> None:
         """An object of an unknown kind has a pod template that can't be read."""

@@ -39,9 +39,10 @@ class OwnPods:
     def _top(self, pod: Pod) -> AnyWorkload | None:
         """The workload that the pod belongs to and that nothing of the input controls."""
         found: AnyWorkload | None = None
-        above = self._index.owners.of(pod.metadata)
-        while above is not None and not isinstance(above, Pod):
-            found, above = above, self._index.owners.of(above.metadata)
+        for above in self._index.owners.above(pod.metadata):
+            if isinstance(above, Pod):
+                break
+            found = above
         return found
 
     def claims(self, owners: Iterable[CopiedOwner]) -> frozenset[str]:

@@ -80,14 +80,12 @@ class PodChoice:
 
     def __call__(self, pod: Pod) -> bool:
         """Whether the pod, or a workload that controls it, was named."""
-        found: Pod | AnyWorkload | None = pod
-        while found is not None:
-            metadata = found.metadata
-            names = ((found.kind, metadata.name), (DEPLOYMENT, deployment_of(metadata)))
-            if any((kind, metadata.namespace, name) in self._named for kind, name in names):
-                return True
-            found = self._index.owners.of(metadata)
-        return False
+        return any(map(self._is_named, (pod, *self._index.owners.above(pod.metadata))))
+
+    def _is_named(self, obj: Pod | AnyWorkload) -> bool:
+        metadata = obj.metadata
+        names = ((obj.kind, metadata.name), (DEPLOYMENT, deployment_of(metadata)))
+        return any((kind, metadata.namespace, name) in self._named for kind, name in names)
 
     def has_claim(self, namespace: str, name: str) -> bool:
         """Whether this claim was named."""

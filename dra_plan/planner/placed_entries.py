@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dra_plan.api.core import Pod
+from dra_plan.api.workloads import AnyWorkload
 from dra_plan.claimsets.index import Index
 from dra_plan.claimsets.ownership import DEPLOYMENT, deployment_of
 from dra_plan.documents.base import claim_allocation
@@ -32,13 +33,14 @@ def entry(placed: PlacedPod, index: Index) -> PlacedPodEntry:
 
 def maker(pod: Pod, index: Index) -> PodMaker | None:
     """The workload whose template the pod is made from: what controls it, directly or through others; None if bare."""
-    made_by, metadata = None, pod.metadata
-    while metadata.controller is not None:
-        reference, controller = metadata.controller, index.owners.of(metadata)
-        if controller is None:
-            deployment = deployment_of(metadata)
-            kind, name = (DEPLOYMENT, deployment) if deployment else (reference.kind, reference.name)
-            return PodMaker(api_version=reference.api_version, kind=kind, name=name)
-        metadata = controller.metadata
-        made_by = PodMaker(api_version=controller.api_version, kind=controller.kind, name=metadata.name)
-    return made_by
+    top: Pod | AnyWorkload = pod
+    for controller in index.owners.above(pod.metadata):
+        top = controller
+    reference = top.metadata.controller
+    if reference is not None and index.owners.of(top.metadata) is None:
+        deployment = deployment_of(top.metadata)
+        kind, name = (DEPLOYMENT, deployment) if deployment else (reference.kind, reference.name)
+        return PodMaker(api_version=reference.api_version, kind=kind, name=name)
+    if top is pod:
+        return None
+    return PodMaker(api_version=top.api_version, kind=top.kind, name=top.metadata.name)

@@ -21,6 +21,7 @@ from dra_plan.validation.reading import Reading
 from dra_plan.validation.rule import Severity
 from dra_plan.validation.run import Judgement, judge
 from dra_plan.validation.selection import RuleSelection
+from dra_plan.validation.served import RuntimeConfig
 from dra_plan.validation.subject import Subject
 
 
@@ -120,9 +121,15 @@ def report(
     *,
     ignore_unknown: bool = False,
     against: Sequence[Subject] = (),
+    runtime_config: RuntimeConfig | None = None,
 ) -> ValidationReport:
-    """The judgement of what was read; objects that `against` has too are updates of these."""
-    judged = judge(reading, target, selection, ignore_unknown=ignore_unknown, against=against)
+    """The judgement of what was read; objects that `against` has too are updates of these.
+
+    `runtime_config` is that of the API server: what it serves of what the release can; None: all of it.
+    """
+    judged = judge(
+        reading, target, selection, ignore_unknown=ignore_unknown, against=against, runtime_config=runtime_config
+    )
     return ValidationReport(target, judged)
 
 
@@ -146,11 +153,14 @@ def fix(
     *,
     ignore_unknown: bool = False,
     against: Sequence[Subject] = (),
+    runtime_config: RuntimeConfig | None = None,
 ) -> FixedManifests:
     """All that is certain of what counts, fixed; nothing is written."""
 
     def judged(read: Reading) -> Judgement:
-        return judge(read, target, selection, ignore_unknown=ignore_unknown, against=against)
+        return judge(
+            read, target, selection, ignore_unknown=ignore_unknown, against=against, runtime_config=runtime_config
+        )
 
     done = fixed(reading.sources, judged, target)
     before = ValidationReport(target, done.before, offers_fixes=bool(done.sources))

@@ -42,7 +42,6 @@ _RULES_135 = replace(
     resumes_scan=False,
     shared_devices_hold_counters=False,
     timeout_ends_attempt=False,
-    names_untolerated_taint=True,
     pod_groups=False,
 )
 _RULES_135_STABLE = replace(
@@ -57,6 +56,7 @@ _RULES_134 = replace(
     unknown_effects_block=True,
     tolerations_in_result=False,
     scores_devices=False,
+    names_untolerated_taint=True,
 )
 _RULES_134_STABLE = replace(_RULES_134, distinct_attribute=False, binds_to_node=False)
 

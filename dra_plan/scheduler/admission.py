@@ -72,20 +72,22 @@ class Admission:
         """How many pods may still be made for workloads."""
 
     def pods(self) -> list[Pod]:
-        """Pods of the input as the scheduler got to see them, then those of workloads.
+        """The pods of the input and those that its workloads are still to make, as the scheduler got to see them.
 
         Pods came one after the other (ARRIVAL: by creationTimestamp, those without one last, then by their place in
-        the input; by their place alone where no server wrote the times), or are listed by namespace and name when the
-        scheduler starts (NAME). Raises InputError where workloads want more than `MOST_PODS_MADE`.
+        the input; by their place alone where no server wrote the times; those of workloads come last), or are all
+        listed by namespace and name when the scheduler starts (NAME): what the random end of a name would be, nobody
+        knows. Raises InputError where workloads want more than `MOST_PODS_MADE`.
         """
         given = list(self._inventory.pods)
-        if self._order == NAME:
-            given.sort(key=_name)
-        elif times_are_a_servers(self.groups, given):
+        if self._order == ARRIVAL and times_are_a_servers(self.groups, given):
             given.sort(key=_arrival)
         self._room = MOST_PODS_MADE
         made = [pod for workload in self._inventory.workloads for pod in self._replicas(workload)]
-        return [self._admit(pod) for pod in (*given, *made)]
+        pods = [*given, *made]
+        if self._order == NAME:
+            pods.sort(key=_name)
+        return [self._admit(pod) for pod in pods]
 
     def _admit(self, pod: Pod) -> Pod:
         """The pod with a uid, its priority and its preemption policy."""

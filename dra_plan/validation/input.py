@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from dra_plan.allocator import Pool, PoolDevice, View
 from dra_plan.allocator.pools import PoolSlice
 from dra_plan.allocator.requests import ClaimRequests, Want
+from dra_plan.api.base import Object
 from dra_plan.api.core import PodSpec
 from dra_plan.api.resource import (
     DeviceClass,
@@ -26,6 +27,7 @@ from dra_plan.api.resource import (
 )
 from dra_plan.manifests.objects import pod_spec_of
 from dra_plan.manifests.paths import FieldPath
+from dra_plan.manifests.templatemakers import made_template
 from dra_plan.releases import Target
 
 from .matches import Matches
@@ -93,6 +95,7 @@ class Input:
         self._objects = [
             (subject, subject.obj) for subject in subjects if subject.obj is not None and not _hides_devices(subject)
         ]
+        self._skipped = [subject for subject in subjects if subject.kind is None]
         self._of_type: dict[type[Any], list[tuple[Subject, Any]]] = {}
         for subject, obj in self._objects:
             self._of_type.setdefault(type(obj), []).append((subject, obj))
@@ -107,6 +110,24 @@ class Input:
     def of(self, kind: type[_Object]) -> Sequence[tuple[Subject, _Object]]:
         """The objects of exactly this type with their subjects, in input order."""
         return self._of_type.get(kind, ())
+
+    def objects(self) -> Sequence[tuple[Subject, Object]]:
+        """All objects with their subjects, in input order."""
+        return self._objects
+
+    def skipped(self, api_version: str, kind: str) -> Iterator[Subject]:
+        """The objects of a kind that nothing here decodes."""
+        wanted = (api_version, kind)
+        return (one for one in self._skipped if (one.value.get("apiVersion"), one.value.get("kind")) == wanted)
+
+    def template_makers(self) -> Iterator[tuple[str, tuple[str, str]]]:
+        """Objects whose controllers make claim templates, and namespace and name of these."""
+        for subject in self._skipped:
+            value, metadata = subject.value, subject.value.get("metadata")
+            name = made_template(value.get("apiVersion"), value.get("kind"), value)
+            if name and isinstance(metadata, dict):
+                space = metadata.get("namespace")
+                yield subject.label, (space if isinstance(space, str) and space else "default", name)
 
     def pods(self) -> Iterator[tuple[Subject, FieldPath, PodSpec]]:
         """The pod specs of pods and workloads, with their paths."""

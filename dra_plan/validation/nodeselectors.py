@@ -51,10 +51,15 @@ def check(path: FieldPath, selector: NodeSelector, *, in_device: bool) -> Iterat
 def check_terms(path: FieldPath, terms: Sequence[NodeSelectorTerm]) -> Iterator[Problem]:
     """The terms of a node selector."""
     for index, term in enumerate(terms):
-        for number, requirement in enumerate(term.match_expressions):
-            yield from _expression((*path, index, "matchExpressions", number), requirement)
-        for number, requirement in enumerate(term.match_fields):
-            yield from _field((*path, index, "matchFields", number), requirement)
+        yield from check_term((*path, index), term)
+
+
+def check_term(path: FieldPath, term: NodeSelectorTerm) -> Iterator[Problem]:
+    """One term of a node selector."""
+    for number, requirement in enumerate(term.match_expressions):
+        yield from _expression((*path, "matchExpressions", number), requirement)
+    for number, requirement in enumerate(term.match_fields):
+        yield from _field((*path, "matchFields", number), requirement)
 
 
 def _expression(path: FieldPath, requirement: NodeSelectorRequirement) -> Iterator[Problem]:

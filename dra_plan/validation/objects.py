@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from msgspec import convert
 
 from dra_plan.api.base import Object
+from dra_plan.api.core import Pod
 from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.notice import Origin
 from dra_plan.api.resource import (
@@ -19,34 +20,45 @@ from dra_plan.api.resource import (
     ResourceSlice,
 )
 from dra_plan.manifests.faults import given_twice
-from dra_plan.manifests.kinds import Kind
 from dra_plan.manifests.objects import pod_spec_of
 from dra_plan.manifests.paths import FieldPath, value_at
 from dra_plan.releases import Target
 
-from . import barekeys, claims, claimstatus, classes, conditions, gates, metadata, names, pods, schema, slices, taints
+from . import (
+    barekeys,
+    claims,
+    claimstatus,
+    classes,
+    conditions,
+    gates,
+    metadata,
+    names,
+    pods,
+    podspecs,
+    resources,
+    schema,
+    served,
+    slices,
+    taints,
+    workloads,
+)
 from .rule import Problem
+from .served import RuntimeConfig
 from .subject import Subject
 
-_DRA = "resource.k8s.io"
-_SERVED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "DeviceTaintRule": {
-        "1.34": ("v1alpha3",),
-        "1.35": ("v1alpha3",),
-        "1.36": ("v1beta2", "v1alpha3"),
-        "1.37": ("v1", "v1beta2", "v1alpha3"),
-    },
-    "PodGroup": {"1.34": (), "1.35": (), "1.36": ("v1alpha2",), "1.37": ("v1beta1", "v1alpha3")},
-    "Workload": {"1.34": (), "1.35": ("v1alpha1",), "1.36": ("v1alpha2",), "1.37": ("v1beta1", "v1alpha3")},
-}
-"""Kind -> release -> the versions that it serves, the newest first; of the other kinds all releases serve the same."""
+_QUOTA = ("v1", "ResourceQuota")
 
 
-def check(subjects: Iterable[Subject], target: Target) -> Iterator[tuple[Subject, Problem]]:
-    """Everything that can be told of each object without looking at another one, and of repeated ones."""
+def check(
+    subjects: Iterable[Subject], target: Target, config: RuntimeConfig | None = None
+) -> Iterator[tuple[Subject, Problem]]:
+    """Everything that can be told of each object without looking at another one, and of repeated ones.
+
+    `config` is the API server's `--runtime-config`; None: it serves whatever the release can.
+    """
     first: dict[tuple[str, str, str], Subject] = {}
     for subject in subjects:
-        for problem in _problems(subject, target):
+        for problem in _problems(subject, target, config):
             yield subject, problem
         if subject.kind is None or not subject.name:
             continue
@@ -65,56 +77,58 @@ def _where(first: Subject, again: Subject) -> str:
     return f"line {line} of this file" if same else str(Origin(first.place.source, line))
 
 
-def _problems(subject: Subject, target: Target) -> Iterator[Problem]:
+def _problems(subject: Subject, target: Target, config: RuntimeConfig | None) -> Iterator[Problem]:
     yield from subject.problems
+    if (subject.value.get("apiVersion"), subject.value.get("kind")) == _QUOTA:
+        yield from resources.check_quota(subject.value)
     if subject.kind is None:
         return
     if subject.version in subject.kind.versions:
-        yield from _version(subject, target)
+        yield from version(subject, target, config)
     if not subject.name:
         yield schema.NO_NAME.at(("metadata", "name"), "missing")
     yield from barekeys.check(subject)
     if subject.obj is not None:
         told = {problem.path for problem in subject.problems if problem.rule is schema.MISSING_FIELD}
-        for problem in _own(subject, subject.obj, target):
+        for problem in of_typed(subject, subject.obj, target):
             # What is not there at all is empty too.
             if problem.rule is not schema.MISSING_FIELD or subject.as_written(problem.path) not in told:
                 yield problem
 
 
-def _version(subject: Subject, target: Target) -> Iterator[Problem]:
-    kind = subject.kind
-    if kind is None or (kind.group != _DRA and kind.name not in _SERVED):
+def version(subject: Subject, target: Target, config: RuntimeConfig | None) -> Iterator[Problem]:
+    """Whether the object's version is served, and for how long; the server that gave the object a uid serves it."""
+    kind, obj = subject.kind, subject.obj
+    if kind is None or not served.is_versioned(kind):
         return
-    served = _served(kind, target)
-    newest = f"{kind.group}/{served[0]}" if served else ""
-    if subject.version not in served:
-        message = f"Kubernetes {target.version} does not serve {kind.group}/{subject.version} of {kind.name}"
+    if obj is not None and obj.metadata.is_stored:  # type: ignore[attr-defined]
+        config = None
+    versions, here = served.served(kind, target, config), f"{kind.group}/{subject.version}"
+    newest = f"{kind.group}/{versions[0]}" if versions else ""
+    if subject.version not in versions:
+        could = subject.version in served.could_serve(kind, target)
+        unless = f" unless its --runtime-config switches {here} on" if could else ""
+        message = f"Kubernetes {target.version} does not serve {here} of {kind.name}{unless}"
         yield schema.wrong_version(schema.NOT_SERVED, message, newest)
-    elif kind.group == _DRA and subject.version != served[0]:
-        message = f"{_DRA}/{subject.version} is deprecated, {_DRA}/{served[0]} replaces it"
+    elif kind.group == served.DRA and subject.version != versions[0]:
+        message = f"{here} is deprecated, {kind.group}/{versions[0]} replaces it"
         yield schema.wrong_version(schema.DEPRECATED, message, newest)
-
-
-def _served(kind: Kind, target: Target) -> tuple[str, ...]:
-    """The versions that the target serves, the newest first."""
-    served = _SERVED.get(kind.name)
-    return ("v1", "v1beta2", "v1beta1") if served is None else served[target.version]
 
 
 def _metadata(subject: Subject, given: ObjectMeta) -> Iterator[Problem]:
     kind = subject.kind
-    if kind is not None and (kind.group == _DRA or kind.name == "Pod"):
+    if kind is not None and (kind.group == served.DRA or kind.name == "Pod"):
         yield from metadata.check_name(("metadata",), given, generated=kind.name != "DeviceClass")
     if kind is not None and kind.namespaced and given.namespace:
         yield from names.dns_label(("metadata", "namespace"), given.namespace, "namespace")
     yield from metadata.check(given)
-    if kind is not None and (kind.group == _DRA or kind.name == "Pod"):
+    if kind is not None and (kind.group == served.DRA or kind.name == "Pod"):
         counted = kind.name not in ("ResourceClaim", "ResourceClaimTemplate")
         yield from metadata.check_written(("metadata",), subject.value.get("metadata"), counted=counted)
 
 
-def _own(subject: Subject, given: Object, target: Target) -> Iterator[Problem]:
+def of_typed(subject: Subject, given: Object, target: Target) -> Iterator[Problem]:
+    """What can be told of the object as it was decoded, and as the target would store it."""
     stored = gates.stored(given, target)
     yield from map(stored.explained, _of_stored(subject, stored.kept, target))
     yield from stored.problems
@@ -145,3 +159,15 @@ def _of_stored(subject: Subject, obj: Any, target: Target) -> Iterator[Problem]:
         yield from conditions.check(("status", "conditions"), convert(reported or [], list[Condition]))
     if subject.kind is not None and subject.kind.pod_spec:
         yield from pods.check(subject.kind.pod_spec, pod_spec_of(obj))
+    if not obj.metadata.is_stored:
+        yield from _of_new(subject, obj, target)
+
+
+def _of_new(subject: Subject, obj: Any, target: Target) -> Iterator[Problem]:
+    """What is judged only when an object is created; dumps of a cluster leave out fields that were there then."""
+    if subject.kind is not None and subject.kind.pod_spec:
+        path = subject.kind.pod_spec
+        yield from podspecs.check(path, pod_spec_of(obj), subject.value, target)
+        if not isinstance(obj, Pod):
+            yield from workloads.check(obj, path[:-1], subject.value)
+    yield from workloads.check_other(obj)

@@ -49,11 +49,13 @@ def check(path: FieldPath, spec: PodSpec) -> Iterator[Problem]:
         for index, container in enumerate(containers):
             used = (*path, name, index, "resources", "claims")
             seen: set[str] = set()
+            named: set[str] = set()
             for i, entry in enumerate(container.resources.claims):
                 whole = f"{entry.name}/{entry.request}".rstrip("/")
-                if entry.name in seen or whole in seen:
+                if entry.name in seen or whole in seen or (entry.name in named and not entry.request):
                     yield names.NOT_UNIQUE.at((*used, i), f"claim {shown(whole)} is there already")
                 seen.add(whole)
+                named.add(entry.name)
                 if entry.request:
                     yield from names.dns_label((*used, i, "request"), entry.request, "request name")
                 if entry.name not in known:

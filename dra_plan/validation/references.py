@@ -1,8 +1,8 @@
-"""DRA201 to DRA208: what objects name in other objects, and whether it is there."""
+"""DRA201 to DRA208, DRA227: what objects name in other objects, and whether it is there."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from dra_plan.api.core import Namespace, PodResourceClaim, PodSpec
@@ -45,12 +45,13 @@ NO_ADMIN = refused(
     '`resource.kubernetes.io/admin-access: "true"`.',
     "Add the label to the namespace.",
 )
-ADMIN_UNKNOWN = info(
+ADMIN_UNKNOWN = warning(
     "DRA206",
     "admin access in a namespace that is not in the input",
     "The API server refuses claims with admin access unless their namespace has the label "
     '`resource.kubernetes.io/admin-access: "true"`.',
     "Give the Namespace object too, or check the label in the cluster.",
+    refused_by="APIServer",
 )
 SAME_RESOURCE = warning(
     "DRA207",
@@ -65,7 +66,14 @@ UNUSED_CLAIM = warning(
     "its resources.claims name.",
     "Add the claim to resources.claims of the container that needs it, or remove it from the pod.",
 )
-RULES = (NO_CLASS, NO_CLAIM, NOT_GIVEN, NO_REQUEST, NO_ADMIN, ADMIN_UNKNOWN, SAME_RESOURCE, UNUSED_CLAIM)
+SAME_UID = warning(
+    "DRA227",
+    "metadata.uid that another object has",
+    "A uid belongs to one object; the API server gives it. Copies of what `kubectl get -o yaml` prints are read as new "
+    "objects, without it.",
+    "Remove metadata.uid.",
+)
+RULES = (NO_CLASS, NO_CLAIM, NOT_GIVEN, NO_REQUEST, NO_ADMIN, ADMIN_UNKNOWN, SAME_RESOURCE, UNUSED_CLAIM, SAME_UID)
 
 ADMIN_LABEL = "resource.kubernetes.io/admin-access"
 Found = Iterator[tuple[Subject, Problem]]
@@ -80,11 +88,21 @@ def check(given: Input) -> Found:
         for problem in _pod(known, subject.namespace, path, spec):
             yield subject, problem
     yield from _admin(given)
+    yield from _uids(given)
+
+
+def _uids(given: Input) -> Found:
+    first: dict[str, Subject] = {}
+    for subject, obj in given.objects():
+        uid: str = obj.metadata.uid  # type: ignore[attr-defined]
+        other = first.setdefault(uid, subject) if uid else subject
+        if other.key != subject.key:
+            yield subject, SAME_UID.at(("metadata", "uid"), f"{other.label} has it, too")
 
 
 def _classes(given: Input) -> Found:
     told: set[tuple[Subject, str]] = set()
-    classes = given.view.classes
+    classes = {name: one for name, one in given.view.classes.items() if name}
     for request in given.requests():
         name = request.written.device_class_name if request.written is not None else ""
         if not name or request.want.device_class is not None:
@@ -117,13 +135,15 @@ class _KnownClaims:
 
     claims: dict[tuple[str, str], ResourceClaimSpec]
     templates: dict[tuple[str, str], ResourceClaimSpec]
+    made: dict[tuple[str, str], str]
+    """Templates that controllers will make, and the object from which."""
 
     @classmethod
     def of(cls, given: Input) -> _KnownClaims:
         """Those of the input."""
         claims = {(s.namespace, s.name): claim.spec for s, claim in given.of(ResourceClaim)}
         templates = {(s.namespace, s.name): made.spec.spec for s, made in given.of(ResourceClaimTemplate)}
-        return cls(claims, templates)
+        return cls(claims, templates, {key: maker for maker, key in given.template_makers() if key not in templates})
 
 
 def _pod(known: _KnownClaims, namespace: str, path: FieldPath, spec: PodSpec) -> Iterator[Problem]:
@@ -161,6 +181,9 @@ def _entry(known: _KnownClaims, namespace: str, entry: PodResourceClaim) -> Reso
         return _named("ResourceClaim", "resourceClaimName", entry.resource_claim_name, namespace, known.claims)
     if entry.resource_claim_template_name is not None:
         name = entry.resource_claim_template_name
+        if (namespace, name) in known.made:
+            message = f"ResourceClaimTemplate {shown(name)} is made by the controller of {known.made[namespace, name]}"
+            return NOT_GIVEN.at(("resourceClaimTemplateName",), message)
         return _named("ResourceClaimTemplate", "resourceClaimTemplateName", name, namespace, known.templates)
     return None
 
@@ -186,10 +209,15 @@ def _admin(given: Input) -> Found:
         return
     labels = {subject.name: namespace.metadata.labels or {} for subject, namespace in given.of(Namespace)}
     for request in asking:
-        path, namespace = (*request.path, "adminAccess"), request.subject.namespace
-        if namespace not in labels:
-            message = f'namespace {namespace} needs the label {ADMIN_LABEL}: "true"; it is not in the input'
-            yield request.subject, ADMIN_UNKNOWN.at(path, message)
-        elif labels[namespace].get(ADMIN_LABEL) != "true":
-            message = f'namespace {namespace} lacks the label {ADMIN_LABEL}: "true"'
-            yield request.subject, NO_ADMIN.at(path, message, f'{ADMIN_LABEL}: "true"')
+        for problem in admin_label((*request.path, "adminAccess"), request.subject.namespace, labels):
+            yield request.subject, problem
+
+
+def admin_label(path: FieldPath, namespace: str, labels: Mapping[str, Mapping[str, str]]) -> Iterator[Problem]:
+    """Whether a namespace allows the admin access at a path; `labels` are those of the namespaces in the input."""
+    if namespace not in labels:
+        message = f'namespace {namespace} needs the label {ADMIN_LABEL}: "true"; it is not in the input'
+        yield ADMIN_UNKNOWN.at(path, message)
+    elif labels[namespace].get(ADMIN_LABEL) != "true":
+        message = f'namespace {namespace} lacks the label {ADMIN_LABEL}: "true"'
+        yield NO_ADMIN.at(path, message, f'{ADMIN_LABEL}: "true"')

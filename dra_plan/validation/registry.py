@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import (
+    admission,
     barekeys,
     claims,
     claimstatus,
@@ -21,15 +22,18 @@ from . import (
     nodefields,
     nodeselectors,
     pods,
+    podspecs,
     policies,
     pools,
     references,
+    resources,
     schema,
     selectors,
     slices,
     taintrules,
     taints,
     updates,
+    workloads,
 )
 from .rule import Rule
 
@@ -53,9 +57,13 @@ _MODULES = (
     configs,
     classes,
     pods,
+    podspecs,
+    resources,
+    workloads,
     metadata,
     gates,
     references,
+    admission,
     pools,
     matching,
     fitness,

@@ -9,16 +9,17 @@ from itertools import chain
 from dra_plan.garbage import uncollected
 from dra_plan.releases import Target
 
-from . import fitness, matching, objects, pools, references, schema, taintrules, updates
+from . import admission, fitness, matching, objects, pools, references, schema, taintrules, updates
 from .comments import CommentMistake, Comments
 from .finding import Finding
 from .input import Input
 from .reading import Reading
 from .rule import Problem
 from .selection import RuleSelection
+from .served import RuntimeConfig
 from .subject import Subject
 
-_TOGETHER = (references, pools, matching, fitness, taintrules)
+_TOGETHER = (references, admission, pools, matching, fitness, taintrules)
 """The rules that need more than one object."""
 
 
@@ -46,15 +47,17 @@ def judge(
     *,
     ignore_unknown: bool = False,
     against: Sequence[Subject] = (),
+    runtime_config: RuntimeConfig | None = None,
 ) -> Judgement:
     """Every finding that counts, in the order of the input. `ignore_unknown` spares fields that no schema has.
 
-    Objects that `against` has too are judged as updates of these.
+    Objects that `against` has too are judged as updates of these. `runtime_config` says which versions are served;
+    None: whatever the release can serve.
     """
     comments = Comments(reading.texts)
     with uncollected():
         given = Input(reading.subjects, target)
-        told = list(_findings(reading.subjects, given, against))
+        told = list(_findings(reading.subjects, given, against, runtime_config))
     if ignore_unknown:
         told = [one for one in told if one[1].rule is not schema.UNKNOWN_FIELD]
     kept = [one for one in told if selection.counts(one[2]) and not comments.spare(one[2])]
@@ -67,11 +70,11 @@ def judge(
 
 
 def _findings(
-    subjects: Sequence[Subject], given: Input, against: Sequence[Subject]
+    subjects: Sequence[Subject], given: Input, against: Sequence[Subject], config: RuntimeConfig | None
 ) -> Iterator[tuple[Subject, Problem, Finding]]:
     target = given.target
     found: Iterable[tuple[Subject, Problem]]
-    found = chain(objects.check(subjects, target), *(rules.check(given) for rules in _TOGETHER))
+    found = chain(objects.check(subjects, target, config), *(rules.check(given) for rules in _TOGETHER))
     if against:
         found = updates.as_updates(found, subjects, against, target)
     for subject, problem in found:

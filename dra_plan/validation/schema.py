@@ -14,7 +14,7 @@ from dra_plan.manifests.kinds import Kind
 from dra_plan.manifests.paths import FieldPath, is_plain_key, pattern, render, value_at
 from dra_plan.manifests.places import Header
 
-from .rule import Problem, Rule, error, info, refused, warning
+from .rule import Problem, Rule, info, refused, warning
 from .words import nearest
 
 WRONG_TYPE = refused(
@@ -54,10 +54,11 @@ NO_NAME = refused(
     "The API server needs metadata.name (or metadata.generateName).",
     "Give the object a name.",
 )
-GIVEN_TWICE = error(
+GIVEN_TWICE = refused(
     "DRA007",
     "object given twice",
-    "Of two objects with the same kind, namespace and name only one can exist; applying both keeps the later one.",
+    "Of two objects with the same kind, namespace and name only one can exist: the second can't be created "
+    "(`already exists`), and applying both keeps the later one.",
     "Rename or remove one of them.",
 )
 BASIC_IN_V1 = refused(
@@ -81,9 +82,10 @@ DEPRECATED = warning(
 )
 NOT_SERVED = refused(
     "DRA011",
-    "API version that the release no longer serves",
-    "kubectl answers that there is no such kind.",
-    "Write the object in a version that is served.",
+    "API version that the API server does not serve",
+    "kubectl answers that there is no such kind. Versions come and go with releases; those that are alpha or beta are "
+    "served only where `--runtime-config` of the API server says so.",
+    "Write the object in a version that is served, or say with --runtime-config what the API server serves.",
 )
 ZERO_BY_DEFAULT = info(
     "DRA012",
@@ -233,14 +235,14 @@ def without_sources(value: dict[str, Any], kind: Kind) -> tuple[dict[str, Any], 
     claims = value_at(value, (*kind.pod_spec, "resourceClaims"))
     path: FieldPath = (*kind.pod_spec, "resourceClaims")
     found = [
-        Problem(CLAIM_SOURCE, (*path, index, "source"), _SOURCE, _inner(claim), written=True, of_key=True)
+        Problem(CLAIM_SOURCE, (*path, index, "source"), SOURCE, _inner(claim), written=True, of_key=True)
         for index, claim in enumerate(claims if isinstance(claims, list) else ())
         if isinstance(claim, dict) and isinstance(claim.get("source"), dict)
     ]
     return (_replaced(value, kind.pod_spec), found) if found else (value, found)
 
 
-_SOURCE = "`source` was removed in Kubernetes 1.31; its fields stand directly in the entry"
+SOURCE = "`source` was removed in Kubernetes 1.31; its fields stand directly in the entry"
 
 
 def _inner(claim: dict[str, Any]) -> str:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from dra_plan import Cluster
+from dra_plan import Cluster, validate
+from dra_plan.manifests import podtemplates
 from dra_plan.manifests.decode import from_dicts
 from tests.build import gpus, placed, template
 
@@ -198,3 +199,59 @@ def test_what_can_not_be_planned_is_said(spec, why):
     assert warning["object"] == "Anything w"
     assert warning["message"].startswith("spec.template looks like a pod template, but is none that can be planned: ")
     assert why in warning["message"]
+
+
+def clique(name: str, replicas: int) -> dict:
+    containers = [{"name": "c", "image": "i", "resources": {"claims": [{"name": "gpu"}]}}]
+    spec = {"containers": containers, "resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "one"}]}
+    return {"name": name, "spec": {"roleName": name, "replicas": replicas, "podSpec": spec}}
+
+
+def clique_set(**template) -> dict:
+    return {
+        "apiVersion": "grove.io/v1alpha1",
+        "kind": "PodCliqueSet",
+        "metadata": {"name": "w", "namespace": "default"},
+        "spec": {"replicas": 2, "template": {"cliques": [clique("lead", 1), clique("work", 3)], **template}},
+    }
+
+
+def test_the_cliques_of_a_pod_clique_set():
+    found = podtemplates.workloads(clique_set())
+    assert [(each.part, each.spec.replicas) for each in found] == [
+        ("template.cliques[0]", 2),
+        ("template.cliques[1]", 6),
+    ]
+    assert found[0].spec.template.spec.resource_claims[0].resource_claim_template_name == "one"
+
+
+def test_cliques_in_scaling_groups_are_multiplied():
+    found = podtemplates.workloads(
+        clique_set(podCliqueScalingGroups=[{"name": "g", "replicas": 4, "cliqueNames": ["work"]}])
+    )
+    assert [each.spec.replicas for each in found] == [2, 24]
+
+
+@pytest.mark.parametrize("groups", [None, 3, [3], [{}], [{"cliqueNames": [[], {}, None]}], [{"cliqueNames": "work"}]])
+def test_scaling_groups_of_the_wrong_form_change_nothing(groups):
+    found = podtemplates.workloads(clique_set(podCliqueScalingGroups=groups))
+    assert [each.spec.replicas for each in found] == [2, 6]
+
+
+def test_a_compute_domain_makes_the_template_that_its_pods_name():
+    domain = {
+        "apiVersion": "resource.nvidia.com/v1beta1",
+        "kind": "ComputeDomain",
+        "metadata": {"name": "imex", "namespace": "default"},
+        "spec": {"numNodes": 2, "channel": {"resourceClaimTemplate": {"name": "one"}}},
+    }
+    objects = [domain, *gpus("a"), clique_set()]
+    told = [one.message for one in Cluster.of(objects).allocate().document.warnings if one.code == "missing-template"]
+    assert told
+    assert all("the controller of ComputeDomain default/imex makes it in the cluster" in message for message in told)
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "default"}}
+    pod["spec"] = clique("p", 1)["spec"]["podSpec"]
+    found = validate([domain, template("other"), pod]).findings
+    assert [(one.code, str(one.severity)) for one in found if "ResourceClaimTemplate" in one.message] == [
+        ("DRA203", "info")
+    ]

@@ -100,8 +100,9 @@ def test_the_order_of_files_does_not_matter(tmp_path_factory, objects, cuts, as_
         paths.append(str(path))
     found, expected = load(paths), from_dicts(SAMPLES)
     assert set(found.origins) == set(expected.origins)
+    assert found.as_written == expected.as_written
     for f in fields(found):
-        if f.name not in ("origins", "notices", "skipped", "cluster_info", "overridden"):
+        if f.name not in ("origins", "notices", "skipped", "cluster_info", "overridden", "as_written"):
             assert sorted(getattr(found, f.name), key=key_of) == sorted(getattr(expected, f.name), key=key_of)
 
 

@@ -17,6 +17,7 @@ WARNINGS = [
     for line in (ROOT / "fixtures" / "expected" / "old-api.warnings.txt").read_text(encoding="utf-8").splitlines()
     if line.startswith("warning: ")
 ]
+OLD = ["validate", "fixtures/old-api", "--runtime-config", "api/beta=true"]
 RUNS: dict[str, tuple[list[str], int, list[str]]] = {
     "allocate: fits": (["allocate", *FITS], 0, []),
     "allocate: does not fit": (["allocate", *NOT], 1, ["does-not-fit"]),
@@ -46,10 +47,10 @@ RUNS: dict[str, tuple[list[str], int, list[str]]] = {
     "explain: does not fit, gate": (["explain", *NOT, "--require-fit"], 1, ["does-not-fit"]),
     "explain: no such file": (["explain", *BAD], 2, ["input-error"]),
     "validate: nothing found": (["validate", "fixtures/quickstart"], 0, []),
-    "validate: errors": (["validate", "fixtures/old-api"], 1, ["DRA011", "DRA011", "DRA011"]),
+    "validate: errors": (["validate", "fixtures/old-api"], 1, ["DRA011"] * 7),
     "validate: errors, one rule": (["validate", "fixtures/old-api", "--select", "DRA010"], 0, []),
     "validate: warnings counted": (
-        ["validate", "fixtures/old-api", "--select", "DRA010", "--fail-on", "warning"],
+        [*OLD, "--select", "DRA010", "--fail-on", "warning"],
         1,
         ["DRA010"] * 4,
     ),

@@ -61,7 +61,8 @@ def test_tolerations(toleration, fits):
 
 def test_older_releases_name_the_taint():
     objects = [node("a", spec={"taints": [TAINT]}), pod("p")]
-    assert reasons(objects, kubernetes_version="1.35") == "1 node(s) had untolerated taint {k: v}"
+    assert reasons(objects, kubernetes_version="1.34") == "1 node(s) had untolerated taint {k: v}"
+    assert reasons(objects, kubernetes_version="1.35") == "1 node(s) had untolerated taint(s)"
 
 
 def test_preferred_taints_score():

@@ -24,7 +24,7 @@ GROUPS = {
     "1": ("API rules", "What the API server refuses, or silently drops, when the object is written."),
     "2": (
         "Rules across objects",
-        "What no API server checks. The input is judged as one cluster: name the files with slices and classes too.",
+        "What other objects decide. The input is judged as one cluster: name the files with slices and classes too.",
     ),
     "3": ("Updates", UPDATES),
 }
@@ -69,10 +69,18 @@ through its strict decoding, its defaults, the validation of a create, and of a 
 - updates of what is there (`--against`), and later writes of a status: these rules are read from the sources;
 - other releases: 1.34, 1.35, 1.36.3 and 1.37 are judged by the rules of 1.36.2 with their own versions, fields and \
 gates, and by what is known to have changed ([releases.md](releases.md));
-- of Pods what is outside metadata, `resourceClaims` and the claims of containers; of workloads all but the claims of \
-their pod templates; PodGroups and Workloads; Nodes and what belongs to volumes;
-- what acts on a request beside validation: admission plugins and policies, webhooks, quotas, rights, and the names \
-that a server makes of `generateName`, whose five letters are chance.
+- of Pods what is outside metadata, `resourceClaims` and the claims of containers: requests and limits, priority, \
+service account and the fields of workloads were checked against single refusals of a running API server; PodGroups \
+and Workloads; Nodes and what belongs to volumes;
+- what acts on a request beside validation, but for namespaces, priority classes and service accounts: other admission \
+plugins and policies, webhooks, used quota, rights, and the names that a server makes of `generateName`, whose five \
+letters are chance.
+
+Objects with a uid or a creationTimestamp come from a cluster, which has taken them: what only a create is refused for \
+is not judged again (pod specs beyond their claims, workloads, namespaces, priorities, service accounts), so that \
+dumps may leave fields out. The command judges versions as an API server with its default `--runtime-config` serves \
+them, stable ones only; the option of that name says otherwise. `dra_plan.validate` in Python takes any version that \
+the release can serve unless `runtime_config` is given.
 
 What selectors do with the devices of the input is found out by evaluating them, once on each kind of device. A \
 selector that the API server refuses for its estimated cost is not tried. Evaluations that cost more than 1,000 units \

@@ -15,7 +15,8 @@ from .objects import claim, device_class, piece, request, taint_rule
 OUTPUTS = ["text", "short", "table", "wide", "json", "yaml", "name", "jsonpath={.summary.errors}"]
 GOOD = [piece(), device_class(), claim()]
 WARNED = [piece(version="resource.k8s.io/v1beta2"), device_class(), claim()]
-INFO = [piece(), device_class(), claim(request(adminAccess=True))]
+INFO = [piece(), claim()]
+BETA = ("--runtime-config", "api/beta=true")
 WRONG = [*WARNED, claim(request("A B"), name="wrong")]
 
 
@@ -31,7 +32,7 @@ class Run:
 
     def __call__(self, objects: list[dict[str, object]], *options: str) -> Ran:
         (self.folder / "input.yaml").write_text(as_yaml(objects), encoding="utf-8")
-        return in_process("validate", "input.yaml", *options)
+        return in_process("validate", "input.yaml", *BETA, *options)
 
 
 @pytest.mark.parametrize("output", OUTPUTS)
@@ -157,8 +158,39 @@ def test_unknown_fields_can_be_passed_over(run: Run) -> None:
 
 
 def test_standard_input() -> None:
-    ran = in_process("validate", "-", "-o", "jsonpath={.findings[*].file}", stdin=as_yaml(WRONG))
+    ran = in_process("validate", "-", *BETA, "-o", "jsonpath={.findings[*].file}", stdin=as_yaml(WRONG))
     assert (ran.status, ran.out) == (1, "- -")
+
+
+@pytest.mark.parametrize(
+    ("options", "codes"),
+    [
+        ((), "DRA011"),
+        (("--runtime-config", "resource.k8s.io/v1beta2=true"), "DRA010"),
+        (("--runtime-config", "resource.k8s.io/v1beta2/resourceslices"), "DRA010"),
+        (("--runtime-config", "resource.k8s.io/v1beta2/deviceclasses"), "DRA011"),
+        (("--runtime-config", "api/beta=true,resource.k8s.io/v1beta2=false"), "DRA011"),
+        (("--runtime-config", "api/all=true"), "DRA010"),
+    ],
+)
+def test_versions_are_served_as_the_api_server_says(options: tuple[str, ...], codes: str) -> None:
+    ran = in_process("validate", "-", *options, "-o", "jsonpath={.findings[*].code}", stdin=as_yaml(WARNED))
+    assert ran.out == codes
+
+
+@pytest.mark.parametrize("config", ["v1beta2", "resource.k8s.io/v1=maybe", "api/", "a/b/c/d"])
+def test_what_is_no_runtime_config(config: str) -> None:
+    ran = in_process("validate", "-", "--runtime-config", config, stdin=as_yaml(GOOD))
+    assert (ran.status, ran.err.startswith("error: --runtime-config: ")) == (2, True)
+
+
+def test_a_kind_is_served_where_its_gate_is_on() -> None:
+    def codes(*options: str) -> str:
+        return in_process("validate", "-", *options, "-o", "jsonpath={.findings[*].code}", stdin=as_yaml([rule])).out
+
+    rule = taint_rule()
+    assert "DRA011" in codes()
+    assert codes("--feature-gates", "DRADeviceTaintRules=true") == ""
 
 
 @pytest.mark.parametrize("form", ["junit", "sarif", "gitlab"])
@@ -186,3 +218,16 @@ def test_quirks(run: Run) -> None:
     gates = ("--feature-gates", "DRADeviceTaintRules=true", "-o", "jsonpath={.target.quirks} {.findings[*].code}")
     assert run(objects, *gates).out == "upstream DRA230 DRA250"
     assert run(objects, "--quirks", "fixed", *gates).out == "fixed DRA251"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [(f"x = {'9' * 5_000}\n", "digits"), (f"x = {'[' * 5_000}\n", "toml"), (f"#{'x' * 1_000_000}\n", "bytes")],
+    ids=["number", "nesting", "length"],
+)
+def test_settings_that_can_not_be_read(text: str, message: str, run: Run) -> None:
+    (run.folder / ".dra-plan.toml").write_text(text)
+    ran = run(GOOD)
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err.startswith("error: ")
+    assert message in ran.err

@@ -1,0 +1,201 @@
+"""DRA209, DRA218, DRA219, DRA224 to DRA226: what the API server looks up in other objects when one is created.
+
+Namespaces, priority classes and service accounts. Objects that a cluster has already are not judged: it took them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from dra_plan.api.core import Namespace, Pod, PodSpec, PriorityClass
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.meta import ObjectMeta
+from dra_plan.manifests.paths import FieldPath, value_at
+from dra_plan.scheduler.admission import SYSTEM_PRIORITIES
+
+from .input import Input
+from .rule import Problem, error, refused, warning
+from .subject import Subject
+from .words import listed, nearest, shown
+from .workloads import PRIORITY_CLASS
+
+NO_NAMESPACE = refused(
+    "DRA209",
+    "namespace that does not exist",
+    "Nothing can be created in a namespace that is not there. Judged where the input has the namespace `default`, and "
+    "so those of a cluster.",
+    "Correct the name, or add the Namespace.",
+)
+NO_PRIORITY_CLASS = refused(
+    "DRA218",
+    "priority class that does not exist",
+    "The API server refuses pods that name a PriorityClass that is not there.",
+    "Correct the name, or add the PriorityClass.",
+)
+PRIORITY_CLASS_UNKNOWN = warning(
+    "DRA219",
+    "priority class that is not in the input",
+    "The input has no PriorityClass at all. The API server refuses pods that name one that is not there.",
+    "Give it too: `kubectl get priorityclasses -o yaml`.",
+    refused_by="APIServer",
+)
+PRIORITY = refused(
+    "DRA224",
+    "priority that is not that of the class",
+    "The API server takes priority and preemptionPolicy from the PriorityClass that the pod names, or from the default "
+    "one. Pods that say something else are refused.",
+    "Name a PriorityClass, and leave the two fields out.",
+)
+NO_ACCOUNT = refused(
+    "DRA225",
+    "service account that does not exist",
+    "The API server refuses pods whose service account is not there. Judged where the input has the namespace "
+    "`default`, and so the objects of a cluster, and was not made by `dra-plan snapshot`, which reads no accounts.",
+    "Correct the name, or add the ServiceAccount.",
+)
+REFUSED_PODS = error(
+    "DRA226",
+    "workload whose pods the API server refuses",
+    "The workload is accepted, but its controller can make no pods: each is refused for what their template says.",
+    "Correct the template, or add what it names.",
+)
+RULES = (NO_NAMESPACE, NO_PRIORITY_CLASS, PRIORITY_CLASS_UNKNOWN, PRIORITY, NO_ACCOUNT, REFUSED_PODS)
+
+_DEFAULT = "default"
+_ALWAYS_THERE = frozenset({_DEFAULT, "kube-system", "kube-public", "kube-node-lease"})
+_PREEMPTS = "PreemptLowerPriority"
+_SNAPSHOT = ("dra-plan/v1alpha1", "ClusterInfo")
+Found = Iterator[tuple[Subject, Problem]]
+
+
+@dataclass(frozen=True, slots=True)
+class AdmissionPlugins:
+    """What the API server knows when something is created. `namespaces` and `accounts` are None where not known."""
+
+    namespaces: frozenset[str] | None
+    classes: Mapping[str, PriorityClass]
+    accounts: frozenset[tuple[str, str]] | None
+    """By namespace and name."""
+
+    def namespace(self, name: str) -> Iterator[Problem]:
+        """Whether something can be created in a namespace."""
+        if self.namespaces is not None and name and name not in self.namespaces and name not in _ALWAYS_THERE:
+            message = f"no Namespace {shown(name)} in the input, which has {listed(sorted(self.namespaces))}"
+            yield NO_NAMESPACE.at(("metadata", "namespace"), message, nearest(name, sorted(self.namespaces)) or "")
+
+    def pod(self, path: FieldPath, spec: PodSpec, namespace: str) -> Iterator[Problem]:
+        """A new pod, as the plugins Priority and ServiceAccount judge it."""
+        yield from self._class(path, spec)
+        account = spec.service_account_name
+        if self.accounts is None or account in ("", _DEFAULT) or (namespace, account) in self.accounts:
+            return
+        here = sorted(name for space, name in self.accounts if space == namespace)
+        message = f"no ServiceAccount {shown(account)} in namespace {namespace}"
+        yield NO_ACCOUNT.at((*path, "serviceAccountName"), message, nearest(account, here) or "")
+
+    def _class(self, path: FieldPath, spec: PodSpec) -> Iterator[Problem]:
+        name = spec.priority_class_name
+        named = self.classes.get(name) if name else self._default
+        if name and named is None and name not in SYSTEM_PRIORITIES:
+            at = (*path, "priorityClassName")
+            if self.classes:
+                message = f"no PriorityClass {shown(name)} in the input, which has {listed(sorted(self.classes))}"
+                yield NO_PRIORITY_CLASS.at(at, message, nearest(name, sorted(self.classes)) or "")
+            else:
+                yield PRIORITY_CLASS_UNKNOWN.at(at, f"PriorityClass {shown(name)}: the input has no priority classes")
+            return
+        if not name and not self.classes:
+            return  # whether there is a default one, nobody knows
+        value = named.value if named is not None else SYSTEM_PRIORITIES.get(name, 0)
+        source = f"PriorityClass {named.metadata.name if named else name}" if named or name else "no PriorityClass"
+        if spec.priority is not None and spec.priority != value:
+            message = f"{spec.priority} is not the priority of the pod, which is {value}: it has {source}"
+            yield PRIORITY.at((*path, "priority"), message, str(value))
+        policy = (named.preemption_policy if named is not None else None) or _PREEMPTS
+        if spec.preemption_policy and spec.preemption_policy != policy:
+            message = f"{spec.preemption_policy} is not the policy of the pod, which is {policy}: it has {source}"
+            yield PRIORITY.at((*path, "preemptionPolicy"), message, policy)
+
+    @property
+    def _default(self) -> PriorityClass | None:
+        defaults = [one for one in self.classes.values() if one.global_default]
+        return min(defaults, key=lambda one: one.value, default=None)
+
+
+def of_inventory(inventory: Inventory) -> AdmissionPlugins:
+    """What the API server of these objects knows; which accounts there are only if the input has none of them."""
+    namespaces = frozenset(one.metadata.name for one in inventory.namespaces)
+    knows_accounts = inventory.cluster_info is None and not inventory.skipped["ServiceAccount"]
+    return _admission(namespaces, inventory.priority_classes, inventory.pods, frozenset() if knows_accounts else None)
+
+
+def _of(given: Input) -> AdmissionPlugins:
+    namespaces = frozenset(subject.name for subject, _ in given.of(Namespace))
+    is_snapshot = any(True for _ in given.skipped(*_SNAPSHOT))
+    accounts = None if is_snapshot else frozenset(map(_written_name, given.skipped("v1", "ServiceAccount")))
+    classes, pods = [one for _, one in given.of(PriorityClass)], [one for _, one in given.of(Pod)]
+    return _admission(namespaces, classes, pods, accounts)
+
+
+def _admission(
+    namespaces: frozenset[str],
+    classes: Iterable[PriorityClass],
+    pods: Iterable[Pod],
+    accounts: frozenset[tuple[str, str]] | None,
+) -> AdmissionPlugins:
+    """Only an input with the namespace that every cluster has says which others there are; accounts of pods exist."""
+    is_cluster = _DEFAULT in namespaces
+    used = {
+        (pod.metadata.namespace or _DEFAULT, pod.spec.service_account_name)
+        for pod in pods
+        if pod.spec.service_account_name and pod.metadata.is_stored
+    }
+    return AdmissionPlugins(
+        namespaces if is_cluster else None,
+        {one.metadata.name: one for one in classes if one.metadata.name},
+        accounts | used if accounts is not None and is_cluster else None,
+    )
+
+
+def check(given: Input) -> Found:
+    """Everything in the input that a cluster of these objects would not take."""
+    admission = _of(given)
+    for subject, obj in given.objects():
+        if subject.kind is not None and subject.kind.namespaced and not _metadata(obj).is_stored:
+            for problem in admission.namespace(subject.namespace):
+                yield subject, problem
+    for subject, path, spec in given.pods():
+        if not _metadata(subject.obj).is_stored:
+            for problem in admission.pod(path, spec, subject.namespace):
+                yield subject, problem if isinstance(subject.obj, Pod) else of_workload(problem)
+    yield from _defaults(given)
+
+
+def of_workload(problem: Problem) -> Problem:
+    """What a pod is refused for, of the workload that makes it."""
+    if problem.rule.severity < NO_ACCOUNT.severity:
+        return problem
+    return REFUSED_PODS.at(problem.path, problem.message, problem.suggestion)
+
+
+def _metadata(obj: object) -> ObjectMeta:
+    metadata: ObjectMeta = obj.metadata  # type: ignore[attr-defined]
+    return metadata
+
+
+def _written_name(subject: Subject) -> tuple[str, str]:
+    """Namespace and name of an object that nothing here decodes."""
+    space, name = (value_at(subject.value, ("metadata", field)) for field in ("namespace", "name"))
+    return space if isinstance(space, str) and space else _DEFAULT, name if isinstance(name, str) else ""
+
+
+def _defaults(given: Input) -> Found:
+    """The second class that would be the default (plugin Priority)."""
+    first: str | None = None
+    for subject, one in given.of(PriorityClass):
+        if one.global_default and first is None:
+            first = subject.name
+        elif one.global_default and not one.metadata.is_stored:
+            message = f"PriorityClass {first} is the default already; only one can be"
+            yield subject, PRIORITY_CLASS.at(("globalDefault",), message, "false")

@@ -1,0 +1,263 @@
+"""DRA165, DRA168, DRA171: pod specs of new pods and of templates, as the API server judges them (`ValidatePodSpec`).
+
+Claims are in `pods`, requests and limits in `resources`. What has no part in scheduling (probes, volumes, security) is
+not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from dra_plan.api.core import (
+    Affinity,
+    Container,
+    ContainerPort,
+    PodAffinity,
+    PodAffinityTerm,
+    PodSpec,
+    Toleration,
+    TopologySpreadConstraint,
+)
+from dra_plan.api.meta import LabelSelector
+from dra_plan.manifests.paths import FieldPath, value_at
+from dra_plan.releases import Target
+
+from . import formats, names, nodeselectors, resources
+from .rule import Problem, Rule, refused
+from .schema import MISSING_FIELD
+from .words import nearest, shown
+
+RESTART_POLICY = refused(
+    "DRA165",
+    "restart policy that the pod can't have",
+    "Pods of jobs restart OnFailure or Never, and have to say which of the two: without the field a pod restarts "
+    "Always. Pods of other workloads restart Always.",
+    "Set restartPolicy in the pod template.",
+)
+EPHEMERAL = refused(
+    "DRA168",
+    "ephemeral containers in a new pod",
+    "Ephemeral containers are added to pods that run (`kubectl debug`); nothing can be created with them.",
+    "Leave them out.",
+)
+SCHEDULING = refused(
+    "DRA171",
+    "scheduling field of a pod that the API server refuses",
+    "Tolerations, affinity, spread constraints, scheduling gates and ports have operators, effects, weights and "
+    "numbers within limits; a pod with gates has no node yet.",
+    "Correct the field.",
+)
+RULES = (RESTART_POLICY, EPHEMERAL, SCHEDULING)
+
+ALWAYS, ON_FAILURE, NEVER = "Always", "OnFailure", "Never"
+_POLICIES = (ALWAYS, ON_FAILURE, NEVER)
+_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+_OPERATORS = ("Exists", "Equal")
+_COMPARISONS = ("Lt", "Gt")
+_UNSATISFIABLE = ("DoNotSchedule", "ScheduleAnyway")
+_INCLUSION = ("Honor", "Ignore")
+_PROTOCOLS = ("TCP", "UDP", "SCTP")
+_SELECTOR_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
+_PREEMPTION = ("Never", "PreemptLowerPriority")
+_PORTS = range(1, 65536)
+_WEIGHTS = range(1, 101)
+
+
+def check(path: FieldPath, spec: PodSpec, written: Mapping[str, Any], target: Target) -> Iterator[Problem]:
+    """A pod spec at a path of an object that stands so in the manifest."""
+    yield from _containers(path, spec)
+    if value_at(written, (*path, "ephemeralContainers")):
+        yield EPHEMERAL.at((*path, "ephemeralContainers"), "can't be set when a pod is created")
+    yield from resources.check_containers(path, spec)
+    if target.gates.get("PodLevelResources", True):
+        yield from resources.check_pod(path, spec)
+    if spec.restart_policy:
+        yield from one_of(RESTART_POLICY, (*path, "restartPolicy"), spec.restart_policy, _POLICIES)
+    if spec.preemption_policy:
+        yield from one_of(SCHEDULING, (*path, "preemptionPolicy"), spec.preemption_policy, _PREEMPTION)
+    if spec.node_name:
+        yield from names.subdomain((*path, "nodeName"), spec.node_name, "node name")
+    for field, name in (
+        ("priorityClassName", spec.priority_class_name),
+        ("serviceAccountName", spec.service_account_name),
+    ):
+        if name:
+            yield from names.subdomain((*path, field), name, "object name")
+    for key, value in spec.node_selector.items():
+        yield from names.label_name((*path, "nodeSelector", key), key)
+        yield from names.label_value((*path, "nodeSelector", key), value)
+    yield from _tolerations((*path, "tolerations"), spec.tolerations, target)
+    yield from _gates(path, spec)
+    if spec.affinity is not None:
+        yield from _affinity((*path, "affinity"), spec.affinity)
+    yield from _spread((*path, "topologySpreadConstraints"), spec.topology_spread_constraints)
+
+
+def one_of(rule: Rule, path: FieldPath, text: str, known: Sequence[str]) -> Iterator[Problem]:
+    """A problem for a text that is none of those that are known."""
+    if text not in known:
+        yield rule.at(path, f"{shown(text)} is none of {', '.join(known)}", nearest(text, known) or "")
+
+
+def _containers(path: FieldPath, spec: PodSpec) -> Iterator[Problem]:
+    if not spec.containers:
+        yield MISSING_FIELD.at((*path, "containers"), "missing or empty: a pod has at least one container")
+    taken: set[str] = set()
+    ports: set[tuple[str, str, int]] = set()
+    for field, containers in (("initContainers", spec.init_containers), ("containers", spec.containers)):
+        for index, container in enumerate(containers):
+            at = (*path, field, index)
+            yield from names.dns_label((*at, "name"), container.name, "container name")
+            if container.name and container.name in taken:
+                yield names.NOT_UNIQUE.at((*at, "name"), f"container {shown(container.name)} is there already")
+            taken.add(container.name)
+            if not container.image.strip():
+                yield MISSING_FIELD.at((*at, "image"), "missing or empty")
+            for number, port in enumerate(container.ports):
+                yield from _port((*at, "ports", number), port)
+            if field == "containers":
+                yield from _host_ports((*at, "ports"), container, ports)
+
+
+def _port(path: FieldPath, port: ContainerPort) -> Iterator[Problem]:
+    if not port.container_port:
+        yield MISSING_FIELD.at((*path, "containerPort"), "missing or 0")
+    for name, number in (("containerPort", port.container_port), ("hostPort", port.host_port)):
+        if number and number not in _PORTS:
+            yield SCHEDULING.at((*path, name), f"{number} is no port: they go from 1 to {_PORTS[-1]}")
+    if port.protocol:
+        yield from one_of(SCHEDULING, (*path, "protocol"), port.protocol, _PROTOCOLS)
+
+
+def _host_ports(path: FieldPath, container: Container, taken: set[tuple[str, str, int]]) -> Iterator[Problem]:
+    """Ports of the node, which the containers of a pod share."""
+    for index, port in enumerate(container.ports):
+        key = (port.protocol, port.host_ip, port.host_port)
+        if port.host_port and key in taken:
+            yield names.NOT_UNIQUE.at((*path, index, "hostPort"), f"host port {port.host_port} is there already")
+        taken.add(key)
+
+
+def _tolerations(path: FieldPath, given: Sequence[Toleration], target: Target) -> Iterator[Problem]:
+    compares = target.gates.get("TaintTolerationComparisonOperators", False)
+    operators = (*_OPERATORS, *_COMPARISONS) if compares else _OPERATORS
+    for index, one in enumerate(given):
+        at, operator = (*path, index), one.operator or "Equal"
+        if one.key:
+            yield from names.label_name((*at, "key"), one.key)
+        elif operator != "Exists":
+            yield SCHEDULING.at((*at, "operator"), f"{operator} without a key; only Exists has none", "Exists")
+        if one.toleration_seconds is not None and one.effect != "NoExecute":
+            yield SCHEDULING.at((*at, "effect"), "tolerationSeconds goes with effect NoExecute only", "NoExecute")
+        if operator == "Exists" and one.value:
+            yield SCHEDULING.at((*at, "operator"), "operator Exists takes no value", "Equal")
+        elif operator == "Equal":
+            yield from names.label_value((*at, "value"), one.value)
+        yield from one_of(SCHEDULING, (*at, "operator"), operator, operators)
+        if one.effect:
+            yield from one_of(SCHEDULING, (*at, "effect"), one.effect, _EFFECTS)
+
+
+def _gates(path: FieldPath, spec: PodSpec) -> Iterator[Problem]:
+    taken: set[str] = set()
+    for index, gate in enumerate(spec.scheduling_gates):
+        at = (*path, "schedulingGates", index, "name")
+        yield from names.label_name(at, gate.name)
+        if gate.name in taken:
+            yield names.NOT_UNIQUE.at(at, f"scheduling gate {shown(gate.name)} is there already")
+        taken.add(gate.name)
+    if spec.scheduling_gates and spec.node_name:
+        yield SCHEDULING.at((*path, "nodeName"), "can't be set until all scheduling gates are gone")
+
+
+def _affinity(path: FieldPath, affinity: Affinity) -> Iterator[Problem]:
+    required, preferred = (
+        "requiredDuringSchedulingIgnoredDuringExecution",
+        "preferredDuringSchedulingIgnoredDuringExecution",
+    )
+    node = affinity.node_affinity
+    if node is not None:
+        selector = node.required_during_scheduling_ignored_during_execution
+        at: FieldPath = (*path, "nodeAffinity", required, "nodeSelectorTerms")
+        if selector is not None and not selector.node_selector_terms:
+            yield MISSING_FIELD.at(at, "missing or empty: a node selector has at least one term")
+        yield from nodeselectors.check_terms(at, selector.node_selector_terms if selector is not None else ())
+        for index, term in enumerate(node.preferred_during_scheduling_ignored_during_execution):
+            at = (*path, "nodeAffinity", preferred, index)
+            yield from _weight((*at, "weight"), term.weight)
+            yield from nodeselectors.check_term((*at, "preference"), term.preference)
+    for field, pods in (("podAffinity", affinity.pod_affinity), ("podAntiAffinity", affinity.pod_anti_affinity)):
+        if pods is not None:
+            yield from _pod_affinity((*path, field), pods, required, preferred)
+
+
+def _pod_affinity(path: FieldPath, pods: PodAffinity, required: str, preferred: str) -> Iterator[Problem]:
+    for index, term in enumerate(pods.required_during_scheduling_ignored_during_execution):
+        yield from _pod_term((*path, required, index), term)
+    for index, weighted in enumerate(pods.preferred_during_scheduling_ignored_during_execution):
+        at = (*path, preferred, index)
+        yield from _weight((*at, "weight"), weighted.weight)
+        yield from _pod_term((*at, "podAffinityTerm"), weighted.pod_affinity_term)
+
+
+def _weight(path: FieldPath, weight: int) -> Iterator[Problem]:
+    if weight not in _WEIGHTS:
+        yield SCHEDULING.at(path, f"{weight} is no weight: they go from 1 to {_WEIGHTS[-1]}")
+
+
+def _pod_term(path: FieldPath, term: PodAffinityTerm) -> Iterator[Problem]:
+    yield from names.required((*path, "topologyKey"), term.topology_key)
+    if term.topology_key:
+        yield from names.label_name((*path, "topologyKey"), term.topology_key)
+    for index, namespace in enumerate(term.namespaces):
+        yield from names.dns_label((*path, "namespaces", index), namespace, "namespace")
+    yield from label_selector((*path, "labelSelector"), term.label_selector)
+    yield from label_selector((*path, "namespaceSelector"), term.namespace_selector)
+
+
+def label_selector(path: FieldPath, selector: LabelSelector | None) -> Iterator[Problem]:
+    """A label selector (`ValidateLabelSelector`)."""
+    if selector is None:
+        return
+    for key, value in (selector.match_labels or {}).items():
+        yield from names.label_name((*path, "matchLabels", key), key)
+        yield from names.label_value((*path, "matchLabels", key), value)
+    for index, one in enumerate(selector.match_expressions or ()):
+        at = (*path, "matchExpressions", index)
+        yield from names.label_name((*at, "key"), one.key)
+        yield from one_of(SCHEDULING, (*at, "operator"), one.operator, _SELECTOR_OPERATORS)
+        if one.operator in ("In", "NotIn") and not one.values:
+            yield SCHEDULING.at((*at, "values"), f"none; {one.operator} needs at least one")
+        elif one.operator in ("Exists", "DoesNotExist") and one.values:
+            yield SCHEDULING.at((*at, "values"), f"{one.operator} takes none")
+        for number, value in enumerate(one.values or ()):
+            if not formats.is_label_value(value):
+                yield SCHEDULING.at((*at, "values", number), f"{shown(value)} is no {formats.LABEL_VALUE}")
+
+
+def _spread(path: FieldPath, constraints: Sequence[TopologySpreadConstraint]) -> Iterator[Problem]:
+    taken: set[tuple[str, str]] = set()
+    for index, one in enumerate(constraints):
+        at = (*path, index)
+        if one.max_skew <= 0:
+            yield SCHEDULING.at((*at, "maxSkew"), f"{one.max_skew} is not more than 0")
+        yield from names.required((*at, "topologyKey"), one.topology_key)
+        if one.topology_key:
+            yield from names.label_name((*at, "topologyKey"), one.topology_key)
+        yield from one_of(SCHEDULING, (*at, "whenUnsatisfiable"), one.when_unsatisfiable, _UNSATISFIABLE)
+        if (one.topology_key, one.when_unsatisfiable) in taken:
+            message = f"a constraint with topologyKey {shown(one.topology_key)} and {one.when_unsatisfiable} is there"
+            yield names.NOT_UNIQUE.at(at, f"{message} already")
+        taken.add((one.topology_key, one.when_unsatisfiable))
+        if one.min_domains is not None and one.min_domains <= 0:
+            yield SCHEDULING.at((*at, "minDomains"), f"{one.min_domains} is not more than 0")
+        if one.min_domains is not None and one.when_unsatisfiable != "DoNotSchedule":
+            yield SCHEDULING.at((*at, "minDomains"), "goes with DoNotSchedule only")
+        for field, policy in (
+            ("nodeAffinityPolicy", one.node_affinity_policy),
+            ("nodeTaintsPolicy", one.node_taints_policy),
+        ):
+            if policy is not None:
+                yield from one_of(SCHEDULING, (*at, field), policy, _INCLUSION)
+        yield from label_selector((*at, "labelSelector"), one.label_selector)

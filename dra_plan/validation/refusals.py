@@ -1,0 +1,136 @@
+"""Whether the API server takes what a question is about: pods and workloads, their claims, templates and classes.
+
+Judges objects as they were loaded, without reading their text again, so that it can be asked before every answer; a
+refused object is never part of a yes. `run` judges whole inputs and points into their text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from dra_plan.api.base import Object
+from dra_plan.api.core import Pod
+from dra_plan.api.inventory import AsWritten, Inventory, ObjectKey
+from dra_plan.api.notice import Origin
+from dra_plan.api.resource import ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate
+from dra_plan.api.workloads import AnyWorkload, CustomWorkload
+from dra_plan.claimsets.index import Index
+from dra_plan.manifests import kinds
+from dra_plan.manifests.kinds import Kind
+from dra_plan.manifests.objects import pod_spec_of
+from dra_plan.manifests.paths import FieldPath
+from dra_plan.manifests.places import Place, label
+from dra_plan.releases import Target
+
+from . import objects, references, schema
+from .admission import of_inventory, of_workload
+from .finding import Finding
+from .rule import Problem, Severity
+from .served import RuntimeConfig
+from .subject import Subject
+
+Question = Pod | AnyWorkload | ResourceClaim | ResourceClaimTemplate
+_USUAL = AsWritten()
+
+
+class ApiServerRefusals:
+    """What the API server refuses of an inventory's objects; each object is judged once.
+
+    `runtime_config` says which versions it serves, `{}` the stable ones; None: whatever the target can serve.
+    """
+
+    def __init__(self, inventory: Inventory, target: Target, runtime_config: RuntimeConfig | None = None) -> None:
+        self._inventory, self._target, self._config = inventory, target, runtime_config
+        self._index = Index(inventory)
+        self._classes = {one.metadata.name: one for one in inventory.classes}
+        self._admission = of_inventory(inventory)
+        self._judged: dict[ObjectKey, tuple[Finding, ...]] = {}
+        self._labels = {one.metadata.name: one.metadata.labels or {} for one in inventory.namespaces}
+
+    def of(self, asked: Question) -> tuple[Finding, ...]:
+        """The findings whose rule the API server enforces, of the object and of all that it needs.
+
+        First those of the object, then of its controllers in the input, and of claims, templates and classes in the
+        order in which it names them. Empty if the API server takes them all, as far as the input tells.
+        """
+        return tuple(finding for each in self._about(asked) for finding in self._findings(each))
+
+    def _about(self, asked: Question) -> Iterator[Object]:
+        yield asked
+        if isinstance(asked, ResourceClaim | ResourceClaimTemplate):
+            yield from self._classes_of(_claim_spec(asked))
+            return
+        yield from self._index.owners.above(asked.metadata)
+        namespace = asked.metadata.namespace
+        for entry in pod_spec_of(asked).resource_claims:
+            found: ResourceClaim | ResourceClaimTemplate | None
+            if entry.resource_claim_name is not None:
+                found = self._index.claim(namespace, entry.resource_claim_name)
+            else:
+                found = self._index.template(namespace, entry.resource_claim_template_name)
+            if found is not None:
+                yield found
+                yield from self._classes_of(_claim_spec(found))
+
+    def _classes_of(self, spec: ResourceClaimSpec) -> Iterator[Object]:
+        for request in spec.devices.requests:
+            for wanted in (request.exactly, *request.first_available):
+                if wanted is not None and wanted.device_class_name in self._classes:
+                    yield self._classes[wanted.device_class_name]
+
+    def _findings(self, obj: Any) -> tuple[Finding, ...]:
+        key: ObjectKey = (obj.kind, obj.metadata.namespace, obj.metadata.name)
+        if key not in self._judged:
+            kind = None if isinstance(obj, CustomWorkload) else kinds.find(obj.api_version, obj.kind)
+            self._judged[key] = () if kind is None else tuple(self._judge(obj, kind, key))
+        return self._judged[key]
+
+    def _judge(self, obj: Any, kind: Kind, key: ObjectKey) -> Iterator[Finding]:
+        form = self._inventory.as_written.get(key, _USUAL)
+        origin = self._inventory.origins.get(key, Origin(""))
+        subject = Subject(
+            msgspec.to_builtins(obj) if kind.pod_spec and not isinstance(obj, Pod) else {},
+            Place(origin.source, line=origin.line),
+            label(*key),
+            kind,
+            form.version or "v1",
+            *key[1:],
+            obj=obj,
+        )
+        for problem in self._problems(subject, obj, form):
+            if problem.rule.refused_by == "APIServer" and problem.rule.severity is Severity.ERROR:
+                yield replace(subject.finding(problem), line=origin.line)
+
+    def _problems(self, subject: Subject, obj: Any, form: AsWritten) -> Iterator[Problem]:
+        yield from objects.version(subject, self._target, self._config)
+        for path in form.unknown:
+            message = f"{subject.label} has no such field in {subject.version}"
+            yield Problem(schema.UNKNOWN_FIELD, path, message, written=True, of_key=True)
+        if form.has_source and subject.kind is not None:
+            yield Problem(schema.CLAIM_SOURCE, (*subject.kind.pod_spec, "resourceClaims"), schema.SOURCE, written=True)
+        yield from objects.of_typed(subject, obj, self._target)
+        if not obj.metadata.is_stored:
+            yield from self._of_new(subject, obj)
+
+    def _of_new(self, subject: Subject, obj: Any) -> Iterator[Problem]:
+        """What is looked up in other objects when this one is created."""
+        kind, namespace = subject.kind, subject.namespace
+        if kind is not None and kind.namespaced:
+            yield from self._admission.namespace(namespace)
+        if kind is not None and kind.pod_spec:
+            for problem in self._admission.pod(kind.pod_spec, pod_spec_of(obj), namespace):
+                yield problem if isinstance(obj, Pod) else of_workload(problem)
+        if isinstance(obj, ResourceClaim | ResourceClaimTemplate) and self._target.gates["DRAAdminAccess"]:
+            path: FieldPath = ("spec",) if isinstance(obj, ResourceClaim) else ("spec", "spec")
+            for index, request in enumerate(_claim_spec(obj).devices.requests):
+                if request.exactly is not None and request.exactly.admin_access:
+                    at = (*path, "devices", "requests", index, "exactly", "adminAccess")
+                    yield from references.admin_label(at, namespace, self._labels)
+
+
+def _claim_spec(obj: ResourceClaim | ResourceClaimTemplate) -> ResourceClaimSpec:
+    return obj.spec if isinstance(obj, ResourceClaim) else obj.spec.spec

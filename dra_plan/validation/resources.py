@@ -1,0 +1,231 @@
+"""DRA161 to DRA164: what containers, pods and quotas say of resources (`ValidateResourceRequirements`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dra_plan.api.base import QuantityText
+from dra_plan.api.core import Container, PodSpec, ResourceRequirements
+from dra_plan.api.quantity import Quantity, QuantityError, compare, parse
+from dra_plan.manifests.paths import FieldPath, render, value_at
+
+from . import formats
+from .classes import is_extended_resource
+from .rule import Problem, refused
+from .words import nearest, shown
+
+RESOURCE_NAME = refused(
+    "DRA161",
+    "name that is no resource",
+    "Containers request cpu, memory, ephemeral-storage, hugepages-SIZE, or a resource with a domain; quotas limit "
+    "these, with `requests.` or `limits.` in front where they are one of the two, and numbers of objects.",
+    "Write the whole name of the resource: example.com/gpu.",
+)
+AMOUNT = refused(
+    "DRA162",
+    "amount that a resource can't have",
+    "Amounts are not negative. Extended resources and numbers of objects are whole, and huge pages come whole.",
+    "Write a whole number that is not negative.",
+)
+LIMIT = refused(
+    "DRA163",
+    "request that does not go with its limit",
+    "A request is at most its limit. Of extended resources and huge pages, which can't be overcommitted, both are the "
+    "same, so that the limit has to be there; huge pages need cpu or memory beside them.",
+    "Write the same amount in both, or the limit alone: it is the request, too.",
+)
+POD_RESOURCES = refused(
+    "DRA164",
+    "resources of the pod that the API server refuses",
+    "A pod as a whole has requests and limits of cpu, memory and huge pages, and no claims. Its requests hold those of "
+    "its containers together, its limits that of each container.",
+    "Move other resources and claims to a container, or raise what the pod has.",
+)
+RULES = (RESOURCE_NAME, AMOUNT, LIMIT, POD_RESOURCES)
+
+_NATIVE = ("cpu", "memory", "ephemeral-storage")
+_HUGE = "hugepages-"
+_OBJECTS = (
+    "configmaps",
+    "persistentvolumeclaims",
+    "pods",
+    "replicationcontrollers",
+    "resourcequotas",
+    "secrets",
+    "services",
+    "services.loadbalancers",
+    "services.nodeports",
+)
+"""Kinds whose objects quotas count by their plain names."""
+_QUOTA_NAMES = frozenset(
+    (
+        *_OBJECTS,
+        *_NATIVE,
+        "requests.storage",
+        *(f"{part}.{name}" for part in ("requests", "limits") for name in _NATIVE),
+    )
+)
+_Amounts = Mapping[str, QuantityText]
+
+
+def check_containers(path: FieldPath, spec: PodSpec) -> Iterator[Problem]:
+    """The requests and limits of each container of a pod."""
+    for field, containers in (("initContainers", spec.init_containers), ("containers", spec.containers)):
+        for index, container in enumerate(containers):
+            at = (*path, field, index, "resources")
+            yield from _names_and_amounts(at, container.resources, container=True)
+            yield from _limits(at, container.resources)
+
+
+def check_pod(path: FieldPath, spec: PodSpec) -> Iterator[Problem]:
+    """What the pod as a whole requests (`validatePodResources`)."""
+    resources = spec.resources
+    if resources is None:
+        return
+    path = (*path, "resources")
+    if resources.claims:
+        yield POD_RESOURCES.at((*path, "claims"), "claims can't be set for the pod as a whole, only for containers")
+    for field, amounts in (("limits", resources.limits), ("requests", resources.requests)):
+        for name in amounts:
+            if name not in ("cpu", "memory") and not is_huge(name):
+                message = f"{shown(name)} can't be set for the pod as a whole, only cpu, memory and {_HUGE}SIZE"
+                yield POD_RESOURCES.at((*path, field, name), message)
+    yield from _names_and_amounts(path, resources, container=False)
+    yield from _limits(path, resources)
+    yield from _holds_containers(path, resources, spec)
+
+
+def is_huge(name: str) -> bool:
+    """Whether the resource is huge pages of some size."""
+    return name.startswith(_HUGE)
+
+
+def _names_and_amounts(path: FieldPath, given: ResourceRequirements, *, container: bool) -> Iterator[Problem]:
+    for field, amounts in (("limits", given.limits), ("requests", given.requests)):
+        for name, value in amounts.items():
+            at = (*path, field, name)
+            if field == "requests" and given.limits.get(name) == value:
+                continue  # one fault in what is a limit and the request, too
+            if container:
+                yield from _container_resource(at, name)
+            yield from amount(at, name, value)
+            if is_huge(name):
+                yield from _whole_pages(at, name[len(_HUGE) :], value)
+
+
+def _whole_pages(path: FieldPath, page: str, written: QuantityText) -> Iterator[Problem]:
+    size, value = _quantity(page), _quantity(written)
+    if size is not None and value is not None and size.units > 0 and value.units % size.units:
+        yield AMOUNT.at(path, f"{written} is not a number of whole pages of {page}")
+
+
+def _container_resource(path: FieldPath, name: str) -> Iterator[Problem]:
+    if "/" not in name:
+        if name not in _NATIVE and not is_huge(name):
+            message = f"{shown(name)} is no resource of containers: without a domain there are {', '.join(_NATIVE)}"
+            yield RESOURCE_NAME.at(path, f"{message} and {_HUGE}SIZE", nearest(name, _NATIVE) or "")
+    elif not formats.is_label_name(name):
+        yield RESOURCE_NAME.at(path, f"{shown(name)} is no resource name: {formats.LABEL_NAME.partition(': ')[2]}")
+    elif "kubernetes.io/" not in name and not is_extended_resource(name):
+        yield RESOURCE_NAME.at(path, f"{shown(name)} is no extended resource name")
+
+
+def amount(path: FieldPath, name: str, written: object) -> Iterator[Problem]:
+    """The amount of one resource (`ValidateResourceQuantityValue`)."""
+    value = _quantity(written)
+    if value is None:
+        return
+    if value.sign < 0:
+        yield AMOUNT.at(path, f"{written} is less than 0")
+    elif (name in _OBJECTS or is_extended_resource(name)) and value.milli % 1000:
+        yield AMOUNT.at(path, f"{written} of {shown(name)} is not whole")
+
+
+def _quantity(written: object) -> Quantity | None:
+    """The quantity; None for what is none, which other rules tell."""
+    try:
+        return parse(written) if isinstance(written, str | int | float) else None
+    except QuantityError:
+        return None
+
+
+def _limits(path: FieldPath, given: ResourceRequirements) -> Iterator[Problem]:
+    for name, requested in given.requests.items():
+        limit, whole = given.limits.get(name), not _may_be_overcommitted(name)
+        if limit is None:
+            if whole:
+                message = f"{shown(name)} can't be overcommitted: its limit must be set, and equal to the request"
+                yield LIMIT.at((*path, "requests", name), message).called(render((*path, "limits")))
+            continue
+        order = compare(parse(requested), parse(limit))
+        if order and whole:
+            message = f"{requested} of {shown(name)} must be equal to its limit of {limit}"
+            yield LIMIT.at((*path, "requests", name), message, str(limit))
+        elif order > 0:
+            yield LIMIT.at((*path, "requests", name), f"{requested} of {name} is more than its limit of {limit}")
+    named = {*given.requests, *given.limits}
+    huge = sorted(filter(is_huge, named))
+    if huge and not named & {"cpu", "memory"}:
+        yield LIMIT.at(path, f"{huge[0]} without cpu or memory")
+
+
+def _may_be_overcommitted(name: str) -> bool:
+    """`IsOvercommitAllowed`: what is Kubernetes' own and no huge pages."""
+    return ("/" not in name or "kubernetes.io/" in name) and not is_huge(name)
+
+
+def _holds_containers(path: FieldPath, resources: ResourceRequirements, spec: PodSpec) -> Iterator[Problem]:
+    """The pod's requests hold what its containers need at once, its limits what each may use."""
+    for name, value in resources.requests.items():
+        needed = _together(spec, name)
+        if needed is not None and compare(needed, parse(value)) > 0:
+            message = f"{value} is less than the {needed} that the containers request together"
+            yield POD_RESOURCES.at((*path, "requests", name), message)
+    for index, container in enumerate(spec.containers):
+        for name, limit in container.resources.limits.items():
+            most = resources.limits.get(name)
+            if most is not None and compare(parse(limit), parse(most)) > 0:
+                at = (*path[:-1], "containers", index, "resources", "limits", name)
+                yield POD_RESOURCES.at(at, f"{limit} is more than the pod's limit of {most}", str(most))
+
+
+def _together(spec: PodSpec, name: str) -> Quantity | None:
+    """What the containers request of a resource at once (`AggregateContainerRequests`); None if none does."""
+    running: Quantity | None = None
+    most: Quantity | None = None
+    for container in spec.init_containers:
+        asked = _request(container, name)
+        if asked is None:
+            continue
+        beside = asked if running is None else running + asked
+        if container.restart_policy == "Always":
+            running = beside
+        most = beside if most is None else max(most, beside)
+    for container in spec.containers:
+        asked = _request(container, name)
+        if asked is not None:
+            running = asked if running is None else running + asked
+    return running if most is None or (running is not None and running >= most) else most
+
+
+def _request(container: Container, name: str) -> Quantity | None:
+    written = container.resources.requests.get(name)
+    return None if written is None else parse(written)
+
+
+def check_quota(value: Mapping[str, Any]) -> Iterator[Problem]:
+    """The limits of a ResourceQuota, as it is written (`ValidateResourceQuotaSpec`)."""
+    hard = value_at(value, ("spec", "hard"))
+    for name, limit in (hard if isinstance(hard, dict) else {}).items():
+        if not isinstance(name, str):
+            continue
+        path: FieldPath = ("spec", "hard", name)
+        if "/" in name:
+            if not formats.is_label_name(name):
+                message = f"{shown(name)} is no resource name: {formats.LABEL_NAME.partition(': ')[2]}"
+                yield RESOURCE_NAME.at(path, message)
+        elif name not in _QUOTA_NAMES and not is_huge(name.removeprefix("requests.")):
+            message = f"{shown(name)} is nothing that quotas limit; resources of others have a domain: example.com/gpu"
+            yield RESOURCE_NAME.at(path, message, nearest(name, _QUOTA_NAMES) or "")
+        yield from amount(path, name, limit)

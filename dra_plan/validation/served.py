@@ -1,0 +1,75 @@
+"""Which versions of a kind an API server serves: what a release can serve, and what `--runtime-config` leaves of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from dra_plan.errors import UsageError
+from dra_plan.manifests.kinds import Kind
+from dra_plan.releases import Target
+
+DRA = "resource.k8s.io"
+RuntimeConfig = Mapping[str, bool]
+"""What `--runtime-config` of an API server switches: `api/all`, `api/beta`, `GROUP/VERSION` with `/RESOURCE` or not."""
+
+_COULD: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "DeviceTaintRule": {
+        "1.34": ("v1alpha3",),
+        "1.35": ("v1alpha3",),
+        "1.36": ("v1beta2", "v1alpha3"),
+        "1.37": ("v1", "v1beta2", "v1alpha3"),
+    },
+    "PodGroup": {"1.34": (), "1.35": (), "1.36": ("v1alpha2",), "1.37": ("v1beta1", "v1alpha3")},
+    "Workload": {"1.34": (), "1.35": ("v1alpha1",), "1.36": ("v1alpha2",), "1.37": ("v1beta1", "v1alpha3")},
+}
+"""Kind -> release -> the versions that it can serve, the newest first; of the others all releases serve the same."""
+_GATES = {"DeviceTaintRule": "DRADeviceTaintRules", "PodGroup": "GenericWorkload", "Workload": "GenericWorkload"}
+"""Kinds whose newest version is switched on with a gate: nobody sets the gate of an API that is not served."""
+_STAGE = re.compile(r"v[0-9]+(alpha|beta)[0-9]+\Z")
+_ENTRY = re.compile(r"[a-z0-9.-]+/[a-z0-9]+(/[a-z]+)?\Z")
+
+
+def is_versioned(kind: Kind) -> bool:
+    """Whether releases differ in the versions of the kind, or may leave one of them out."""
+    return kind.group == DRA or kind.name in _COULD
+
+
+def could_serve(kind: Kind, target: Target) -> tuple[str, ...]:
+    """The versions of a kind that the target can serve, the newest first."""
+    known = _COULD.get(kind.name)
+    return ("v1", "v1beta2", "v1beta1") if known is None else known[target.version]
+
+
+def served(kind: Kind, target: Target, config: RuntimeConfig | None) -> tuple[str, ...]:
+    """Those of them that are served with this `--runtime-config`, by default stable ones only (KEP-3136); None: all."""
+    could = could_serve(kind, target)
+    if config is None:
+        return could
+    return tuple(version for version in could if _is_on(kind, version, could[0], target, config))
+
+
+def _is_on(kind: Kind, version: str, newest: str, target: Target, config: RuntimeConfig) -> bool:
+    stage = _STAGE.match(version)
+    names = [f"{kind.group}/{version}/{kind.plural}", f"{kind.group}/{version}"]
+    names += [f"api/{stage[1]}"] if stage else ["api/ga"]
+    for name in (*names, "api/all"):
+        if name in config:
+            return config[name]
+    gate = _GATES.get(kind.name)
+    return stage is None or (version == newest and gate is not None and target.gates.get(gate, False))
+
+
+def parse(options: list[str] | None) -> dict[str, bool]:
+    """The values of `--runtime-config`, written as for kube-apiserver: `api/beta=true,GROUP/VERSION`.
+
+    A later one wins. UsageError for anything else.
+    """
+    config: dict[str, bool] = {}
+    for item in (part.strip() for option in options or () for part in option.split(",")):
+        name, _, value = item.partition("=")
+        if item and (not _ENTRY.match(name) or value not in ("", "true", "false")):
+            raise UsageError(f"--runtime-config: {item!r} is not GROUP/VERSION=true or api/beta=true")
+        if item:
+            config[name] = value != "false"
+    return config

@@ -1,0 +1,216 @@
+"""DRA166, DRA167, DRA169, DRA170, DRA172: workloads, disruption budgets and priority classes by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dra_plan.api.base import Object
+from dra_plan.api.core import PodDisruptionBudget, PodTemplateSpec, PriorityClass
+from dra_plan.api.meta import LabelSelector
+from dra_plan.api.selectors import labels_match
+from dra_plan.api.workloads import (
+    AnyWorkload,
+    CronJob,
+    CustomWorkload,
+    Job,
+    ReplicationController,
+    Workload,
+    pod_template,
+)
+from dra_plan.manifests.paths import FieldPath, value_at
+
+from . import metadata
+from .podspecs import ALWAYS, NEVER, ON_FAILURE, RESTART_POLICY, label_selector, one_of
+from .rule import Problem, refused
+from .schema import MISSING_FIELD
+from .words import nearest, shown
+
+SELECTOR = refused(
+    "DRA166",
+    "selector that does not select the workload's own pods",
+    "Workloads of apps/v1 have a selector that is not empty, and their pod template has labels that it selects. A job "
+    "gets a selector of its own and has none unless manualSelector is set.",
+    "Write labels into the template that the selector asks for.",
+)
+NUMBER = refused(
+    "DRA167",
+    "number that the API server refuses",
+    "Numbers of pods, tries and seconds are not negative; percentages are at most 100.",
+    "Write a number that is 0 or more.",
+)
+JOB = refused(
+    "DRA172",
+    "job with fields that do not go together",
+    "The modes of a job are NonIndexed and Indexed, and what counts by index goes with Indexed. A CronJob allows, "
+    "forbids or replaces a job that still runs, and leaves room in its name for those of its jobs.",
+    "Correct the field, or leave it out.",
+)
+BUDGET = refused(
+    "DRA169",
+    "disruption budget with both amounts",
+    "A budget says how many pods stay (minAvailable), or how many may go (maxUnavailable).",
+    "Keep one of the two.",
+)
+PRIORITY_CLASS = refused(
+    "DRA170",
+    "priority class that the API server refuses",
+    "Names that begin with `system-` are Kubernetes' own, as are values over 1,000,000,000; only one class is the "
+    "default.",
+    "Choose another name, or a lower value.",
+)
+RULES = (SELECTOR, NUMBER, JOB, BUDGET, PRIORITY_CLASS)
+
+HIGHEST_PRIORITY = 1_000_000_000
+"""The highest value of a class that Kubernetes did not make."""
+SYSTEM = "system-"
+_SYSTEM_CLASSES = ("system-node-critical", "system-cluster-critical")
+_PREEMPTION = ("Never", "PreemptLowerPriority")
+_COUNTS = ("replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds")
+_JOB_COUNTS = (
+    "parallelism",
+    "completions",
+    "backoffLimit",
+    "activeDeadlineSeconds",
+    "ttlSecondsAfterFinished",
+    "backoffLimitPerIndex",
+    "maxFailedIndexes",
+)
+_CRON_COUNTS = ("startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit")
+_MODES = ("NonIndexed", "Indexed")
+_CONCURRENCY = ("Allow", "Forbid", "Replace")
+_LONGEST_CRON_JOB = 52
+_SPEC: FieldPath = ("spec",)
+
+
+def check(workload: AnyWorkload, template_path: FieldPath, written: Mapping[str, Any]) -> Iterator[Problem]:
+    """A workload as it stands in the manifest, but for the pod spec of its template at `template_path`."""
+    template = pod_template(workload)
+    if isinstance(workload, CustomWorkload):
+        return
+    yield from metadata.check(template.metadata, (*template_path, "metadata"))
+    if isinstance(workload, Job | CronJob):
+        yield from _job(workload, template_path[:-1], written)
+    else:
+        yield from _numbers(written, _SPEC, _COUNTS)
+        yield from _pods_restart(template, template_path, (ALWAYS,), required=False)
+        yield from _selector(workload, template, template_path)
+        if value_at(written, (*template_path, "spec", "activeDeadlineSeconds")) is not None:
+            yield RESTART_POLICY.at((*template_path, "spec", "activeDeadlineSeconds"), "pods of jobs only have it")
+
+
+def _pods_restart(
+    template: PodTemplateSpec, path: FieldPath, known: tuple[str, ...], *, required: bool
+) -> Iterator[Problem]:
+    policy, at = template.spec.restart_policy, (*path, "spec", "restartPolicy")
+    if not policy and required:
+        yield RESTART_POLICY.at(at, f"missing, which is {ALWAYS}: {' or '.join(known)} is wanted")
+    elif policy and policy not in known:
+        yield RESTART_POLICY.at(at, f"{shown(policy)} is not {' or '.join(known)}", nearest(policy, known) or "")
+
+
+def _selector(
+    workload: Workload | ReplicationController, template: PodTemplateSpec, path: FieldPath
+) -> Iterator[Problem]:
+    labels, at = template.metadata.labels or {}, (*path, "metadata", "labels")
+    if isinstance(workload, ReplicationController):
+        # Without a selector the API server takes the labels of the template.
+        selector: LabelSelector | None = LabelSelector(match_labels=workload.spec.selector or labels)
+    else:
+        selector = workload.spec.selector
+    if selector is None:
+        yield MISSING_FIELD.at((*_SPEC, "selector"), "missing")
+        return
+    yield from label_selector((*_SPEC, "selector"), selector)
+    if not selector.match_labels and not selector.match_expressions:
+        yield SELECTOR.at((*_SPEC, "selector"), f"empty: it has to select the pods of this {workload.kind}")
+    elif not labels_match(selector, labels):
+        wanted = ", ".join(f"{key}={value}" for key, value in (selector.match_labels or {}).items())
+        message = f"the selector does not select these labels{f': it wants {wanted}' if wanted else ''}"
+        yield SELECTOR.at(at, message)
+
+
+def _job(workload: Job | CronJob, path: FieldPath, written: Mapping[str, Any]) -> Iterator[Problem]:
+    """A job whose spec is at a path, or the one that a CronJob makes."""
+    job = workload.spec.job_template.spec if isinstance(workload, CronJob) else workload.spec
+    yield from _numbers(written, path, _JOB_COUNTS)
+    yield from _pods_restart(job.template, (*path, "template"), (ON_FAILURE, NEVER), required=True)
+    mode = job.completion_mode
+    if mode is not None:
+        yield from one_of(JOB, (*path, "completionMode"), mode, _MODES)
+    if mode == "Indexed" and job.completions is None:
+        yield MISSING_FIELD.at((*path, "completions"), "missing; an Indexed job has a number of completions")
+    for field in ("backoffLimitPerIndex", "maxFailedIndexes"):
+        if mode != "Indexed" and value_at(written, (*path, field)) is not None:
+            yield JOB.at((*path, field), "goes with completionMode Indexed only")
+    if value_at(written, (*path, "podFailurePolicy")) and job.template.spec.restart_policy != NEVER:
+        message = "podFailurePolicy goes with restartPolicy Never only"
+        yield RESTART_POLICY.at((*path, "template", "spec", "restartPolicy"), message)
+    if job.manual_selector:
+        if job.selector is None:
+            yield MISSING_FIELD.at((*path, "selector"), "missing; with manualSelector a job needs one")
+        elif not labels_match(job.selector, job.template.metadata.labels):
+            yield SELECTOR.at((*path, "template", "metadata", "labels"), "the selector does not select these labels")
+    elif job.selector is not None:
+        yield SELECTOR.at((*path, "selector"), "a job gets a selector of its own unless manualSelector is set")
+    if isinstance(workload, CronJob):
+        yield from _cron_job(workload, written)
+
+
+def _cron_job(workload: CronJob, written: Mapping[str, Any]) -> Iterator[Problem]:
+    yield from _numbers(written, _SPEC, _CRON_COUNTS)
+    if not value_at(written, (*_SPEC, "schedule")):
+        yield MISSING_FIELD.at((*_SPEC, "schedule"), "missing or empty")
+    policy = value_at(written, (*_SPEC, "concurrencyPolicy"))
+    if isinstance(policy, str) and policy:
+        yield from one_of(JOB, (*_SPEC, "concurrencyPolicy"), policy, _CONCURRENCY)
+    name = workload.metadata.name
+    if len(name) > _LONGEST_CRON_JOB:
+        message = f"{len(name)} characters; a CronJob's name has at most {_LONGEST_CRON_JOB}, for jobs get longer ones"
+        yield JOB.at(("metadata", "name"), message)
+
+
+def _numbers(written: Mapping[str, Any], path: FieldPath, fields: tuple[str, ...]) -> Iterator[Problem]:
+    for field in fields:
+        number = value_at(written, (*path, field))
+        if isinstance(number, int) and number < 0:
+            yield NUMBER.at((*path, field), f"{number} is less than 0", "0")
+
+
+def check_other(obj: Object) -> Iterator[Problem]:
+    """A disruption budget or priority class; nothing of other kinds."""
+    if isinstance(obj, PodDisruptionBudget):
+        yield from _budget(obj)
+    elif isinstance(obj, PriorityClass):
+        yield from _priority_class(obj)
+
+
+def _budget(budget: PodDisruptionBudget) -> Iterator[Problem]:
+    spec = budget.spec
+    if spec.min_available is not None and spec.max_unavailable is not None:
+        yield BUDGET.at((*_SPEC, "maxUnavailable"), "minAvailable and maxUnavailable are both set").called("spec")
+    for field, amount in (("minAvailable", spec.min_available), ("maxUnavailable", spec.max_unavailable)):
+        at = (*_SPEC, field)
+        if isinstance(amount, int) and amount < 0:
+            yield NUMBER.at(at, f"{amount} is less than 0", "0")
+        elif isinstance(amount, str):
+            digits = amount.removesuffix("%")
+            if digits == amount or not (digits.isascii() and digits.isdigit()):
+                yield NUMBER.at(at, f"{shown(amount)} is no percentage, such as 50%, and no number")
+            elif int(digits[:_DIGITS]) > 100 or len(digits) > _DIGITS:
+                yield NUMBER.at(at, f"{shown(amount)} is more than 100%", '"100%"')
+    yield from label_selector((*_SPEC, "selector"), spec.selector)
+
+
+_DIGITS = 9
+
+
+def _priority_class(one: PriorityClass) -> Iterator[Problem]:
+    name = one.metadata.name
+    if name.startswith(SYSTEM) and name not in _SYSTEM_CLASSES:
+        message = f"{shown(name)}: names that begin with {SYSTEM} are Kubernetes' own"
+        yield PRIORITY_CLASS.at(("metadata", "name"), message, name.removeprefix(SYSTEM))
+    elif one.value > HIGHEST_PRIORITY and name not in _SYSTEM_CLASSES:
+        yield PRIORITY_CLASS.at(("value",), f"{one.value} is over {HIGHEST_PRIORITY}", str(HIGHEST_PRIORITY))
+    if one.preemption_policy:
+        yield from one_of(PRIORITY_CLASS, ("preemptionPolicy",), one.preemption_policy, _PREEMPTION)
