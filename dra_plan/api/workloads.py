@@ -7,12 +7,34 @@ from .core import PodTemplateSpec
 from .meta import LabelSelector, ObjectMeta
 
 
+class RollingUpdate(Object, frozen=True):
+    """How an update proceeds; numbers, or percentages as text. StatefulSets have the partition."""
+
+    max_surge: int | str | None = None
+    max_unavailable: int | str | None = None
+    partition: int = 0
+
+
+class UpdateStrategy(Object, frozen=True):
+    """How pods of an older template are replaced."""
+
+    type: str = ""
+    rolling_update: RollingUpdate | None = None
+
+
 class WorkloadSpec(Object, frozen=True):
-    """What Deployments, StatefulSets, ReplicaSets and DaemonSets share."""
+    """What Deployments, StatefulSets, ReplicaSets and DaemonSets share, and what one of them has.
+
+    Deployments have `strategy`, StatefulSets and DaemonSets `update_strategy`.
+    """
 
     replicas: int | None = None
     selector: LabelSelector | None = None
     template: PodTemplateSpec = PodTemplateSpec()
+    strategy: UpdateStrategy | None = None
+    update_strategy: UpdateStrategy | None = None
+    pod_management_policy: str = ""
+    paused: bool = False
 
 
 class JobSpec(Object, frozen=True):
@@ -22,6 +44,7 @@ class JobSpec(Object, frozen=True):
     completions: int | None = None
     template: PodTemplateSpec = PodTemplateSpec()
     suspend: bool = False
+    backoff_limit: int | None = None
 
 
 class JobCondition(Object, frozen=True):
@@ -36,6 +59,7 @@ class JobStatus(Object, frozen=True):
 
     conditions: list[JobCondition] = []
     succeeded: int = 0
+    failed: int = 0
 
 
 class JobTemplateSpec(Object, frozen=True):

@@ -9,39 +9,25 @@ from functools import cached_property
 
 from msgspec.structs import replace
 
-from dra_plan.api.core import (
-    Affinity,
-    NodeAffinity,
-    NodeSelector,
-    NodeSelectorRequirement,
-    NodeSelectorTerm,
-    Pod,
-    PodResourceClaim,
-    PodResourceClaimStatus,
-    PodSpec,
-    PodTemplateSpec,
-)
+from dra_plan.api.core import Pod, PodResourceClaim, PodResourceClaimStatus
 from dra_plan.api.inventory import Inventory
-from dra_plan.api.meta import ObjectMeta, OwnerReference
 from dra_plan.api.podgroups import PodGroup, PodGroupResourceClaimStatus
 from dra_plan.api.resource import ResourceClaim
-from dra_plan.api.workloads import AnyWorkload, pod_template
+from dra_plan.api.workloads import AnyWorkload
 from dra_plan.claimsets.generated import ClaimOwner, make_claim
 from dra_plan.claimsets.groupclaims import is_of_group
 from dra_plan.claimsets.index import Index
 from dra_plan.claimsets.podclaims import is_unmade
 from dra_plan.claimsets.podstate import counts_for, ended
-from dra_plan.claimsets.replicas import is_over, pod_name, pod_spec, wanted
+from dra_plan.claimsets.replicas import is_over, wanted
 from dra_plan.errors import InputError
 from dra_plan.releases import Features
 
 from .clock import parse_time
 from .groups.admission import GroupAdmission, times_are_a_servers
 from .keys import ClaimKey, claim_key, group_key
-from .plugins.nodeaffinity import matches, required_terms
-from .plugins.tainttoleration import untolerated
+from .newpods import new_pods
 
-_NODE_NAME_FIELD = "metadata.name"
 SYSTEM_PRIORITIES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
 """PriorityClasses that every cluster has."""
 ARRIVAL = "arrival"
@@ -116,17 +102,13 @@ class Admission:
         """The pods that the workload's controller would still create."""
         if is_over(workload) or self._index.is_planned_elsewhere(workload):
             return
-        if workload.kind == "DaemonSet":
-            yield from self._daemons(workload)
-            return
         pods = self._index.pods_of(workload)
-        template, (field, count) = pod_template(workload), wanted(workload, pods)
-        living = sum(counts_for(pod, workload.kind) for pod in pods)
-        self._room -= max(0, count - living)
-        if self._room < 0:
-            raise self._too_many(workload, field, count)
-        for index in range(living, count):
-            yield _pod_of(workload, template, f"{pod_name(workload)}-{index}")
+        if workload.kind != "DaemonSet":
+            field, count = wanted(workload, pods)
+            self._room -= max(0, count - sum(counts_for(pod, workload.kind) for pod in pods))
+            if self._room < 0:
+                raise self._too_many(workload, field, count)
+        yield from new_pods(workload, pods, self._inventory.nodes)
 
     def _too_many(self, workload: AnyWorkload, field: str, count: int) -> InputError:
         kind, metadata = workload.kind, workload.metadata
@@ -134,18 +116,6 @@ class Admission:
         where = f"{origin}: " if origin is not None else ""
         limit = f"at most {MOST_PODS_MADE} pods are made for the workloads of an input"
         return InputError(f"{where}{kind} {metadata.namespace}/{metadata.name}: {field}: {count} is too many: {limit}")
-
-    def _daemons(self, workload: AnyWorkload) -> Iterator[Pod]:
-        """One pod for each node that may take it, bound to that node by name."""
-        template, spec = pod_template(workload), pod_spec(workload)
-        present = {_daemon_node(pod) for pod in self._index.pods_of(workload) if counts_for(pod, workload.kind)}
-        for node in sorted(self._inventory.nodes, key=lambda n: n.metadata.name):
-            name = node.metadata.name
-            pod = _pod_of(workload, replace(template, spec=spec), f"{workload.metadata.name}-{name}")
-            if name in present or not matches(pod, name, node.metadata.labels):
-                continue
-            if untolerated(node.spec.taints, spec.tolerations) is None:
-                yield replace(pod, spec=_on_node(spec, name))
 
     # Claims
 
@@ -245,25 +215,6 @@ class _Claims:
         return claim if free == name else replace(claim, metadata=replace(claim.metadata, name=free))
 
 
-def _pod_of(workload: AnyWorkload, template: PodTemplateSpec, name: str) -> Pod:
-    """A pod of the workload. A Deployment's pods name it as their controller, its ReplicaSet being left out."""
-    owner = OwnerReference(
-        api_version=workload.api_version,
-        kind=workload.kind,
-        name=workload.metadata.name,
-        uid=workload.metadata.uid,
-        controller=True,
-    )
-    metadata = ObjectMeta(
-        name=name,
-        namespace=workload.metadata.namespace,
-        labels=template.metadata.labels,
-        annotations=template.metadata.annotations,
-        owner_references=[owner],
-    )
-    return Pod(metadata=metadata, spec=template.spec)
-
-
 def _name(pod: Pod) -> tuple[str, str]:
     return pod.metadata.namespace, pod.metadata.name
 
@@ -271,23 +222,3 @@ def _name(pod: Pod) -> tuple[str, str]:
 def _arrival(pod: Pod) -> float:
     created = parse_time(pod.metadata.creation_timestamp)
     return math.inf if created is None else created
-
-
-def _daemon_node(pod: Pod) -> str:
-    """The node that a daemon is for: its own, or the one that its required node terms name."""
-    required = required_terms(pod)
-    for term in required.node_selector_terms if required is not None and not pod.spec.node_name else ():
-        for field in term.match_fields:
-            if field.key == _NODE_NAME_FIELD and field.operator == "In" and len(field.values) == 1:
-                return field.values[0]
-    return pod.spec.node_name
-
-
-def _on_node(spec: PodSpec, node: str) -> PodSpec:
-    """The spec with the node's name required in every term, as the DaemonSet controller writes it."""
-    affinity = spec.affinity or Affinity()
-    near = affinity.node_affinity or NodeAffinity()
-    by_name = NodeSelectorRequirement(key=_NODE_NAME_FIELD, operator="In", values=[node])
-    selector = NodeSelector(node_selector_terms=[NodeSelectorTerm(match_fields=[by_name])])
-    near = replace(near, required_during_scheduling_ignored_during_execution=selector)
-    return replace(spec, affinity=replace(affinity, node_affinity=near))
