@@ -32,6 +32,7 @@ from dra_plan.arguments import (
     whole_number,
 )
 from dra_plan.documents.base import AppliedEdit, PrintedDocument
+from dra_plan.errors import UsageError
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.question import Progress
 from dra_plan.planner.release_choice import AskedRelease
@@ -420,6 +421,8 @@ class Cluster:
         requires_nodes: bool = False,
         trace: bool = False,
         explain: bool = False,
+        settle: bool = False,
+        events: Iterable[Mapping[str, Any]] = (),
         max_steps: int | None = None,
         timeout: float | None = None,
     ) -> SchedulePlan:
@@ -432,12 +435,23 @@ class Cluster:
         recorded; `order` is "arrival" (by creationTimestamp, then by place in the input), or "name" for a scheduler
         that was restarted. With `explain` the plan says of each pod without a node why it was refused devices, as the
         cluster was when it was tried last. An input without nodes is scheduled as a cluster without nodes, or refused
-        with `requires_nodes`. After `timeout` seconds it ends: what was not tried to its end is Undecided. Raises
-        UsageError for what can't be chosen, InputError for later states that can't be decoded.
+        with `requires_nodes`. With `settle` controllers act as well: pods are evicted and made again, claims freed,
+        quota refuses, until nothing changes; `events` are steps such as {"create": object} that happen then, one after
+        the other (docs/schedule.md). A DeviceTaintRule in them, or in the cluster, says that the cluster serves these.
+        After `timeout` seconds it ends: what was not tried to its end is Undecided. Raises UsageError for what can't
+        be chosen, InputError for later states and events that can't be decoded.
         """
+        from dra_plan.controllers.events import read_steps, serves_taint_rules
         from dra_plan.manifests.loaded import inventory_of
         from dra_plan.planner.scheduling import schedule_pods
 
+        listed = list_of(events, "events", "steps")
+        steps = read_steps((getattr(line, "origin", f"events[{i}]"), line) for i, line in enumerate(listed))
+        if steps and not settle:
+            raise UsageError("events need settle: they happen beside the scheduler")
+        target = self.target
+        if settle and (self._inventory.taint_rules or serves_taint_rules(steps)):
+            target = self._asked.serving(self._inventory, "DRADeviceTaintRules")
         states = list_of(then, "then", "states of the cluster")
         for state in states:
             required(state, (Cluster, Iterable), "then", "states of the cluster")
@@ -458,7 +472,7 @@ class Cluster:
         )
         plan = schedule_pods(
             self._inventory,
-            self.target,
+            target,
             asked,
             config=config,
             extenders=given,
@@ -472,6 +486,8 @@ class Cluster:
             api_server=optional(api_server, str, "api_server", "a name"),
             order=optional(order, str, "order", "a name"),
             plugins=plugins,
+            settle=truth(settle, "settle"),
+            events=steps,
         )
         return self._told(plan)
 

@@ -13,6 +13,10 @@ from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
 from dra_plan.api.selectors import labels_match
+from dra_plan.controllers.document import settled_document
+from dra_plan.controllers.events import Step
+from dra_plan.controllers.quota import Quotas
+from dra_plan.controllers.settle import Settled, Settling
 from dra_plan.documents.schedule import ExplainedAttempt, ScheduleDocument, ScheduledPod
 from dra_plan.planner import attempts, completeness, notices
 from dra_plan.planner.answer import PrintedAnswer, counted
@@ -25,7 +29,8 @@ from dra_plan.scheduler.admission import ARRIVAL
 from dra_plan.scheduler.common import Common
 from dra_plan.scheduler.coverage import of_scheduler
 from dra_plan.scheduler.document import schedule_document
-from dra_plan.scheduler.simulate import SimulationResult, simulate
+from dra_plan.scheduler.keys import pod_uid
+from dra_plan.scheduler.simulate import SimulationResult, result_of, simulate
 from dra_plan.scheduler.simulation import REAL, Simulation
 
 if TYPE_CHECKING:
@@ -44,6 +49,8 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
     outcome: SimulationResult
     explanations: tuple[ExplainedAttempt, ...] | None = None
     """Why pods without a node were refused devices, if that was asked."""
+    settled: Settled | None = None
+    """How the cluster settled, if that was asked."""
 
     def __iter__(self) -> Iterator[ScheduledPod]:
         return iter(self.document.pods)
@@ -61,7 +68,11 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
         return structs.replace(self.document, explanations=UNSET)
 
     def _document(self) -> ScheduleDocument:
-        return schedule_document(self.outcome, UNSET if self.explanations is None else list(self.explanations))
+        document = schedule_document(self.outcome, UNSET if self.explanations is None else list(self.explanations))
+        if self.settled is None:
+            return document
+        messages = {pod_uid(record.pod): record.message for record in self.outcome.pods}
+        return structs.replace(document, settled=settled_document(self.settled, messages))
 
 
 def schedule_pods(
@@ -78,19 +89,23 @@ def schedule_pods(
     api_server: str | None = None,
     order: str | None = None,
     plugins: Registry | None = None,
+    settle: bool = False,
+    events: Sequence[Step] = (),
 ) -> SchedulePlan:
     """Schedules the pods of an input.
 
     `extenders` stand for those of the configuration. The question's `owners` name the pods, and workloads whose pods,
     are scheduled and told; or its `namespace` and `selector` choose which pending ones are. The others stay as they
     are. Raises InputError with `requires_nodes` for an input without nodes; otherwise it is scheduled as a cluster
-    without nodes. UsageError for what can't be chosen.
+    without nodes. With `settle` what controllers do follows, and the `events`, until nothing changes any more.
+    UsageError for what can't be chosen.
     """
     inferred: list[Notice] = []
     if requires_nodes or question.infer_nodes:
         inventory, inferred = with_nodes(inventory, infer=question.infer_nodes)
 
     named = chosen_pods(inventory, target, question)
+    quotas = Quotas(inventory)
     simulation = Simulation(
         inventory,
         target=target,
@@ -104,14 +119,17 @@ def schedule_pods(
         api_server=api_server or REAL,
         order=order or ARRIVAL,
         chosen=_chosen(named, question),
+        makes=not (settle and quotas.exist),
+        ordered=settle,
     )
-    outcome = simulate(simulation, then)
+    settled = Settling(simulation, quotas).run(events) if settle else None
+    outcome = simulate(simulation, then) if settled is None else result_of(simulation)
     if named is not None:
         outcome.pods = [record for record in outcome.pods if named(record.pod)]
     later = [notice for state in then for notice in state.notices]
     outcome.notices = [*notices_about(inventory, target, outcome, [*later, *inferred]), *outcome.notices]
     told = attempts.explained(outcome.failed_attempts, inventory, question.max_steps) if explain else None
-    return SchedulePlan(outcome, tuple(told) if told is not None else None)
+    return SchedulePlan(outcome, tuple(told) if told is not None else None, settled)
 
 
 def schedule_chosen(

@@ -18,7 +18,7 @@ from dra_plan.claimsets.generated import ClaimOwner, make_claim
 from dra_plan.claimsets.groupclaims import is_of_group
 from dra_plan.claimsets.index import Index
 from dra_plan.claimsets.podclaims import is_unmade
-from dra_plan.claimsets.podstate import counts_for, ended
+from dra_plan.claimsets.podstate import counts_for, ended, is_ready
 from dra_plan.claimsets.replicas import is_over, wanted
 from dra_plan.errors import InputError
 from dra_plan.releases import Features
@@ -45,8 +45,21 @@ MOST_PODS_MADE = 150_000
 class Admission:
     """Turns the pods and workloads of an input into the pods that the scheduler sees, with their claims."""
 
-    def __init__(self, inventory: Inventory, order: str = ARRIVAL, features: Features = NO_GATES) -> None:
+    def __init__(
+        self,
+        inventory: Inventory,
+        order: str = ARRIVAL,
+        features: Features = NO_GATES,
+        *,
+        makes: bool = True,
+        ordered: bool = False,
+    ) -> None:
+        """With `makes`, what controllers make is there from the start: pods of workloads, and claims of pods.
+
+        `ordered` StatefulSets make one pod after the other, of which the first one is there.
+        """
         self._inventory = inventory
+        self._makes, self._ordered = makes, ordered
         self._order = order
         self._groups = GroupAdmission(features, inventory.priority_classes)
         self.groups = self._groups.groups(inventory.pod_groups)
@@ -70,10 +83,11 @@ class Admission:
         elif times_are_a_servers(self.groups, given):
             given.sort(key=_arrival)
         self._room = MOST_PODS_MADE
-        made = [pod for workload in self._inventory.workloads for pod in self._replicas(workload)]
-        return [self._admit(pod) for pod in (*given, *made)]
+        workloads = self._inventory.workloads if self._makes else ()
+        made = [pod for workload in workloads for pod in self._replicas(workload)]
+        return [self.admitted(pod) for pod in (*given, *made)]
 
-    def _admit(self, pod: Pod) -> Pod:
+    def admitted(self, pod: Pod) -> Pod:
         """The pod with a uid, its priority and its preemption policy."""
         pod = self._groups.pod(pod)
         if not pod.metadata.uid:
@@ -108,7 +122,8 @@ class Admission:
             self._room -= max(0, count - sum(counts_for(pod, workload.kind) for pod in pods))
             if self._room < 0:
                 raise self._too_many(workload, field, count)
-        yield from new_pods(workload, pods, self._inventory.nodes)
+        ready = is_ready if self._ordered else None
+        yield from new_pods(workload, pods, self._inventory.nodes, is_ready=ready)
 
     def _too_many(self, workload: AnyWorkload, field: str, count: int) -> InputError:
         kind, metadata = workload.kind, workload.metadata
@@ -128,7 +143,7 @@ class Admission:
     def arriving(self, pod: Pod) -> tuple[Pod, list[ResourceClaim]]:
         """A pod that is created after those of the input, and the claims that are made for it."""
         self._claims.new.clear()
-        return self._with_claims(self._admit(pod), self._claims), list(self._claims.new)
+        return self._with_claims(self.admitted(pod), self._claims), list(self._claims.new)
 
     @cached_property
     def _claims(self) -> _Claims:
@@ -151,7 +166,7 @@ class Admission:
         return next((g for g in self.groups if (g.metadata.namespace, g.metadata.name) == key), None)
 
     def _with_claims(self, pod: Pod, claims: _Claims) -> Pod:
-        if pod.spec.node_name or pod.metadata.deletion_timestamp is not None or ended(pod):
+        if pod.spec.node_name or pod.metadata.deletion_timestamp is not None or ended(pod) or not self._makes:
             return pod
         group = self._group(pod) if pod.spec.scheduling_group is not None else None
         added = [

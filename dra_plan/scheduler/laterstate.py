@@ -41,7 +41,7 @@ def _index(objects: Iterable[_Object]) -> dict[tuple[str, str], _Object]:
 
 def advance(simulation: Simulation, before: Inventory, after: Inventory) -> None:
     """Apply the differences, in the order nodes, devices, volumes, claims, pod groups, pods."""
-    later = _LaterState(simulation, before, after)
+    later = LaterState(simulation, before, after)
     later.pass_time()
     later.nodes()
     later.devices()
@@ -52,7 +52,9 @@ def advance(simulation: Simulation, before: Inventory, after: Inventory) -> None
     simulation.scheduler.bindings.run_all()
 
 
-class _LaterState:
+class LaterState:
+    """The differences between two inputs, and how each kind of them is told to a simulation."""
+
     def __init__(self, simulation: Simulation, before: Inventory, after: Inventory) -> None:
         self._simulation = simulation
         self._cluster = simulation.cluster

@@ -51,8 +51,10 @@ class Simulation:
 
     `config` is a decoded KubeSchedulerConfiguration, `plugins` are factories beside those of installed packages,
     `extenders` stand for those of the configuration. `api_server` is one of `API_SERVERS`, `order` (that in which
-    the pods of the input come) one of `admission.ORDERS`. Pods that are not `chosen` are not scheduled. `common` is
-    shared with simulations of related inputs, `view` is what the target sees of the input, if somebody has it already.
+    the pods of the input come) one of `admission.ORDERS`. Pods that are not `chosen` are not scheduled.
+    Pods of workloads, and claims of pods, are there from the start unless somebody else `makes` them; `ordered`
+    StatefulSets start with one pod. `common` is shared with simulations of related inputs, `view` is what the target
+    sees of the input, if somebody has it already.
     UsageError for what can't be configured.
     """
 
@@ -71,6 +73,8 @@ class Simulation:
         api_server: str = REAL,
         order: str = ARRIVAL,
         chosen: Callable[[Pod], bool] = lambda _pod: True,
+        makes: bool = True,
+        ordered: bool = False,
         common: Common | None = None,
         view: View | None = None,
     ) -> None:
@@ -86,7 +90,7 @@ class Simulation:
         self.target = target
         self.config = configuration.read(config)
         self.tracer = Tracer() if trace else None
-        self._admission = Admission(inventory, order, target.features)
+        self._admission = Admission(inventory, order, target.features, makes=makes, ordered=ordered)
         self.pods, claims = self._admission.claims(self._admission.pods())
         self.groups = self._admission.groups
         store = ClaimStore(claims, consumable_capacity=target.features.consumable_capacity)
@@ -135,6 +139,11 @@ class Simulation:
 
     def start(self) -> None:
         """Give every pod of the input to the scheduler, and schedule until nothing moves any more."""
+        self.admit_all()
+        self.scheduler.run()
+
+    def admit_all(self) -> None:
+        """Give every pod of the input to the scheduler."""
         late = [group for group in self.groups if any(comes_after(group, pod) for pod in self.pods)]
         for group in self.groups:
             if group not in late:
@@ -146,7 +155,6 @@ class Simulation:
             self.admit(pod)
         for group in late:
             self.cluster.add_group(group)
-        self.scheduler.run()
 
     def admit(self, pod: Pod) -> None:
         """A pod seen for the first time: it is on a node, or wants one, or is none of the scheduler's business."""
@@ -158,6 +166,10 @@ class Simulation:
             self.scheduler.records.of(pod).skip("not chosen")
         else:
             self.scheduler.enqueue(pod)
+
+    def admitted(self, pod: Pod) -> Pod:
+        """The pod as the API server stores it: with its priority and preemption policy."""
+        return self._admission.admitted(pod)
 
     def arrive(self, pod: Pod) -> PodRecord:
         """A pod is created now, with its claims; the scheduler has its record as soon as it has run."""

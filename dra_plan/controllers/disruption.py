@@ -1,0 +1,68 @@
+"""PodDisruptionBudgets as the disruption controller keeps them: how many evictions each still allows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from dra_plan.api.core import Pod, PodDisruptionBudget
+from dra_plan.api.quantity import parse
+from dra_plan.api.selectors import labels_match
+from dra_plan.claimsets.podstate import ended, is_ready
+from dra_plan.claimsets.replicas import wanted
+
+from .state import State
+
+
+def budgets(state: State) -> list[PodDisruptionBudget]:
+    """The budgets with what they allow now."""
+    return [_counted(state, budget) for budget in state.inventory.disruption_budgets]
+
+
+def _counted(state: State, budget: PodDisruptionBudget) -> PodDisruptionBudget:
+    selector = budget.spec.selector
+    if selector is None:
+        return budget
+    pods = [
+        pod
+        for pod in state.inventory.pods
+        if pod.metadata.namespace == budget.metadata.namespace
+        and not ended(pod)
+        and labels_match(selector, pod.metadata.labels)
+    ]
+    healthy = sum(map(is_ready, pods))
+    allowed = max(0, healthy - _desired(state, budget, pods))
+    if allowed == budget.status.disruptions_allowed:
+        return budget
+    return replace(budget, status=replace(budget.status, disruptions_allowed=allowed))
+
+
+def _desired(state: State, budget: PodDisruptionBudget, pods: Sequence[Pod]) -> int:
+    """How many pods have to stay healthy; percentages are of what the pods' controllers want, and round up."""
+    least, most = budget.spec.min_available, budget.spec.max_unavailable
+    if most is not None:
+        expected = _expected(state, pods)
+        return max(0, expected - _number(most, expected))
+    if least is None:
+        return 0
+    return least if isinstance(least, int) else _number(least, _expected(state, pods))
+
+
+def _number(value: int | str, whole: int) -> int:
+    if isinstance(value, int):
+        return value
+    return -(-parse(value.removesuffix("%") or "0").nano * whole // (100 * 10**9))
+
+
+def _expected(state: State, pods: Sequence[Pod]) -> int:
+    """The replicas that the controllers of the pods want; a pod without one counts as itself."""
+    total, seen = 0, set()
+    for pod in pods:
+        workload = state.index.controllers.of(pod.metadata)
+        if workload is None or isinstance(workload, Pod):
+            total += 1
+        elif (workload.kind, workload.metadata.name) not in seen:
+            seen.add((workload.kind, workload.metadata.name))
+            total += wanted(workload, state.index.pods_of(workload)).number
+    return total
