@@ -19,9 +19,9 @@ from dra_plan.api.workloads import pod_template
 from dra_plan.claimsets.podstate import ended
 from dra_plan.scheduler.clock import format_time
 from dra_plan.scheduler.events import Action, Event, Resource
+from dra_plan.scheduler.eviction import REASON, is_victim, preemption_message
 from dra_plan.scheduler.keys import pod_uid
 from dra_plan.scheduler.laterstate import LaterState
-from dra_plan.scheduler.nodeinfo import DEFAULT_SCHEDULER
 from dra_plan.scheduler.simulate import evictions_of
 from dra_plan.scheduler.simulation import Simulation
 
@@ -53,13 +53,13 @@ class ApiServer:
         self._generations: Counter[str] = Counter()
         quotas.watch(lambda: self.inventory.classes, self._charged)
         simulation.handle.refuses_claim = quotas.refuses
+        simulation.handle.victims_linger = True
         given = {pod_uid(pod) for pod in simulation.inventory.pods}
         for uid, pod in self._cluster.pods.items():
             if uid not in given:
                 self._note_made(pod)
             if not pod.spec.node_name:
                 self._homeless.add(uid)
-        self._known = dict(self._cluster.pods)
 
     @property
     def now(self) -> float:
@@ -90,11 +90,8 @@ class ApiServer:
     # What the scheduler did
 
     def observe(self) -> None:
-        """Notice which pods the scheduler has bound since the last time, and which it has evicted."""
+        """Notice which pods the scheduler has bound since the last time: their kubelets start them."""
         pods = self._cluster.pods
-        for uid in self._known.keys() - pods.keys():
-            pod = self._known[uid]
-            self._end(pod, self._preempted(pod))
         for uid in list(self._homeless):
             now_there = pods.get(uid)
             if now_there is None:
@@ -102,13 +99,18 @@ class ApiServer:
             elif now_there.spec.node_name:
                 self._homeless.discard(uid)
                 self._run(now_there)
-        self._known = dict(pods)
 
-    def _preempted(self, pod: Pod) -> Cause:
-        preemptors = (each.preemptor for each in evictions_of(self._simulation) if each.victim == pod.key)
-        by = next(preemptors, "another pod")
-        message = f"{pod.spec.scheduler_name or DEFAULT_SCHEDULER}: preempting to accommodate a higher priority pod"
-        return Cause(by=f"preemption by {by}", reason="PreemptionByScheduler", message=message)
+    def end_victim(self) -> bool:
+        """The first of the pods that the scheduler has preempted is gone; False if there is none."""
+        victims = {pod.key: pod for pod in self._cluster.pods.values() if is_victim(pod)}
+        if not victims:
+            return False
+        decided = {each.victim: each.preemptor for each in evictions_of(self._simulation)}
+        key = next((key for key in decided if key in victims), next(iter(victims)))
+        by = decided.get(key, "another pod")
+        message = preemption_message(victims[key])
+        self.delete_pod(victims[key], Cause(by=f"preemption by {by}", reason=REASON, message=message))
+        return True
 
     def _run(self, pod: Pod) -> None:
         """The kubelet starts the pod."""
@@ -131,7 +133,6 @@ class ApiServer:
         pod = structs.replace(pod, metadata=stamped, status=structs.replace(pod.status, phase="Pending"))
         self._cluster.add_pod(pod)
         self._simulation.admit(pod)
-        self._known[pod_uid(pod)] = pod
         if made:
             self._note_made(pod)
         if pod.spec.node_name:
@@ -151,9 +152,9 @@ class ApiServer:
         owner = pod.metadata.controller
         for workload in self.inventory.workloads:
             metadata = workload.metadata
-            if owner is not None and (workload.kind, metadata.name) == (owner.kind, owner.name):
-                if metadata.namespace == pod.metadata.namespace:
-                    self._revisions[uid] = revision(pod_template(workload))
+            named = (workload.kind, metadata.namespace, metadata.name)
+            if owner is not None and named == (owner.kind, pod.metadata.namespace, owner.name):
+                self._revisions[uid] = revision(pod_template(workload))
 
     def delete_pod(self, pod: Pod, cause: Cause) -> None:
         """The pod is gone; its claims are left to the claim controller."""
@@ -164,7 +165,6 @@ class ApiServer:
         self._simulation.scheduler.queue.done(uid)
         self._simulation.handle.nominator.clear(uid)
         self._cluster.delete_pod(current)
-        self._known.pop(uid, None)
         self._homeless.discard(uid)
         self._end(current, cause)
 
@@ -217,7 +217,6 @@ class ApiServer:
         self._simulation.scheduler.records.of(now).pod = now
         event = Event(Resource.UNSCHEDULED_POD, action, was, now)
         self._simulation.scheduler.queue.update(self._cluster.info(now), event)
-        self._known[pod_uid(now)] = now
 
     # Other objects
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
 from dra_plan.api.core import Pod
+from dra_plan.api.inventory import Inventory
 from dra_plan.claimsets.podclaims import PodClaimError, claim_name
+from dra_plan.scheduler.clock import latest
 from dra_plan.scheduler.keys import pod_uid
 from dra_plan.scheduler.queue import MOST_BACKOFF
 from dra_plan.scheduler.simulation import Simulation
@@ -78,6 +80,7 @@ class Settling:
 
     def __init__(self, simulation: Simulation, quotas: Quotas) -> None:
         self._simulation = simulation
+        simulation.clock.advance_to(latest(_times(simulation.inventory)))
         self._server = ApiServer(simulation, quotas)
         self._events = Events(self._server)
         self._happenings: dict[tuple[str, str, str, str, str], Happening] = {}
@@ -110,6 +113,7 @@ class Settling:
                 self._settle()
             else:
                 self._events.carry_out(step)
+                self._schedule()
                 self._react()
         if steps:
             self._settle()
@@ -171,7 +175,15 @@ class Settling:
         return acted or made
 
     def _schedule(self) -> None:
+        """The scheduler runs until it is idle. Preempted pods end then, one after the other.
+
+        The preemptor is tried as soon as its victim has gone, which is before the claims of that one are free.
+        """
         self._simulation.scheduler.run()
+        while self._server.end_victim():
+            self._simulation.scheduler.run()
+            if self._carry_out(self._due(resourceclaim.release)):
+                self._simulation.scheduler.run()
         self._server.observe()
 
     def _due(self, step: Callable[[State], Iterable[Action]]) -> list[Action]:
@@ -307,6 +319,18 @@ class Settling:
             unsettled=unsettled,
             waiting=erring,
         )
+
+
+def _times(inventory: Inventory) -> Iterator[str | None]:
+    """The times that the objects carry: the simulation begins when the newest of them was written."""
+    for holder in ("nodes", "slices", "taint_rules", "workloads", "quotas"):
+        for each in getattr(inventory, holder):
+            yield each.metadata.creation_timestamp
+    yield from (rule.spec.taint.time_added for rule in inventory.taint_rules)
+    yield from (taint.time_added for node in inventory.nodes for taint in node.spec.taints)
+    yield from (
+        taint.time_added for each in inventory.slices for device in each.spec.devices for taint in device.taints
+    )
 
 
 def _root(pod: Pod) -> str:

@@ -61,6 +61,8 @@ class Handle:
     later: Callable[[str, Callable[[], None]], None] = lambda _what, _do: None
     """Do something asynchronously: it takes effect while the next pod is being scheduled."""
 
+    victims_linger: bool = False
+    """Preempted pods stay, being deleted, until somebody takes them away; otherwise they are gone at once."""
     refuses_claim: Callable[[ResourceClaim], str] = lambda _claim: ""
     """Why the API server does not let the scheduler create a claim, or ""."""
     settle: Callable[[], bool] = lambda: False
