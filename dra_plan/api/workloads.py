@@ -76,6 +76,12 @@ class CronJobSpec(Object, frozen=True):
     suspend: bool = False
 
 
+class WorkloadStatus(Object, frozen=True):
+    """What the controller of a StatefulSet says of its revisions."""
+
+    update_revision: str = ""
+
+
 class Workload(Object, frozen=True):
     """Deployment, StatefulSet, ReplicaSet or DaemonSet (apps/v1)."""
 
@@ -83,6 +89,7 @@ class Workload(Object, frozen=True):
     kind: str = "Deployment"
     metadata: ObjectMeta = ObjectMeta()
     spec: WorkloadSpec = WorkloadSpec()
+    status: WorkloadStatus = WorkloadStatus()
 
 
 class ReplicationControllerSpec(Object, frozen=True):

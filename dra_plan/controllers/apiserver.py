@@ -28,7 +28,7 @@ from dra_plan.scheduler.simulation import Simulation
 from .disruption import budgets
 from .quota import Quotas
 from .state import Cause, EndedPod, State
-from .workloads import revision
+from .workloads import given_revisions, revision
 
 _POD_LISTS = ("pods", "claims")
 
@@ -54,7 +54,8 @@ class ApiServer:
         quotas.watch(lambda: self.inventory.classes, self._charged)
         simulation.handle.refuses_claim = quotas.refuses
         simulation.handle.victims_linger = True
-        given = {pod_uid(pod) for pod in simulation.inventory.pods}
+        given = {pod_uid(pod): pod for pod in simulation.inventory.pods}
+        self._revisions.update(given_revisions(simulation.inventory))
         for uid, pod in self._cluster.pods.items():
             if uid not in given:
                 self._note_made(pod)

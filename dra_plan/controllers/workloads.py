@@ -12,8 +12,10 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from dra_plan.api.core import Node, Pod, PodTemplateSpec
+from dra_plan.api.inventory import Inventory
 from dra_plan.api.quantity import parse
 from dra_plan.api.workloads import AnyWorkload, Job, UpdateStrategy, Workload, pod_template
+from dra_plan.claimsets.index import Index
 from dra_plan.claimsets.ownership import controls
 from dra_plan.claimsets.podstate import counts_for, ended, is_ready
 from dra_plan.claimsets.replicas import is_over, wanted
@@ -23,6 +25,7 @@ from dra_plan.scheduler.newpods import daemon_may_run, daemon_node, is_ordered, 
 from .state import Action, Cause, CreatePod, DeletePod, State
 
 _HASH_LABEL = "pod-template-hash"
+_REVISION_LABEL = "controller-revision-hash"
 _QUARTER = "25%"
 DEFAULT_BACKOFF_LIMIT = 6
 JOB_BACKOFF_SECONDS = 10.0
@@ -154,6 +157,25 @@ def _is_current(state: State, workload: Workload, pod: Pod) -> bool:
     if isinstance(owner, Workload) and owner.kind == "ReplicaSet":
         return revision(pod_template(owner)) == revision(pod_template(workload))
     return True
+
+
+def given_revisions(inventory: Inventory) -> dict[str, object]:
+    """Uid of each pod of a StatefulSet or DaemonSet to its revision, as far as the input tells.
+
+    A pod whose label names another revision than the set's status is of an older template. Where nothing is said it
+    was made of the template that the input has.
+    """
+    index = Index(inventory)
+    found: dict[str, object] = {}
+    for workload in inventory.workloads:
+        if isinstance(workload, Workload) and workload.kind in ("StatefulSet", "DaemonSet"):
+            now = revision(pod_template(workload))
+            for pod in index.dependent_pods.of(workload):
+                label = (pod.metadata.labels or {}).get(_REVISION_LABEL, "")
+                newest = workload.status.update_revision
+                is_old = bool(label and newest) and label != newest
+                found[pod_uid(pod)] = label if is_old else now
+    return found
 
 
 def revision(template: PodTemplateSpec) -> PodTemplateSpec:

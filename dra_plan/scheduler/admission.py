@@ -38,6 +38,8 @@ ORDERS = (ARRIVAL, NAME)
 NO_GATES = Features()
 """Nothing optional beyond what every release has on."""
 
+_MOST_DIGITS = 20
+"""Of a resource version: it is a 64-bit number."""
 MOST_PODS_MADE = 150_000
 """So many pods are made for the workloads of an input at most: Kubernetes supports no more in a cluster."""
 
@@ -73,8 +75,8 @@ class Admission:
     def pods(self) -> list[Pod]:
         """Pods of the input as the scheduler got to see them, then those of workloads.
 
-        Pods came one after the other (ARRIVAL: by creationTimestamp, those without one last, then by their place in
-        the input; by their place alone where no server wrote the times), or are listed by namespace and name when the
+        Pods came one after the other (ARRIVAL: by creationTimestamp, those without one last, then by resource
+        version and their place in the input; by their place alone where no server wrote the times), or are listed by namespace and name when the
         scheduler starts (NAME). Raises InputError where workloads want more than `MOST_PODS_MADE`.
         """
         given = list(self._inventory.pods)
@@ -234,6 +236,12 @@ def _name(pod: Pod) -> tuple[str, str]:
     return pod.metadata.namespace, pod.metadata.name
 
 
-def _arrival(pod: Pod) -> float:
+def _arrival(pod: Pod) -> tuple[float, int]:
+    """When the pod came; within a second, who was written first: of waiting pods, who was refused first.
+
+    Times are in whole seconds. Resource versions grow with each write (KEP-5504).
+    """
     created = parse_time(pod.metadata.creation_timestamp)
-    return math.inf if created is None else created
+    version = pod.metadata.resource_version
+    number = int(version) if version.isascii() and version.isdecimal() and len(version) <= _MOST_DIGITS else 0
+    return math.inf if created is None else created, number
