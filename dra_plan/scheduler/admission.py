@@ -75,9 +75,9 @@ class Admission:
     def pods(self) -> list[Pod]:
         """Pods of the input as the scheduler got to see them, then those of workloads.
 
-        Pods came one after the other (ARRIVAL: by creationTimestamp, those without one last, then by resource
-        version and their place in the input; by their place alone where no server wrote the times), or are listed by namespace and name when the
-        scheduler starts (NAME). Raises InputError where workloads want more than `MOST_PODS_MADE`.
+        Pods came one after the other (ARRIVAL: by creationTimestamp, those without one last, then by resource version
+        and by their place in the input; by their place alone where no server wrote the times), or are listed by
+        namespace and name when the scheduler starts (NAME). Raises InputError where workloads want more than `MOST_PODS_MADE`.
         """
         given = list(self._inventory.pods)
         if self._order == NAME:

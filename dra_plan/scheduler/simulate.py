@@ -84,7 +84,10 @@ def evictions_of(simulation: Simulation) -> list[Eviction]:
     evictions += [
         Eviction(victim, f"podgroup/{group}", node) for group, victim, node in simulation.scheduler.groups.evictions
     ]
-    return list({each.victim: each for each in reversed(evictions)}.values())[::-1]
+    first: dict[str, Eviction] = {}
+    for each in evictions:
+        first.setdefault(each.victim, each)
+    return list(first.values())
 
 
 def result_of(simulation: Simulation) -> SimulationResult:
