@@ -101,17 +101,18 @@ class ApiServer:
                 self._homeless.discard(uid)
                 self._run(now_there)
 
-    def end_victim(self) -> bool:
-        """The first of the pods that the scheduler has preempted is gone; False if there is none."""
-        victims = {pod.key: pod for pod in self._cluster.pods.values() if is_victim(pod)}
-        if not victims:
-            return False
+    def victims(self) -> dict[str, Pod]:
+        """The pods that the scheduler has preempted and that have not ended yet, by namespace and name."""
+        return {pod.key: pod for pod in self._cluster.pods.values() if is_victim(pod)}
+
+    def end_victim(self) -> None:
+        """The pod that was preempted first is gone."""
+        victims = self.victims()
         decided = {each.victim: each.preemptor for each in evictions_of(self._simulation)}
         key = next((key for key in decided if key in victims), next(iter(victims)))
         by = decided.get(key, "another pod")
         message = preemption_message(victims[key])
         self.delete_pod(victims[key], Cause(by=f"preemption by {by}", reason=REASON, message=message))
-        return True
 
     def _run(self, pod: Pod) -> None:
         """The kubelet starts the pod."""

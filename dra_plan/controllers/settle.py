@@ -93,8 +93,7 @@ class Settling:
         """The pods of the input are made, given to the scheduler, and scheduled once: what `schedule` does."""
         self._simulation.admit_all()
         if self._server.quotas.exist:
-            self._carry_out(self._due(workloads.step))
-            self._carry_out(self._due(resourceclaim.generate))
+            self._make()
         self._schedule()
 
     def run(self, steps: Sequence[Step]) -> Settled:
@@ -163,10 +162,7 @@ class Settling:
         acted |= self._carry_out(self._due(resourceclaim.release))
         if acted:
             self._schedule()
-        made = self._carry_out(self._due(workloads.step))
-        made |= self._carry_out(self._due(resourceclaim.release))
-        self._stopped.clear()
-        made |= self._carry_out(self._due(resourceclaim.generate))
+        made = self._make()
         if made:
             self._schedule()
         if acted or made:
@@ -179,12 +175,25 @@ class Settling:
 
         The preemptor is tried as soon as its victim has gone, which is before the claims of that one are free.
         """
-        self._simulation.scheduler.run()
-        while self._server.end_victim():
-            self._simulation.scheduler.run()
+        self._run_scheduler()
+        while self._server.victims():
+            if self._make():
+                self._run_scheduler()
+            self._server.end_victim()
+            self._run_scheduler()
             if self._carry_out(self._due(resourceclaim.release)):
-                self._simulation.scheduler.run()
+                self._run_scheduler()
+
+    def _run_scheduler(self) -> None:
+        self._simulation.scheduler.run()
         self._server.observe()
+
+    def _make(self) -> bool:
+        """Workloads make the pods that they lack, and these get their claims; whether there was anything to make."""
+        made = self._carry_out(self._due(workloads.step))
+        made |= self._carry_out(self._due(resourceclaim.release))
+        self._stopped.clear()
+        return made | self._carry_out(self._due(resourceclaim.generate))
 
     def _due(self, step: Callable[[State], Iterable[Action]]) -> list[Action]:
         """What a controller wants done now. Failures are noted; what comes later is asked again then."""
