@@ -39,6 +39,7 @@ from dra_plan.planner.release_choice import AskedRelease
 from dra_plan.releases import Target
 
 if TYPE_CHECKING:
+    from dra_plan.controllers.events import Step
     from dra_plan.live.snapshot import Snapshot
     from dra_plan.manifests.load import PathLike
     from dra_plan.planner.allocation import AllocationPlan
@@ -441,17 +442,10 @@ class Cluster:
         After `timeout` seconds it ends: what was not tried to its end is Undecided. Raises UsageError for what can't
         be chosen, InputError for later states and events that can't be decoded.
         """
-        from dra_plan.controllers.events import read_steps, serves_taint_rules
         from dra_plan.manifests.loaded import inventory_of
         from dra_plan.planner.scheduling import schedule_pods
 
-        listed = list_of(events, "events", "steps")
-        steps = read_steps((getattr(line, "origin", f"events[{i}]"), line) for i, line in enumerate(listed))
-        if steps and not settle:
-            raise UsageError("events need settle: they happen beside the scheduler")
-        target = self.target
-        if settle and (self._inventory.taint_rules or serves_taint_rules(steps)):
-            target = self._asked.serving(self._inventory, "DRADeviceTaintRules")
+        steps, target = self._steps(list_of(events, "events", "steps"), settle=truth(settle, "settle"))
         states = list_of(then, "then", "states of the cluster")
         for state in states:
             required(state, (Cluster, Iterable), "then", "states of the cluster")
@@ -486,10 +480,23 @@ class Cluster:
             api_server=optional(api_server, str, "api_server", "a name"),
             order=optional(order, str, "order", "a name"),
             plugins=plugins,
-            settle=truth(settle, "settle"),
+            settle=settle,
             events=steps,
         )
         return self._told(plan)
+
+    def _steps(self, events: Sequence[Mapping[str, Any]], *, settle: bool) -> tuple[list[Step], Target]:
+        """The decoded steps, and the target: what the API server serves, objects and steps tell."""
+        if not settle:
+            if events:
+                raise UsageError("events need settle: they happen beside the scheduler")
+            return [], self.target
+        from dra_plan.controllers.events import read_steps, serves_taint_rules
+
+        steps = read_steps((getattr(line, "origin", f"events[{i}]"), line) for i, line in enumerate(events))
+        if self._inventory.taint_rules or serves_taint_rules(steps):
+            return steps, self._asked.serving(self._inventory, "DRADeviceTaintRules")
+        return steps, self.target
 
     def capacity(
         self,

@@ -78,10 +78,10 @@ class Settled:
 class Settling:
     """A cluster that goes on: give it steps, and settle it after each."""
 
-    def __init__(self, simulation: Simulation, quotas: Quotas) -> None:
+    def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation
         simulation.clock.advance_to(latest(_times(simulation.inventory)))
-        self._server = ApiServer(simulation, quotas)
+        self._server = ApiServer(simulation, Quotas(simulation.inventory))
         self._events = Events(self._server)
         self._happenings: dict[tuple[str, str, str, str, str], Happening] = {}
         self._rounds = 0

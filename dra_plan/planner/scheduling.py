@@ -13,10 +13,6 @@ from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
 from dra_plan.api.selectors import labels_match
-from dra_plan.controllers.document import settled_document
-from dra_plan.controllers.events import Step
-from dra_plan.controllers.quota import Quotas
-from dra_plan.controllers.settle import Settled, Settling
 from dra_plan.documents.schedule import ExplainedAttempt, ScheduleDocument, ScheduledPod
 from dra_plan.planner import attempts, completeness, notices
 from dra_plan.planner.answer import PrintedAnswer, counted
@@ -34,6 +30,8 @@ from dra_plan.scheduler.simulate import SimulationResult, result_of, simulate
 from dra_plan.scheduler.simulation import REAL, Simulation
 
 if TYPE_CHECKING:
+    from dra_plan.controllers.events import Step
+    from dra_plan.controllers.settle import Settled
     from dra_plan.scheduler.extenders import Extender
     from dra_plan.scheduler.registry import Registry
 
@@ -71,6 +69,8 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
         document = schedule_document(self.outcome, UNSET if self.explanations is None else list(self.explanations))
         if self.settled is None:
             return document
+        from dra_plan.controllers.document import settled_document
+
         messages = {pod_uid(record.pod): record.message for record in self.outcome.pods}
         return structs.replace(document, settled=settled_document(self.settled, messages))
 
@@ -105,7 +105,6 @@ def schedule_pods(
         inventory, inferred = with_nodes(inventory, infer=question.infer_nodes)
 
     named = chosen_pods(inventory, target, question)
-    quotas = Quotas(inventory)
     simulation = Simulation(
         inventory,
         target=target,
@@ -119,10 +118,10 @@ def schedule_pods(
         api_server=api_server or REAL,
         order=order or ARRIVAL,
         chosen=_chosen(named, question),
-        makes=not (settle and quotas.exist),
-        ordered=settle,
+        makes=not (settle and (inventory.quotas or inventory.limit_ranges)),
+        ordered=True,
     )
-    settled = Settling(simulation, quotas).run(events) if settle else None
+    settled = _settled(simulation, events) if settle else None
     outcome = simulate(simulation, then) if settled is None else result_of(simulation)
     if named is not None:
         outcome.pods = [record for record in outcome.pods if named(record.pod)]
@@ -130,6 +129,12 @@ def schedule_pods(
     outcome.notices = [*notices_about(inventory, target, outcome, [*later, *inferred]), *outcome.notices]
     told = attempts.explained(outcome.failed_attempts, inventory, question.max_steps) if explain else None
     return SchedulePlan(outcome, tuple(told) if told is not None else None, settled)
+
+
+def _settled(simulation: Simulation, events: Sequence[Step]) -> Settled:
+    from dra_plan.controllers.settle import Settling
+
+    return Settling(simulation).run(events)
 
 
 def schedule_chosen(

@@ -77,7 +77,8 @@ class Admission:
 
         Pods came one after the other (ARRIVAL: by creationTimestamp, those without one last, then by resource version
         and by their place in the input; by their place alone where no server wrote the times), or are listed by
-        namespace and name when the scheduler starts (NAME). Raises InputError where workloads want more than `MOST_PODS_MADE`.
+        namespace and name when the scheduler starts (NAME). Raises InputError where workloads want more than
+        `MOST_PODS_MADE`.
         """
         given = list(self._inventory.pods)
         if self._order == NAME:

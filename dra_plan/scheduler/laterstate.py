@@ -156,14 +156,19 @@ class LaterState:
     def pods(self) -> None:
         """Pods that go, change or come, with the claims that are made for them."""
         order, features = self._simulation.order, self._simulation.target.features
-        admission = Admission(self._after, order, features)
+        ordered = self._simulation.ordered
+        admission = Admission(self._after, order, features, ordered=ordered)
         given, generated = admission.claims(admission.pods())
         for claim in generated:
             if self._cluster.claims.get(claim.metadata.namespace, claim.metadata.name) is None:
                 self._cluster.put_claim(claim)
         self._groups(admission.groups)
         new = {pod_uid(pod): pod for pod in given}
-        old = {pod_uid(pod): pod for pod in Admission(self._before, order, features).pods()}
+        old = {pod_uid(pod): pod for pod in Admission(self._before, order, features, ordered=ordered).pods()}
+        names = {pod.key for pod in given}
+        for uid in self._simulation.made & self._cluster.pods.keys():
+            if self._cluster.pods[uid].key in names and uid not in new:  # the cluster has made it by now
+                self._gone(self._cluster.pods[uid])
         for uid in old:
             if uid not in new and uid in self._cluster.pods:
                 self._gone(self._cluster.pods[uid])

@@ -69,7 +69,7 @@ def simulate(simulation: Simulation, then: Iterable[Inventory] = ()) -> Simulati
     before = simulation.inventory
     for after in then:
         advance(simulation, before, after)
-        simulation.scheduler.run()
+        simulation.run()
         before = after
     return result_of(simulation)
 

@@ -9,7 +9,8 @@ from dra_plan.allocator import View
 from dra_plan.allocator.allocator import DEFAULT_MAX_STEPS
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
-from dra_plan.claimsets.podstate import ended
+from dra_plan.claimsets.ownership import Dependents
+from dra_plan.claimsets.podstate import ended, is_ready
 from dra_plan.errors import UsageError
 from dra_plan.releases import Target
 
@@ -27,6 +28,8 @@ from .failedattempts import FailedAttempts
 from .framework import Plugin
 from .groups.admission import comes_after
 from .handle import Handle
+from .keys import pod_uid
+from .newpods import is_ordered, new_pods
 from .nominations import Nominator
 from .pluginnames import FIT
 from .podrecord import PodRecord
@@ -87,6 +90,9 @@ class Simulation:
         self.api_server, self.order = api_server, order
         real = api_server == REAL
         self.inventory = inventory
+        self.ordered = ordered
+        self.made: set[str] = set()
+        """The uids of pods that StatefulSets have made meanwhile."""
         self.target = target
         self.config = configuration.read(config)
         self.tracer = Tracer() if trace else None
@@ -140,7 +146,33 @@ class Simulation:
     def start(self) -> None:
         """Give every pod of the input to the scheduler, and schedule until nothing moves any more."""
         self.admit_all()
+        self.run()
+
+    def run(self) -> None:
+        """Schedule until nothing moves any more; `ordered` StatefulSets make their next pods meanwhile."""
         self.scheduler.run()
+        while self.ordered and self._make_next():
+            self.scheduler.run()
+
+    def _make_next(self) -> bool:
+        """Each ordered StatefulSet whose pods are ready makes its next one; False if none does."""
+        sets = [workload for workload in self.cluster.workloads.values() if is_ordered(workload)]
+        if not sets:
+            return False
+        found = Dependents(list(self.cluster.pods.values()))
+        made = [pod for each in sets for pod in new_pods(each, list(found.of(each)), (), is_ready=self._is_ready)]
+        for pod in made:
+            pod, claims = self._admission.arriving(pod)
+            self.made.add(pod_uid(pod))
+            for claim in claims:
+                self.cluster.put_claim(claim)
+            self.cluster.add_pod(pod)
+            self.admit(pod)
+        return bool(made)
+
+    def _is_ready(self, pod: Pod) -> bool:
+        """A pod that was bound here is taken for ready."""
+        return is_ready(pod) or bool(pod.spec.node_name and self.scheduler.records.of(pod).attempts)
 
     def admit_all(self) -> None:
         """Give every pod of the input to the scheduler."""
