@@ -424,6 +424,7 @@ class Cluster:
         explain: bool = False,
         settle: bool = False,
         events: Iterable[Mapping[str, Any]] = (),
+        never_ready: Names = None,
         max_steps: int | None = None,
         timeout: float | None = None,
     ) -> SchedulePlan:
@@ -438,7 +439,8 @@ class Cluster:
         cluster was when it was tried last. An input without nodes is scheduled as a cluster without nodes, or refused
         with `requires_nodes`. With `settle` controllers act as well: pods are evicted and made again, claims freed,
         quota refuses, until nothing changes; `events` are steps such as {"create": object} that happen then, one after
-        the other (docs/schedule.md). A DeviceTaintRule in them, or in the cluster, says that the cluster serves these.
+        the other (docs/schedule.md); pods that are `never_ready` (NAME or NAMESPACE/NAME) start and do not
+        become ready. A DeviceTaintRule in them, or in the cluster, says that the cluster serves these.
         After `timeout` seconds it ends: what was not tried to its end is Undecided. Raises UsageError for what can't
         be chosen, InputError for later states and events that can't be decoded.
         """
@@ -482,6 +484,7 @@ class Cluster:
             plugins=plugins,
             settle=settle,
             events=steps,
+            never_ready=_keys(names(never_ready, "never_ready")),
         )
         return self._told(plan)
 
@@ -662,3 +665,8 @@ class Cluster:
             required(against, Cluster, "against", "a Cluster")
         old = against._read().subjects if against is not None else ()
         return report(self._read(), self.target, selection, ignore_unknown=passed_over, against=old)
+
+
+def _keys(named: Iterable[str]) -> list[str]:
+    """NAMESPACE/NAME of pods that may be named without their namespace."""
+    return [name if "/" in name else f"default/{name}" for name in named]

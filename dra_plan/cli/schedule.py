@@ -82,6 +82,10 @@ def schedule(
         str | None,
         typer.Option("--events", metavar="FILE", help="Steps that happen then, JSON lines; needs --settle."),
     ] = None,
+    never_ready: Annotated[
+        list[str] | None,
+        typer.Option("--never-ready", metavar="POD", help="With --settle: starts and never becomes ready; repeatable."),
+    ] = None,
     require_fit: options.RequireFit = False,
     fail_on: options.FailOn = "error",
     output: options.Output = "table",
@@ -123,6 +127,7 @@ def schedule(
             explain=explain or reports.has_pages,
             settle=settle,
             events=_steps(events),
+            never_ready=never_ready or (),
             max_steps=max_steps,
             timeout=timeout,
         )

@@ -7,13 +7,14 @@ place. A kubelet is assumed that makes a bound pod Running and Ready at once and
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
 from msgspec import structs
 
 from dra_plan.api.core import Node, Pod, PodResourceClaimStatus
+from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.workloads import pod_template
 from dra_plan.claimsets.podstate import ended
@@ -36,20 +37,25 @@ _POD_LISTS = ("pods", "claims")
 class ApiServer:
     """What controllers and events write to. Refusals are texts, as a client gets them."""
 
-    def __init__(self, simulation: Simulation, quotas: Quotas) -> None:
+    def __init__(self, simulation: Simulation, quotas: Quotas, never_ready: Collection[str] = ()) -> None:
+        """`never_ready` are the keys of pods (NAMESPACE/NAME) that start and never become ready."""
+        self._never_ready = frozenset(never_ready)
         self._simulation = simulation
         self._cluster = simulation.cluster
         self.inventory = replace(simulation.inventory)
         self.start = simulation.clock.now
         self.quotas = quotas
         self.ended: list[EndedPod] = []
+        self._rules_are_lost = simulation.target.quirks.taint_rule_crashes
+        self.crashed = False
+        """Whether the scheduler has crashed on a device taint rule (E3) and does nothing any more."""
         self.made: set[str] = set()
         """The uids of the pods that controllers made."""
         self._revisions: dict[str, object] = {}
         self._lost_nodes: dict[str, float] = {}
         self._changed: dict[tuple[str, str], float] = {}
-        self._homeless: set[str] = set()
-        """The pods that had no node when they were last looked at."""
+        self._homeless: dict[str, None] = {}
+        """The uids of the pods that had no node when they were last looked at, in order."""
         self._generations: Counter[str] = Counter()
         quotas.watch(lambda: self.inventory.classes, self._charged)
         simulation.handle.refuses_claim = quotas.refuses
@@ -60,7 +66,7 @@ class ApiServer:
             if uid not in given:
                 self._note_made(pod)
             if not pod.spec.node_name:
-                self._homeless.add(uid)
+                self._homeless[uid] = None
 
     @property
     def now(self) -> float:
@@ -96,9 +102,9 @@ class ApiServer:
         for uid in list(self._homeless):
             now_there = pods.get(uid)
             if now_there is None:
-                self._homeless.discard(uid)
+                self._homeless.pop(uid, None)
             elif now_there.spec.node_name:
-                self._homeless.discard(uid)
+                self._homeless.pop(uid, None)
                 self._run(now_there)
 
     def victims(self) -> dict[str, Pod]:
@@ -115,8 +121,9 @@ class ApiServer:
         self.delete_pod(victims[key], Cause(by=f"preemption by {by}", reason=REASON, message=message))
 
     def _run(self, pod: Pod) -> None:
-        """The kubelet starts the pod."""
-        status = structs.replace(pod.status, phase="Running", start_time=format_time(self.now))
+        """The kubelet starts the pod, which is ready at once unless somebody said that it never is."""
+        phase = "Pending" if pod.key in self._never_ready else "Running"
+        status = structs.replace(pod.status, phase=phase, start_time=format_time(self.now))
         self._cluster.replace_pod(pod, structs.replace(pod, status=status), Action(0))
 
     # Pods
@@ -140,7 +147,7 @@ class ApiServer:
         if pod.spec.node_name:
             self._run(pod)
         else:
-            self._homeless.add(pod_uid(pod))
+            self._homeless[pod_uid(pod)] = None
         return ""
 
     def _was(self, pod: Pod) -> bool:
@@ -167,7 +174,7 @@ class ApiServer:
         self._simulation.scheduler.queue.done(uid)
         self._simulation.handle.nominator.clear(uid)
         self._cluster.delete_pod(current)
-        self._homeless.discard(uid)
+        self._homeless.pop(uid, None)
         self._end(current, cause)
 
     def _end(self, pod: Pod, cause: Cause) -> None:
@@ -248,7 +255,9 @@ class ApiServer:
         """These are all objects of a kind other than pods and claims; the scheduler is told what changed."""
         before = self.inventory
         self.inventory = after = replace(before, **{holder: objects})  # type: ignore[arg-type]
-        later = LaterState(self._simulation, before, after)
+        later = LaterState(self._simulation, self._seen(before), self._seen(after))
+        if holder in ("slices", "classes") and self._rules_are_lost and after.taint_rules:
+            self.crashed = True
         later.nodes()
         later.devices()
         later.volumes()
@@ -262,6 +271,12 @@ class ApiServer:
             }
         if holder in ("quotas", "limit_ranges"):
             self.quotas.renew(after)
+
+    def _seen(self, inventory: Inventory) -> Inventory:
+        """The objects as the scheduler gets to see them: with E3 it never hears of rules that are made later."""
+        if not self._rules_are_lost:
+            return inventory
+        return replace(inventory, taint_rules=self._simulation.inventory.taint_rules)
 
     def note_change(self, kind: str, name: str) -> None:
         """An event changed the object now."""

@@ -29,13 +29,27 @@ from dra_plan.claimsets.index import IMPLICIT_PREFIX
 from dra_plan.claimsets.podclaims import special_claim_owner
 from dra_plan.claimsets.podstate import ended
 from dra_plan.manifests import kinds
-from dra_plan.scheduler.podrequest import exact_requests
+from dra_plan.scheduler.podrequest import exact_requests, is_extended
 
 DEVICES = ".deviceclass.resource.k8s.io/devices"
 DEVICES_OF_ALL = 32
 """What a request for all devices is charged: the most that one may get."""
 _CLAIM_COUNT = "count/resourceclaims.resource.k8s.io"
 _BOTH_NAMES = ("cpu", "memory", "ephemeral-storage")
+_COUNTED = frozenset(
+    {
+        "configmaps",
+        "persistentvolumeclaims",
+        "pods",
+        "quotas",
+        "replicationcontrollers",
+        "secrets",
+        "services",
+        "services.loadbalancers",
+        "services.nodeports",
+    }
+)
+"""What comes in whole numbers, beside extended resources (IsIntegerResourceName)."""
 _REQUESTED = ("cpu", "memory", "ephemeral-storage")
 _NANO = 10**9
 
@@ -88,8 +102,10 @@ class Quotas:
         namespace = obj.metadata.namespace  # type: ignore[attr-defined]
         if isinstance(obj, Pod):
             problem = _invalid(obj) or self._outside_limits(obj)
-            if problem:
-                return problem
+        else:
+            problem = _invalid_quota(obj) if isinstance(obj, ResourceQuota) else ""
+        if problem:
+            return problem
         quotas = self._quotas.get(namespace)
         if not quotas:
             return ""
@@ -242,6 +258,22 @@ def _invalid(pod: Pod) -> str:
                     f"must be less than or equal to {name} limit of {limit}"
                 )
     return ""
+
+
+def _invalid_quota(quota: ResourceQuota) -> str:
+    """Amounts below zero, and parts of what comes in whole numbers, as quota validation words them."""
+    found = []
+    for name, text in sorted(quota.spec.hard.items()):
+        amount = parse(text)
+        shown = f'spec.hard[{name}]: Invalid value: "{canonical_text(amount)}"'
+        if amount.nano < 0:
+            found.append(f"{shown}: must be greater than or equal to 0")
+        if amount.nano % _NANO and (name in _COUNTED or is_extended(name)):
+            found.append(f"{shown}: must be an integer")
+    if not found:
+        return ""
+    listed = found[0] if len(found) == 1 else f"[{', '.join(found)}]"
+    return f'ResourceQuota "{quota.metadata.name}" is invalid: {listed}'
 
 
 def _violations(container: Container, item: LimitRangeItem) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -78,10 +78,10 @@ class Settled:
 class Settling:
     """A cluster that goes on: give it steps, and settle it after each."""
 
-    def __init__(self, simulation: Simulation) -> None:
+    def __init__(self, simulation: Simulation, never_ready: Collection[str] = ()) -> None:
         self._simulation = simulation
         simulation.clock.advance_to(latest(_times(simulation.inventory)))
-        self._server = ApiServer(simulation, Quotas(simulation.inventory))
+        self._server = ApiServer(simulation, Quotas(simulation.inventory), never_ready)
         self._events = Events(self._server)
         self._happenings: dict[tuple[str, str, str, str, str], Happening] = {}
         self._rounds = 0
@@ -130,6 +130,7 @@ class Settling:
 
     def _until(self, end: float | None) -> None:
         """Go on to the moment `end`, or until nothing is going to happen soon."""
+        self._unsettled = ""
         seen: Counter[object] = Counter()
         ended = len(self._server.ended)
         for _ in range(MOST_ROUNDS):
@@ -185,6 +186,9 @@ class Settling:
                 self._run_scheduler()
 
     def _run_scheduler(self) -> None:
+        if self._server.crashed:
+            self._unsettled = f"kube-scheduler {self._simulation.target.release} crashed on a device taint rule (E3)"
+            return
         self._simulation.scheduler.run()
         self._server.observe()
 

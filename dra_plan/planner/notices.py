@@ -89,7 +89,7 @@ def of_taint_rules(inventory: Inventory, target: Target) -> list[Notice]:
         found.append(
             Notice(
                 "upstream-defect",
-                f"E3: kube-scheduler {target.release} crashes on the first device taint rule;"
+                f"E3 (kubernetes#139651): kube-scheduler {target.release} crashes when it starts with a taint rule;"
                 " the rules are applied here as they are meant",
                 first,
                 defects=("E3",),

@@ -91,14 +91,15 @@ def schedule_pods(
     plugins: Registry | None = None,
     settle: bool = False,
     events: Sequence[Step] = (),
+    never_ready: Sequence[str] = (),
 ) -> SchedulePlan:
     """Schedules the pods of an input.
 
     `extenders` stand for those of the configuration. The question's `owners` name the pods, and workloads whose pods,
     are scheduled and told; or its `namespace` and `selector` choose which pending ones are. The others stay as they
     are. Raises InputError with `requires_nodes` for an input without nodes; otherwise it is scheduled as a cluster
-    without nodes. With `settle` what controllers do follows, and the `events`, until nothing changes any more.
-    UsageError for what can't be chosen.
+    without nodes. With `settle` what controllers do follows, and the `events`, until nothing changes any more;
+    `never_ready` pods (NAMESPACE/NAME) start and do not become ready. UsageError for what can't be chosen.
     """
     inferred: list[Notice] = []
     if requires_nodes or question.infer_nodes:
@@ -121,7 +122,7 @@ def schedule_pods(
         makes=not (settle and (inventory.quotas or inventory.limit_ranges)),
         ordered=True,
     )
-    settled = _settled(simulation, events) if settle else None
+    settled = _settled(simulation, events, never_ready) if settle else None
     outcome = simulate(simulation, then) if settled is None else result_of(simulation)
     if named is not None:
         outcome.pods = [record for record in outcome.pods if named(record.pod)]
@@ -131,10 +132,10 @@ def schedule_pods(
     return SchedulePlan(outcome, tuple(told) if told is not None else None, settled)
 
 
-def _settled(simulation: Simulation, events: Sequence[Step]) -> Settled:
+def _settled(simulation: Simulation, events: Sequence[Step], never_ready: Sequence[str]) -> Settled:
     from dra_plan.controllers.settle import Settling
 
-    return Settling(simulation).run(events)
+    return Settling(simulation, never_ready).run(events)
 
 
 def schedule_chosen(

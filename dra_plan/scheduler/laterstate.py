@@ -166,7 +166,7 @@ class LaterState:
         new = {pod_uid(pod): pod for pod in given}
         old = {pod_uid(pod): pod for pod in Admission(self._before, order, features, ordered=ordered).pods()}
         names = {pod.key for pod in given}
-        for uid in self._simulation.made & self._cluster.pods.keys():
+        for uid in [uid for uid in self._cluster.pods if uid in self._simulation.made]:
             if self._cluster.pods[uid].key in names and uid not in new:  # the cluster has made it by now
                 self._gone(self._cluster.pods[uid])
         for uid in old:
