@@ -111,14 +111,17 @@ class ApiServer:
         """The pods that the scheduler has preempted and that have not ended yet, by namespace and name."""
         return {pod.key: pod for pod in self._cluster.pods.values() if is_victim(pod)}
 
-    def end_victim(self) -> None:
-        """The pod that was preempted first is gone."""
+    def end_victim(self) -> tuple[Pod, str]:
+        """The pod that was preempted first is gone; the pod, and what the scheduler's event says of it."""
         victims = self.victims()
         decided = {each.victim: each.preemptor for each in evictions_of(self._simulation)}
         key = next((key for key in decided if key in victims), next(iter(victims)))
         by = decided.get(key, "another pod")
-        message = preemption_message(victims[key])
-        self.delete_pod(victims[key], Cause(by=f"preemption by {by}", reason=REASON, message=message))
+        victim = victims[key]
+        message = preemption_message(victim)
+        self.delete_pod(victim, Cause(by=f"preemption by {by}", reason=REASON, message=message))
+        uids = (pod.metadata.uid for pod in self._cluster.pods.values() if pod.key == by)
+        return victim, f"Preempted by pod {next(uids, by)} on node {victim.spec.node_name}"
 
     def _run(self, pod: Pod) -> None:
         """The kubelet starts the pod, which is ready at once unless somebody said that it never is."""
@@ -165,7 +168,7 @@ class ApiServer:
             if owner is not None and named == (owner.kind, pod.metadata.namespace, owner.name):
                 self._revisions[uid] = revision(pod_template(workload))
 
-    def delete_pod(self, pod: Pod, cause: Cause) -> None:
+    def delete_pod(self, pod: Pod, cause: Cause, rules: tuple[str, ...] = ()) -> None:
         """The pod is gone; its claims are left to the claim controller."""
         uid = pod_uid(pod)
         current = self._cluster.pods.get(uid)
@@ -175,10 +178,7 @@ class ApiServer:
         self._simulation.handle.nominator.clear(uid)
         self._cluster.delete_pod(current)
         self._homeless.pop(uid, None)
-        self._end(current, cause)
-
-    def _end(self, pod: Pod, cause: Cause) -> None:
-        self.ended.append(EndedPod(pod, self.now, cause))
+        self.ended.append(EndedPod(current, self.now, cause, rules))
 
     # Claims
 

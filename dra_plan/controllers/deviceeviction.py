@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from dra_plan.allocator.identity import PoolID
 from dra_plan.api.core import Pod
@@ -29,13 +30,27 @@ from dra_plan.scheduler.keys import pod_uid
 from .state import Cause, DeletePod, State
 
 _NO_EXECUTE = "NoExecute"
-EVENT = "DeviceTaintManagerEviction"
+IN_PROGRESS = "EvictionInProgress"
+"""The condition of device taint rules."""
 CAUSE = Cause(
     by="device taint",
     reason="DeletionByDeviceTaintManager",
     message="Device Taint manager: deleting due to NoExecute taint",
-    event=EVENT,
+    event="DeviceTaintManagerEviction",
+    marks="Marking for deletion",
+    cancels="Cancelling deletion",
 )
+
+
+@dataclass(frozen=True)
+class RuleCondition:
+    """The condition `EvictionInProgress` of a device taint rule."""
+
+    rule: str
+    status: str
+    reason: str
+    message: str
+
 
 _Taints = Mapping[tuple[PoolID, str], Sequence[tuple[DeviceTaint, float]]]
 """The NoExecute taints of published devices, and the moment at which each was added."""
@@ -51,14 +66,84 @@ def step(state: State) -> list[DeletePod]:
     found = []
     for pod in state.running:
         moment = math.inf
-        for claim in _claims(pod, claims):
+        used = list(_claims(pod, claims))
+        for claim in used:
             key = (claim.metadata.namespace, claim.metadata.name)
             if key not in times:
                 times[key] = _eviction_time(claim, taints, rules)
             moment = min(moment, times[key])
         if moment < math.inf:
-            found.append(DeletePod(pod, CAUSE, moment))
+            wanting = tuple(rule.metadata.name for rule, _ in rules if any(_selected(rule, claim) for claim in used))
+            found.append(DeletePod(pod, CAUSE, moment, wanting))
     return found
+
+
+def rule_conditions(state: State, pending: Sequence[DeletePod]) -> list[RuleCondition]:
+    """What the controller writes into the status of each rule when it has done what is due; later ones are `pending`."""
+    if not state.target.features.device_taint_rules:
+        return []
+    found = []
+    for rule in state.inventory.taint_rules:
+        name = rule.metadata.name
+        evicted = sum(name in each.rules for each in state.ended)
+        waiting = [each.pod for each in pending if name in each.rules]
+        found.append(RuleCondition(name, *_progress(state, rule, evicted, waiting)))
+    return found
+
+
+def _progress(state: State, rule: DeviceTaintRule, evicted: int, waiting: Sequence[Pod]) -> tuple[str, str, str]:
+    """Status, reason and message of the condition."""
+    effect = rule.spec.taint.effect
+    if effect == "None":
+        return "False", "NoEffect", _foretold(state, rule)
+    if effect != _NO_EXECUTE:
+        return "False", "OtherEffect", "Eviction only happens for the NoExecute effect."
+    if waiting:
+        return "True", "PodsPendingEviction", pending_message(waiting)
+    if evicted:
+        return "False", "Completed", f"{counted(evicted, 'pod')} evicted since starting the controller."
+    return "False", "NotStarted", ""
+
+
+def pending_message(pods: Sequence[Pod]) -> str:
+    """How the controller counts the pods that a rule is about to evict."""
+    needs = "needs" if len(pods) == 1 else "need"
+    return f"{counted(len(pods), 'pod')} {needs} to be evicted in {_namespaces(pods)}."
+
+
+def _namespaces(pods: Sequence[Pod]) -> str:
+    number = len({pod.metadata.namespace for pod in pods})
+    return "1 namespace" if number == 1 else f"{number} different namespaces"
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 pod`, `2 pods`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _foretold(state: State, rule: DeviceTaintRule) -> str:
+    """Whom a rule without effect would evict."""
+    published = sum(
+        1
+        for each in _newest(state)
+        for device in each.spec.devices
+        if _means(rule.spec.device_selector, each.spec.driver, each.spec.pool.name, device.name)
+    )
+    claims = {(claim.metadata.namespace, claim.metadata.name): claim for claim in state.inventory.claims}
+    allocated = sum(_selected(rule, claim) for claim in claims.values())
+    pods = [pod for pod in state.running if any(_selected(rule, claim) for claim in _claims(pod, claims))]
+    devices = f"{counted(published, 'published device')} selected. {counted(allocated, 'allocated device')} selected."
+    would = f"{counted(len(pods), 'pod')} would be evicted in {_namespaces(pods)} if the effect was NoExecute."
+    return (
+        f"{devices} {would} "
+        "This information will not be updated again. Recreate the DeviceTaintRule to trigger an update."
+    )
+
+
+def _selected(rule: DeviceTaintRule, claim: ResourceClaim) -> int:
+    """How many allocated devices of the claim the rule selects."""
+    results = claim.allocation.devices.results if claim.allocation is not None else ()
+    return sum(_means(rule.spec.device_selector, each.driver, each.pool, each.device) for each in results)
 
 
 def _claims(pod: Pod, claims: Mapping[tuple[str, str], ResourceClaim]) -> Iterator[ResourceClaim]:
@@ -105,19 +190,22 @@ def _published(state: State) -> _Taints:
     """The taints in the newest generation of each pool; a device that is not published has none."""
     if not any(device.taints for each in state.inventory.slices for device in each.spec.devices):
         return {}
-    newest: dict[PoolID, int] = defaultdict(int)
-    for each in state.inventory.slices:
-        newest[_pool(each)] = max(newest[_pool(each)], each.spec.pool.generation)
     found: dict[tuple[PoolID, str], list[tuple[DeviceTaint, float]]] = {}
-    for each in state.inventory.slices:
-        if each.spec.pool.generation != newest[_pool(each)]:
-            continue
+    for each in _newest(state):
         since = state.since("ResourceSlice", each.metadata.name)
         for device in each.spec.devices:
             for taint in device.taints:
                 if taint.effect == _NO_EXECUTE:
                     found.setdefault((_pool(each), device.name), []).append((taint, _added(taint, since)))
     return found
+
+
+def _newest(state: State) -> list[ResourceSlice]:
+    """The slices of the newest generation of each pool."""
+    newest: dict[PoolID, int] = defaultdict(int)
+    for each in state.inventory.slices:
+        newest[_pool(each)] = max(newest[_pool(each)], each.spec.pool.generation)
+    return [each for each in state.inventory.slices if each.spec.pool.generation == newest[_pool(each)]]
 
 
 def _pool(each: ResourceSlice) -> PoolID:
@@ -140,15 +228,17 @@ def _of_rules(
 ) -> Iterator[tuple[DeviceTaint, float]]:
     """Rules reach an allocated device by its names, whether it is published or not."""
     for rule, added in rules:
-        if rule.spec.device_selector is not None and _means(rule.spec.device_selector, result):
+        if _means(rule.spec.device_selector, result.driver, result.pool, result.device):
             yield rule.spec.taint, added
 
 
-def _means(selector: DeviceTaintSelector, result: DeviceRequestAllocationResult) -> bool:
+def _means(selector: DeviceTaintSelector | None, driver: str, pool: str, device: str) -> bool:
+    """The eviction controller takes a rule without a selector for one that selects nothing."""
     return (
-        selector.driver in (None, result.driver)
-        and selector.pool in (None, result.pool)
-        and selector.device in (None, result.device)
+        selector is not None
+        and selector.driver in (None, driver)
+        and selector.pool in (None, pool)
+        and selector.device in (None, device)
     )
 
 

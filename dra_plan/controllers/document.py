@@ -13,6 +13,7 @@ from dra_plan.documents.schedule import (
     ControllerEvent,
     GonePod,
     LaterEviction,
+    ObjectCondition,
     PodName,
     PodOwner,
     RefusedObject,
@@ -23,8 +24,9 @@ from dra_plan.documents.schedule import (
 )
 from dra_plan.scheduler.keys import pod_uid
 
+from .deviceeviction import IN_PROGRESS
 from .events import BY_EVENT, DRAINED
-from .settle import Settled
+from .settle import CREATING, FAILED_CREATE, Settled
 from .state import EndedPod
 
 
@@ -63,6 +65,7 @@ def settled_document(settled: Settled, messages: Mapping[str, str]) -> SettledCl
             )
             for each in settled.happenings
         ],
+        conditions=_conditions(settled),
         later=[
             LaterEviction(
                 namespace=each.pod.metadata.namespace,
@@ -75,6 +78,40 @@ def settled_document(settled: Settled, messages: Mapping[str, str]) -> SettledCl
         rounds=settled.rounds,
         unsettled=_unsettled(settled),
     )
+
+
+def _conditions(settled: Settled) -> list[ObjectCondition]:
+    """Of device taint rules how far eviction has come; of workloads that some of their pods were refused."""
+    found = [
+        ObjectCondition(
+            kind="DeviceTaintRule",
+            namespace="",
+            name=each.rule,
+            type=IN_PROGRESS,
+            status=each.status,
+            reason=each.reason,
+            message=each.message,
+        )
+        for each in settled.conditions
+    ]
+    failing: dict[tuple[str, str], str] = {}
+    for event in settled.happenings:
+        if event.reason == FAILED_CREATE and event.kind in ("Deployment", "ReplicaSet"):
+            failing.setdefault((event.namespace, event.name), event.message.removeprefix(CREATING))
+    for workload in settled.state.inventory.workloads:
+        key = (workload.metadata.namespace, workload.metadata.name)
+        if key in failing and workload.kind in ("Deployment", "ReplicaSet"):
+            condition = ObjectCondition(
+                kind=workload.kind,
+                namespace=key[0],
+                name=key[1],
+                type="ReplicaFailure",
+                status="True",
+                reason=FAILED_CREATE,
+                message=failing[key],
+            )
+            found.append(condition)
+    return found
 
 
 def _second(moment: float, start: float) -> float:

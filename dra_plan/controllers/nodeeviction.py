@@ -27,12 +27,13 @@ NODE_MONITOR_SECONDS = 2.5
 GARBAGE_SECONDS = 50.0
 """After the deletion of a node its pods stay 40 to 60 seconds: a quarantine of 40, and a look each 20."""
 
-EVENT = "TaintManagerEviction"
 CAUSE = Cause(
     by="node taint",
     reason="DeletionByTaintManager",
     message="Taint manager: deleting due to NoExecute taint",
-    event=EVENT,
+    event="TaintManagerEviction",
+    marks="Marking for deletion Pod {pod}",
+    cancels="Cancelling deletion of Pod {pod}",
 )
 GARBAGE = Cause(
     by="node gone",

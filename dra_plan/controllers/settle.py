@@ -17,10 +17,12 @@ from dra_plan.scheduler.simulation import Simulation
 
 from . import deviceeviction, nodeeviction, resourceclaim, workloads
 from .apiserver import ApiServer
+from .deviceeviction import RuleCondition
 from .events import Events, Refused, Step
 from .quota import Quotas
 from .state import (
     Action,
+    Cause,
     CreateClaim,
     CreatePod,
     DeleteClaim,
@@ -44,6 +46,9 @@ SHARERS_AT_ONCE = 2
 Evictions, successors and the claim controller race. Recorded: with one or two sharers in a Deployment the claim comes
 free (dt-68, dt-69), with three the successors join before the last one has left, without end (dt-08).
 """
+
+FAILED_CREATE = "FailedCreate"
+CREATING = "Error creating: "
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,7 @@ class Settled:
     pending: list[DeletePod]
     """Evictions that come later than `PATIENCE_SECONDS` after everything else."""
     rounds: int
+    conditions: list[RuleCondition]
     unsettled: str
     """Why the cluster never settles, or ""."""
     waiting: list[Pod] = field(default_factory=list)
@@ -84,6 +90,8 @@ class Settling:
         self._server = ApiServer(simulation, Quotas(simulation.inventory), never_ready)
         self._events = Events(self._server)
         self._happenings: dict[tuple[str, str, str, str, str], Happening] = {}
+        self._marked: dict[str, DeletePod] = {}
+        """Uid of each pod that is going to be evicted later, as far as it was known when last looked."""
         self._rounds = 0
         self._unsettled = ""
         self._stopped: set[str] = set()
@@ -158,8 +166,8 @@ class Settling:
 
         Devices that become free are offered to pods that wait before successors come: these need a claim first.
         """
-        evictors = (deviceeviction.step, nodeeviction.step)
-        acted = self._carry_out(self._staggered([each for step in evictors for each in self._due(step)]))
+        due = [each for step in _EVICTORS for each in self._due(step)]
+        acted = self._carry_out(self._staggered(due))
         acted |= self._carry_out(self._due(resourceclaim.release))
         if acted:
             self._schedule()
@@ -180,7 +188,8 @@ class Settling:
         while self._server.victims():
             if self._make():
                 self._run_scheduler()
-            self._server.end_victim()
+            victim, text = self._server.end_victim()
+            self._note("Pod", victim.metadata.namespace, victim.metadata.name, "Preempted", text)
             self._run_scheduler()
             if self._carry_out(self._due(resourceclaim.release)):
                 self._run_scheduler()
@@ -208,7 +217,26 @@ class Settling:
                 self._note(action.kind, action.namespace, action.name, action.reason, action.message)
             elif action.at <= now:
                 due.append(action)
+            elif isinstance(action, DeletePod):
+                self._marked[pod_uid(action.pod)] = action
         return due
+
+    def _cancel(self, state: State) -> None:
+        """Say of pods that were going to be evicted, and are not any more, that they stay."""
+        if not self._marked:
+            return
+        wanted = {pod_uid(each.pod) for each in _evictions(state)}
+        for uid, action in list(self._marked.items()):
+            if uid not in wanted:
+                del self._marked[uid]
+                if uid in state.pods_by_uid:
+                    self._tell(action.pod, action.cause, action.cause.cancels)
+
+    def _tell(self, pod: Pod, cause: Cause, text: str) -> None:
+        """The event that an evicting controller writes about a pod."""
+        if text:
+            message = text.format(pod=pod.key)
+            self._note("Pod", pod.metadata.namespace, pod.metadata.name, cause.event, message)
 
     def _staggered(self, actions: Sequence[Action]) -> list[Action]:
         """Of evictions of pods that share a claim no more than `SHARERS_AT_ONCE`."""
@@ -239,6 +267,7 @@ class Settling:
         """When the next thing happens by itself, or None."""
         state = self._server.state()
         actions = chain.from_iterable(step(state) for step in (deviceeviction.step, nodeeviction.step, workloads.step))
+        self._cancel(state)
         now = self._server.now
         return min((each.at for each in actions if each.at > now), default=None)
 
@@ -269,7 +298,8 @@ class Settling:
     def _do(self, action: Action) -> bool:
         server = self._server
         if isinstance(action, DeletePod):
-            server.delete_pod(action.pod, action.cause)
+            server.delete_pod(action.pod, action.cause, action.rules)
+            self._tell(action.pod, action.cause, action.cause.marks)
         elif isinstance(action, CreatePod):
             refusal = server.create_pod(action.pod, made=True)
             if refusal:
@@ -292,10 +322,10 @@ class Settling:
 
     def _failed_create(self, action: CreatePod, refusal: str) -> None:
         kind, name = action.owner
-        message = f"Error creating: {refusal}"
+        message = f"{CREATING}{refusal}"
         if kind == "StatefulSet":
             message = f"Create Pod {action.pod.metadata.name} in StatefulSet {name} failed error: {refusal}"
-        self._note(kind, action.pod.metadata.namespace, name, "FailedCreate", message)
+        self._note(kind, action.pod.metadata.namespace, name, FAILED_CREATE, message)
 
     def _failed_claim(self, action: CreateClaim, refusal: str) -> None:
         message = f"PodResourceClaim {action.entry}: create ResourceClaim : {refusal}"
@@ -312,12 +342,7 @@ class Settling:
     def _outcome(self) -> Settled:
         state = self._server.state()
         now = state.now
-        pending = [
-            each
-            for step in (deviceeviction.step, nodeeviction.step)
-            for each in step(state)
-            if isinstance(each, DeletePod) and each.at > now
-        ]
+        pending = [each for each in _evictions(state) if each.at > now]
         erring = [item.pod for item in self._simulation.scheduler.queue.erring]
         unsettled = self._unsettled
         if not unsettled and erring:
@@ -329,9 +354,18 @@ class Settling:
             happenings=list(self._happenings.values()),
             pending=pending,
             rounds=self._rounds,
+            conditions=deviceeviction.rule_conditions(state, pending),
             unsettled=unsettled,
             waiting=erring,
         )
+
+
+_EVICTORS = (deviceeviction.step, nodeeviction.step)
+
+
+def _evictions(state: State) -> list[DeletePod]:
+    """The pods that taints evict, now or later."""
+    return [each for step in _EVICTORS for each in step(state) if isinstance(each, DeletePod)]
 
 
 def _times(inventory: Inventory) -> Iterator[str | None]:

@@ -24,6 +24,10 @@ class Cause:
     message: str = ""
     event: str = ""
     """The reason of the events that the controller writes about it."""
+    marks: str = ""
+    """What the event says when the pod is deleted; {pod} is its key."""
+    cancels: str = ""
+    """What it says when the pod is no longer to be deleted."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,8 @@ class EndedPod:
     pod: Pod
     moment: float
     cause: Cause
+    rules: tuple[str, ...] = ()
+    """The device taint rules because of which it was evicted."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +48,8 @@ class DeletePod:
     pod: Pod
     cause: Cause
     at: float = 0.0
+    rules: tuple[str, ...] = ()
+    """The device taint rules that want it."""
 
 
 @dataclass(frozen=True)

@@ -255,6 +255,18 @@ class ControllerEvent(DocumentPart, frozen=True, kw_only=True):
     second: float
 
 
+class ObjectCondition(DocumentPart, frozen=True, kw_only=True):
+    """A condition that a controller writes into the status of an object."""
+
+    kind: str
+    namespace: str
+    name: Text
+    type: str
+    status: str
+    reason: str
+    message: Text
+
+
 class LaterEviction(DocumentPart, frozen=True, kw_only=True):
     """A pod that is going to be evicted, later than settling waits for."""
 
@@ -279,6 +291,7 @@ class SettledCluster(DocumentPart, frozen=True, kw_only=True):
     claims: list[SettledClaim]
     refused: list[RefusedObject]
     events: list[ControllerEvent]
+    conditions: list[ObjectCondition]
     later: list[LaterEviction]
     rounds: Annotated[int, Meta(description="How often controllers and scheduler took turns.")]
     unsettled: UnsettledCluster | None
