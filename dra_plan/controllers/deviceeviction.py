@@ -79,7 +79,7 @@ def step(state: State) -> list[DeletePod]:
 
 
 def rule_conditions(state: State, pending: Sequence[DeletePod]) -> list[RuleCondition]:
-    """What the controller writes into the status of each rule when it has done what is due; later ones are `pending`."""
+    """What the controller writes into the status of each rule; `pending` are the evictions that are still to come."""
     if not state.target.features.device_taint_rules:
         return []
     found = []

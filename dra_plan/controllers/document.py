@@ -186,9 +186,9 @@ def _devices(claim: ResourceClaim) -> list[str]:
 
 
 def _devices_of_pods(claims: Sequence[ResourceClaim]) -> Mapping[str, list[str]]:
-    """Uid of each pod to the devices of the claims that are reserved for it."""
+    """Uid of each pod to the devices of the claims that are reserved for it, by the names of these."""
     found: dict[str, list[str]] = defaultdict(list)
-    for claim in claims:
+    for claim in sorted(claims, key=lambda each: each.key):
         if claim.status is not None and claim.allocation is not None:
             for user in claim.status.reserved_for:
                 found[user.uid or f"{claim.metadata.namespace}/{user.name}"] += _devices(claim)

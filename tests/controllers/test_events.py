@@ -1,0 +1,72 @@
+"""Files of events: what they may hold, and what is said of those that hold something else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dra_plan import Cluster
+from dra_plan.errors import InputError, UsageError
+from tests.cli.running import in_process
+from tests.scheduler.build import node, pod
+
+CLUSTER = [node("a"), pod("p")]
+
+
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        ([], r"wanted an object such as \{\"create\": \.\.\.\}, got list"),
+        ({}, "wanted one of create, patch, status, delete, drain, wait, settle, got none"),
+        ({"create": {}, "wait": 1}, "got 'create', 'wait'"),
+        ({"creat": {}}, "unknown step 'creat' .did you mean 'create'"),
+        ({"create": []}, "create: wanted an object"),
+        ({"create": {"kind": "Pod", "apiVersion": "v1", "spec": []}}, "Pod: spec: expected an object, got a list"),
+        ({"patch": ["Pod", "p"]}, r"patch: wanted \[KIND, NAME, PATCH\]"),
+        ({"patch": ["Pod", "q", {}]}, "patch: no Pod 'q'"),
+        ({"delete": ["Pood", "q"]}, "unknown kind 'Pood' .did you mean 'Pod'"),
+        ({"drain": "b"}, "drain: no node 'b'"),
+        ({"wait": -1}, "wait: wanted seconds"),
+        ({"wait": 1, "time": "x"}, "time: wanted seconds, got 'x'"),
+    ],
+)
+def test_what_is_no_step(step: Any, message: str) -> None:
+    with pytest.raises(InputError, match=rf"events\[0\]: .*{message}"):
+        Cluster.of(CLUSTER).schedule(settle=True, events=[step])
+
+
+def test_events_need_settling() -> None:
+    with pytest.raises(UsageError, match="events need settle"):
+        Cluster.of(CLUSTER).schedule(events=[{"wait": 1}])
+
+
+def test_a_line_of_a_file_is_named(tmp_path: Path) -> None:
+    cluster, events = tmp_path / "c.json", tmp_path / "e.jsonl"
+    cluster.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": CLUSTER}))
+    events.write_text('{"wait": 1}\n\n{"delete": ["Pod", "q"]}\n')
+    ran = in_process("schedule", str(cluster), "--settle", "--events", str(events))
+    assert (ran.status, ran.err) == (2, f"error: {events}:3: delete: no Pod 'q'\n")
+    events.write_text("{\n")
+    ran = in_process("schedule", str(cluster), "--settle", "--events", str(events))
+    assert ran.status == 2
+    assert ran.err.startswith(f"error: {events}:1: ")
+    ran = in_process("schedule", str(cluster), "--settle", "--events", str(tmp_path / "none"))
+    assert (ran.status, ran.err) == (2, f"error: {tmp_path / 'none'}: No such file or directory\n")
+
+
+def test_what_exists_is_not_created_again() -> None:
+    document = Cluster.of(CLUSTER).schedule(settle=True, events=[{"create": pod("p")}]).to_dict()["settled"]
+    assert document["refused"] == [
+        {"object": "Pod/p", "namespace": "default", "message": 'pods "p" already exists'},
+    ]
+
+
+def test_a_pod_that_is_deleted_makes_room() -> None:
+    small = node("a", pods="1")
+    steps = [{"create": pod("q")}, {"settle": 1}, {"delete": ["Pod", "default/p"]}]
+    document = Cluster.of([small, pod("p")]).schedule(settle=True, events=steps).to_dict()["settled"]
+    assert [(entry["name"], entry["nodeName"]) for entry in document["pods"]] == [("q", "a")]
+    assert document["evicted"] == []
