@@ -82,6 +82,7 @@ class ApiServer:
             inventory=inventory,
             target=self._simulation.target,
             ended=self.ended,
+            made=self.made,
             revisions=self._revisions,
             lost_nodes=self._lost_nodes,
             changed=self._changed,

@@ -11,6 +11,7 @@ from dra_plan.api.resource import ResourceClaim, ResourceClaimConsumerReference,
 from dra_plan.claimsets.generated import make_claim
 from dra_plan.claimsets.podclaims import is_unmade
 from dra_plan.claimsets.podstate import ended
+from dra_plan.scheduler.keys import pod_uid
 
 from .state import Action, CreateClaim, DeleteClaim, ReportFailure, State, WriteClaim
 
@@ -24,6 +25,8 @@ def release(state: State) -> Iterator[Action]:
     A generated claim goes with its pod. Another one is no longer reserved for the pod; when that leaves nobody, it
     loses its devices. A claim that is merely unused is left alone.
     """
+    if not state.ended and not any(_needs_none(pod) for pod in state.inventory.pods):
+        return
     for claim in state.inventory.claims:
         owner = claim.metadata.controller
         if owner is not None and owner.kind == "Pod" and _is_done(state, owner.uid, claim, owner.name):
@@ -57,6 +60,11 @@ def _is_done(state: State, uid: str, claim: ResourceClaim, name: str) -> bool:
     pod = state.pods_by_uid.get(uid)
     if pod is None:
         return uid in state.ended_uids
+    return _needs_none(pod)
+
+
+def _needs_none(pod: Pod) -> bool:
+    """Whether the pod has finished, or is being deleted before it had a node."""
     return ended(pod) or (pod.metadata.deletion_timestamp is not None and not pod.spec.node_name)
 
 
@@ -72,7 +80,9 @@ def generate(state: State) -> Iterator[Action]:
             if template is None:
                 yield _template_missing(pod, entry.name, entry.resource_claim_template_name or "")
                 break
-            known = state.index.generated_claims.of(pod, entry.name)
+            # a pod that was made just now has none; one of the input may have, and not say so in its status
+            is_new = pod_uid(pod) in state.made
+            known = None if is_new else state.index.generated_claims.of(pod, entry.name)
             yield CreateClaim(known or make_claim(template, pod, entry.name), pod, entry.name)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -114,8 +114,8 @@ Action = DeletePod | CreatePod | CreateClaim | WriteClaim | DeleteClaim | WriteN
 class State:
     """The objects of a cluster at the moment `now`, and what has happened since `start`.
 
-    `foreseen` are the uids of the pods that controllers made; `templates` says of those of them that workloads made
-    from which revision; `lost_nodes` are nodes that were deleted, and when; `changed` says when an object changed.
+    `made` are the uids of the pods that controllers made; `revisions` says of which template pods are, as far as that
+    is known; `lost_nodes` are nodes that were deleted, and when; `changed` says when an object changed.
     """
 
     now: float
@@ -123,6 +123,7 @@ class State:
     inventory: Inventory
     target: Target
     ended: Sequence[EndedPod]
+    made: Set[str]
     revisions: Mapping[str, object]
     lost_nodes: Mapping[str, float]
     changed: Mapping[tuple[str, str], float]

@@ -26,7 +26,7 @@ from dra_plan.releases import Features
 from .clock import parse_time
 from .groups.admission import GroupAdmission, times_are_a_servers
 from .keys import ClaimKey, claim_key, group_key
-from .newpods import new_pods
+from .newpods import is_ordered, new_pods
 
 SYSTEM_PRIORITIES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
 """PriorityClasses that every cluster has."""
@@ -62,6 +62,8 @@ class Admission:
         """
         self._inventory = inventory
         self._makes, self._ordered = makes, ordered
+        self.ordered_sets: list[AnyWorkload] = []
+        """The StatefulSets that make one pod after the other, as `pods` has met them."""
         self._order = order
         self._groups = GroupAdmission(features, inventory.priority_classes)
         self.groups = self._groups.groups(inventory.pod_groups)
@@ -126,6 +128,8 @@ class Admission:
             if self._room < 0:
                 raise self._too_many(workload, field, count)
         ready = is_ready if self._ordered else None
+        if self._ordered and is_ordered(workload):
+            self.ordered_sets.append(workload)
         yield from new_pods(workload, pods, self._inventory.nodes, is_ready=ready)
 
     def _too_many(self, workload: AnyWorkload, field: str, count: int) -> InputError:

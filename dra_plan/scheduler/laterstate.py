@@ -159,6 +159,7 @@ class LaterState:
         ordered = self._simulation.ordered
         admission = Admission(self._after, order, features, ordered=ordered)
         given, generated = admission.claims(admission.pods())
+        self._simulation.ordered_sets = admission.ordered_sets
         for claim in generated:
             if self._cluster.claims.get(claim.metadata.namespace, claim.metadata.name) is None:
                 self._cluster.put_claim(claim)

@@ -9,6 +9,7 @@ from dra_plan.allocator import View
 from dra_plan.allocator.allocator import DEFAULT_MAX_STEPS
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
+from dra_plan.api.workloads import AnyWorkload
 from dra_plan.claimsets.ownership import Dependents
 from dra_plan.claimsets.podstate import ended, is_ready
 from dra_plan.errors import UsageError
@@ -29,7 +30,7 @@ from .framework import Plugin
 from .groups.admission import comes_after
 from .handle import Handle
 from .keys import pod_uid
-from .newpods import is_ordered, new_pods
+from .newpods import new_pods
 from .nominations import Nominator
 from .pluginnames import FIT
 from .podrecord import PodRecord
@@ -91,6 +92,8 @@ class Simulation:
         real = api_server == REAL
         self.inventory = inventory
         self.ordered = ordered
+        self.ordered_sets: Sequence[AnyWorkload] = ()
+        """The StatefulSets that make one pod after the other."""
         self.made: set[str] = set()
         """The uids of pods that StatefulSets have made meanwhile."""
         self.target = target
@@ -99,6 +102,7 @@ class Simulation:
         self._admission = Admission(inventory, order, target.features, makes=makes, ordered=ordered)
         self.pods, claims = self._admission.claims(self._admission.pods())
         self.groups = self._admission.groups
+        self.ordered_sets = self._admission.ordered_sets
         store = ClaimStore(claims, consumable_capacity=target.features.consumable_capacity)
         self.cluster = SimulatedCluster(
             inventory, self.pods, store, target, shows_finished=not real, known=common.objects, view=view
@@ -151,23 +155,26 @@ class Simulation:
     def run(self) -> None:
         """Schedule until nothing moves any more; `ordered` StatefulSets make their next pods meanwhile."""
         self.scheduler.run()
-        while self.ordered and self._make_next():
+        if not self.ordered_sets:
+            return
+        found = Dependents(list(self.cluster.pods.values()))
+        growing = [(each, [pod_uid(pod) for pod in found.of(each)]) for each in self.ordered_sets]
+        while growing:
+            growing = [each for each in growing if self._make_next(*each)]
             self.scheduler.run()
 
-    def _make_next(self) -> bool:
-        """Each ordered StatefulSet whose pods are ready makes its next one; False if none does."""
-        sets = [workload for workload in self.cluster.workloads.values() if is_ordered(workload)]
-        if not sets:
-            return False
-        found = Dependents(list(self.cluster.pods.values()))
-        made = [pod for each in sets for pod in new_pods(each, list(found.of(each)), (), is_ready=self._is_ready)]
+    def _make_next(self, workload: AnyWorkload, uids: list[str]) -> bool:
+        """The set, whose pods these are, makes its next one if they are all ready; False if it does not."""
+        pods = [self.cluster.pods[uid] for uid in uids if uid in self.cluster.pods]
+        made = list(new_pods(workload, pods, (), is_ready=self._is_ready))
         for pod in made:
             pod, claims = self._admission.arriving(pod)
-            self.made.add(pod_uid(pod))
             for claim in claims:
                 self.cluster.put_claim(claim)
             self.cluster.add_pod(pod)
             self.admit(pod)
+            self.made.add(pod_uid(pod))
+            uids.append(pod_uid(pod))
         return bool(made)
 
     def _is_ready(self, pod: Pod) -> bool:
