@@ -120,8 +120,6 @@ class Settling:
                 self._settle()
             else:
                 self._events.carry_out(step)
-                self._schedule()
-                self._react()
         if steps:
             self._settle()
         return self._outcome()
@@ -132,12 +130,12 @@ class Settling:
         """Let everything happen that happens without new events."""
         self._until(None)
 
-    def _react(self) -> None:
-        """Let happen what happens at once."""
-        self._until(self._server.now)
-
     def _until(self, end: float | None) -> None:
-        """Go on to the moment `end`, or until nothing is going to happen soon."""
+        """Go on to the moment `end`, or until nothing is going to happen soon.
+
+        Events that follow each other at once are all there before anybody acts on the first.
+        """
+        self._schedule()
         self._unsettled = ""
         seen: Counter[object] = Counter()
         ended = len(self._server.ended)
