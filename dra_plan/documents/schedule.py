@@ -315,6 +315,10 @@ class ScheduleDocument(PrintedDocument, frozen=True, kw_only=True):
     evictions: list[EvictedPod]
     not_evaluated: Annotated[list[str], Meta(description="Plugins of the default profile that are not simulated.")]
     warnings: list[PrintedWarning]
+    outlook: Annotated[
+        list[str] | UnsetType,
+        Meta(description="Without --settle: what controllers would do next, where they would do anything."),
+    ] = UNSET
     settled: Annotated[SettledCluster | UnsetType, Meta(description="With --settle: where everything ends.")] = UNSET
     trace: SchedulingTrace | UnsetType = UNSET
     explanations: Annotated[

@@ -106,6 +106,8 @@ def _below(document: ScheduleDocument, pods: list[ScheduledPod], volumes: list[S
         _wakes(document),
     )
     shown_parts: list[Part] = [part for part in parts if part.rows]
+    if document.outlook:
+        shown_parts.append(f"This is one pass of the scheduler. Then {'; '.join(document.outlook)} (--settle goes on).")
     return [*shown_parts, *schedule_settled.parts(document.settled)] if document.settled else shown_parts
 
 

@@ -49,6 +49,8 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
     """Why pods without a node were refused devices, if that was asked."""
     settled: Settled | None = None
     """How the cluster settled, if that was asked."""
+    outlook: tuple[str, ...] = ()
+    """What settling would change, if that was not asked."""
 
     def __iter__(self) -> Iterator[ScheduledPod]:
         return iter(self.document.pods)
@@ -68,7 +70,7 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
     def _document(self) -> ScheduleDocument:
         document = schedule_document(self.outcome, UNSET if self.explanations is None else list(self.explanations))
         if self.settled is None:
-            return document
+            return structs.replace(document, outlook=list(self.outlook)) if self.outlook else document
         from dra_plan.controllers.document import settled_document
 
         messages = {pod_uid(record.pod): record.message for record in self.outcome.pods}
@@ -129,7 +131,25 @@ def schedule_pods(
     later = [notice for state in then for notice in state.notices]
     outcome.notices = [*notices_about(inventory, target, outcome, [*later, *inferred]), *outcome.notices]
     told = attempts.explained(outcome.failed_attempts, inventory, question.max_steps) if explain else None
-    return SchedulePlan(outcome, tuple(told) if told is not None else None, settled)
+    next_ = _outlook(simulation, outcome) if settled is None else ()
+    return SchedulePlan(outcome, tuple(told) if told is not None else None, settled, next_)
+
+
+def _outlook(simulation: Simulation, outcome: SimulationResult) -> tuple[str, ...]:
+    """What settling would change: most inputs have nothing that could, and are asked no more."""
+    inventory = simulation.inventory
+    if not (
+        outcome.evictions
+        or inventory.quotas
+        or inventory.limit_ranges
+        or inventory.taint_rules
+        or any(node.spec.taints for node in inventory.nodes)
+        or any(device.taints for each in inventory.slices for device in each.spec.devices)
+    ):
+        return ()
+    from dra_plan.controllers.outlook import outlook
+
+    return tuple(outlook(simulation, outcome))
 
 
 def _settled(simulation: Simulation, events: Sequence[Step], never_ready: Sequence[str]) -> Settled:
