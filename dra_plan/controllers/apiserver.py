@@ -49,8 +49,8 @@ class ApiServer:
         self._rules_are_lost = simulation.target.quirks.taint_rule_crashes
         self.crashed = False
         """Whether the scheduler has crashed on a device taint rule (E3) and does nothing any more."""
-        self.made: set[str] = set()
-        """The uids of the pods that controllers made."""
+        self.made: dict[str, int] = {}
+        """Uid of each pod that controllers made to the number of pods that had ended before."""
         self._revisions: dict[str, object] = {}
         self._lost_nodes: dict[str, float] = {}
         self._changed: dict[tuple[str, str], float] = {}
@@ -82,7 +82,7 @@ class ApiServer:
             inventory=inventory,
             target=self._simulation.target,
             ended=self.ended,
-            made=self.made,
+            made=self.made.keys(),
             revisions=self._revisions,
             lost_nodes=self._lost_nodes,
             changed=self._changed,
@@ -161,7 +161,7 @@ class ApiServer:
 
     def _note_made(self, pod: Pod) -> None:
         uid = pod_uid(pod)
-        self.made.add(uid)
+        self.made[uid] = len(self.ended)
         owner = pod.metadata.controller
         for workload in self.inventory.workloads:
             metadata = workload.metadata

@@ -127,16 +127,16 @@ def _unsettled(settled: Settled) -> UnsettledCluster | None:
 
 def _evicted(settled: Settled, pods: Sequence[Pod]) -> list[GonePod]:
     """The pods that ended, those left out that an event deleted; with what their owners have made since."""
-    made: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    made: dict[tuple[str, str, str], list[tuple[int, str]]] = defaultdict(list)
     for pod in pods:
-        owner = pod.metadata.controller
-        if owner is not None and pod_uid(pod) in settled.server.made:
-            made[_workload(pod.metadata)].append(pod.metadata.name)
-    return [
-        _gone(each, made.get(_workload(each.pod.metadata), []), settled.server.start)
-        for each in settled.server.ended
-        if each.cause not in (BY_EVENT, DRAINED)
-    ]
+        if pod.metadata.controller is not None and pod_uid(pod) in settled.server.made:
+            made[_workload(pod.metadata)].append((settled.server.made[pod_uid(pod)], pod.metadata.name))
+    found = []
+    for index, each in enumerate(settled.server.ended):
+        if each.cause not in (BY_EVENT, DRAINED):
+            since = [name for number, name in made.get(_workload(each.pod.metadata), ()) if number > index]
+            found.append(_gone(each, since, settled.server.start))
+    return found
 
 
 def _gone(each: EndedPod, made: Sequence[str], start: float) -> GonePod:

@@ -140,6 +140,9 @@ class Settling:
         seen: Counter[object] = Counter()
         ended = len(self._server.ended)
         for _ in range(MOST_ROUNDS):
+            if self._simulation.scheduler.is_late():
+                self._unsettled = "the time ran out (--timeout)"
+                return
             if self._round():
                 if len(self._server.ended) > ended:
                     ended = len(self._server.ended)
