@@ -449,6 +449,8 @@ class Cluster:
 
         steps, target = self._steps(list_of(events, "events", "steps"), settle=truth(settle, "settle"))
         states = list_of(then, "then", "states of the cluster")
+        if settle and states:
+            raise UsageError("settle and then exclude each other: events say what happens next")
         for state in states:
             required(state, (Cluster, Iterable), "then", "states of the cluster")
         optional(config, Mapping, "config", "a decoded KubeSchedulerConfiguration")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from dra_plan.api.core import Pod, PodDisruptionBudget
-from dra_plan.api.quantity import parse
+from dra_plan.api.intorstring import scaled
 from dra_plan.api.selectors import labels_match
 from dra_plan.claimsets.podstate import ended, is_ready
 from dra_plan.claimsets.replicas import wanted
@@ -43,16 +43,10 @@ def _desired(state: State, budget: PodDisruptionBudget, pods: Sequence[Pod]) -> 
     least, most = budget.spec.min_available, budget.spec.max_unavailable
     if most is not None:
         expected = _expected(state, pods)
-        return max(0, expected - _number(most, expected))
+        return max(0, expected - scaled(most, expected, up=True))
     if least is None:
         return 0
-    return least if isinstance(least, int) else _number(least, _expected(state, pods))
-
-
-def _number(value: int | str, whole: int) -> int:
-    if isinstance(value, int):
-        return value
-    return -(-parse(value.removesuffix("%") or "0").nano * whole // (100 * 10**9))
+    return least if isinstance(least, int) else scaled(least, _expected(state, pods), up=True)
 
 
 def _expected(state: State, pods: Sequence[Pod]) -> int:

@@ -231,7 +231,10 @@ def _decoded(document: Mapping[str, Any], origin: str) -> list[tuple[Kind, Any]]
         inventory = from_dicts([dict(document)])
     except ManifestErrors as error:
         raise InputError(f"{origin}: {error}") from None
-    return [(kind, obj) for kind in kinds.every() for obj in getattr(inventory, kind.holder) if obj.kind == kind.name]
+    found = [(kind, obj) for kind in kinds.every() for obj in getattr(inventory, kind.holder) if obj.kind == kind.name]
+    if not found:
+        raise InputError(f"{origin}: events cannot make objects of kind {document.get('kind')!r}")
+    return found
 
 
 def serves_taint_rules(steps: Iterable[Step]) -> bool:

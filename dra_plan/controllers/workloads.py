@@ -12,13 +12,15 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from dra_plan.api.core import Node, Pod, PodTemplateSpec
+from dra_plan.api.intorstring import scaled
 from dra_plan.api.inventory import Inventory
-from dra_plan.api.quantity import parse
 from dra_plan.api.workloads import AnyWorkload, Job, UpdateStrategy, Workload, pod_template
 from dra_plan.claimsets.index import Index
 from dra_plan.claimsets.ownership import controls
 from dra_plan.claimsets.podstate import counts_for, ended, is_ready
 from dra_plan.claimsets.replicas import is_over, wanted
+from dra_plan.errors import InputError
+from dra_plan.scheduler.admission import MOST_PODS_MADE
 from dra_plan.scheduler.keys import pod_uid
 from dra_plan.scheduler.newpods import daemon_may_run, daemon_node, is_ordered, new_pods
 
@@ -27,6 +29,8 @@ from .state import Action, Cause, CreatePod, DeletePod, State
 _HASH_LABEL = "pod-template-hash"
 _REVISION_LABEL = "controller-revision-hash"
 _QUARTER = "25%"
+_MOST_DIGITS = 10
+"""Of an ordinal."""
 DEFAULT_BACKOFF_LIMIT = 6
 JOB_BACKOFF_SECONDS = 10.0
 """A failed pod of a Job is replaced after this, doubled with each further failure."""
@@ -49,6 +53,7 @@ def step(state: State) -> Iterator[Action]:
         if is_over(workload) or state.index.is_planned_elsewhere(workload):
             continue
         pods = state.index.pods_of(workload)
+        _check_number(workload, pods)
         taken = names[workload.metadata.namespace]
         if isinstance(workload, Job):
             actions = _job(state, workload, pods, taken)
@@ -64,6 +69,14 @@ def step(state: State) -> Iterator[Action]:
             if isinstance(action, CreatePod):
                 taken.add(action.pod.metadata.name)
             yield action
+
+
+def _check_number(workload: AnyWorkload, pods: Sequence[Pod]) -> None:
+    """Raises InputError for a workload that wants more pods than a cluster has."""
+    field, count = wanted(workload, pods)
+    if count > MOST_PODS_MADE:
+        name = f"{workload.kind} {workload.metadata.namespace}/{workload.metadata.name}"
+        raise InputError(f"{name}: {field}: {count} is too many: at most {MOST_PODS_MADE} pods are made")
 
 
 def _create(workload: AnyWorkload, pods: Iterator[Pod], at: float = 0.0) -> Iterator[CreatePod]:
@@ -141,11 +154,7 @@ def _bounds(strategy: UpdateStrategy, count: int) -> tuple[int, int]:
 
 
 def _share(value: int | str | None, count: int, *, up: bool) -> int:
-    value = _QUARTER if value is None else value
-    if isinstance(value, int):
-        return value
-    number = parse(value.removesuffix("%") or "0").nano * count
-    return -(-number // (100 * 10**9)) if up else number // (100 * 10**9)
+    return scaled(_QUARTER if value is None else value, count, up=up)
 
 
 def _is_current(state: State, workload: Workload, pod: Pod) -> bool:
@@ -227,7 +236,8 @@ def _update(state: State, workload: Workload, pods: Sequence[Pod]) -> Iterator[A
 
 def _ordinal(workload: Workload, pod: Pod) -> int | None:
     prefix, _, number = pod.metadata.name.rpartition("-")
-    return int(number) if prefix == workload.metadata.name and number.isdecimal() and number.isascii() else None
+    is_number = number.isascii() and number.isdecimal() and len(number) <= _MOST_DIGITS
+    return int(number) if prefix == workload.metadata.name and is_number else None
 
 
 # DaemonSets

@@ -25,6 +25,18 @@ CLUSTER = [node("a"), pod("p")]
         ({"creat": {}}, "unknown step 'creat' .did you mean 'create'"),
         ({"create": []}, "create: wanted an object"),
         ({"create": {"kind": "Pod", "apiVersion": "v1", "spec": []}}, "Pod: spec: expected an object, got a list"),
+        ({"create": {"kind": "Widget", "apiVersion": "x.io/v1"}}, "events cannot make objects of kind 'Widget'"),
+        (
+            {
+                "create": {
+                    "kind": "ReplicaSet",
+                    "apiVersion": "apps/v1",
+                    "metadata": {"name": "w"},
+                    "spec": {"replicas": 10**9},
+                }
+            },
+            "",
+        ),
         ({"patch": ["Pod", "p"]}, r"patch: wanted \[KIND, NAME, PATCH\]"),
         ({"patch": ["Pod", "q", {}]}, "patch: no Pod 'q'"),
         ({"delete": ["Pood", "q"]}, "unknown kind 'Pood' .did you mean 'Pod'"),
@@ -34,7 +46,8 @@ CLUSTER = [node("a"), pod("p")]
     ],
 )
 def test_what_is_no_step(step: Any, message: str) -> None:
-    with pytest.raises(InputError, match=rf"events\[0\]: .*{message}"):
+    expected = rf"events\[0\]: .*{message}" if message else "ReplicaSet default/w: spec.replicas: .* is too many"
+    with pytest.raises(InputError, match=expected):
         Cluster.of(CLUSTER).schedule(settle=True, events=[step])
 
 

@@ -8,9 +8,12 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from msgspec import UNSET, structs
 
 from dra_plan import Cluster
 from dra_plan.controllers.settle import Settling
+from dra_plan.output.structured import json
+from tests.conformance.recorded import cases as read
 
 from .recorded import cases, settled
 
@@ -86,3 +89,17 @@ def test_with_nothing_to_do_for_controllers_it_is_schedule(case: dict[str, Any])
     assert not document["evicted"]
     if not any(pod.get("foreseen") for pod in document["pods"]):
         assert both == alone
+
+
+@pytest.mark.parametrize("corpus", ["schedule", "gang", "volume", "nodealloc"])
+def test_where_nobody_ends_it_is_schedule_to_the_byte(corpus: str) -> None:
+    compared = 0
+    for case in read(corpus, every=7):
+        cluster = Cluster.of(case["objects"], feature_gates=case.get("featureGates"))
+        alone, both = (cluster.schedule(settle=settle).document for settle in (False, True))
+        assert both.settled
+        if not both.settled.evicted:
+            left = (structs.replace(document, settled=UNSET, outlook=UNSET) for document in (both, alone))
+            assert len({json(document) for document in left}) == 1
+            compared += 1
+    assert compared
