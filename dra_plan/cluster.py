@@ -39,7 +39,7 @@ from dra_plan.planner.release_choice import AskedRelease
 from dra_plan.releases import Target
 
 if TYPE_CHECKING:
-    from dra_plan.controllers.events import Step
+    from dra_plan.controllers.events import EventStep
     from dra_plan.live.snapshot import Snapshot
     from dra_plan.manifests.load import PathLike
     from dra_plan.planner.allocation import AllocationPlan
@@ -490,7 +490,7 @@ class Cluster:
         )
         return self._told(plan)
 
-    def _steps(self, events: Sequence[Mapping[str, Any]], *, settle: bool) -> tuple[list[Step], Target]:
+    def _steps(self, events: Sequence[Mapping[str, Any]], *, settle: bool) -> tuple[list[EventStep], Target]:
         """The decoded steps, and the target: what the API server serves, objects and steps tell."""
         if not settle:
             if events:

@@ -28,7 +28,7 @@ from dra_plan.scheduler.simulation import Simulation
 
 from .disruption import budgets
 from .quota import Quotas
-from .state import Cause, EndedPod, State
+from .state import ClusterState, EndCause, EndedPod
 from .workloads import given_revisions, revision
 
 _POD_LISTS = ("pods", "claims")
@@ -73,10 +73,10 @@ class ApiServer:
         """The time of the simulation, in seconds since the epoch."""
         return self._simulation.clock.now
 
-    def state(self) -> State:
+    def state(self) -> ClusterState:
         """The objects as they are now."""
         inventory = replace(self.inventory, pods=list(self._cluster.pods.values()), claims=list(self._cluster.claims))
-        return State(
+        return ClusterState(
             now=self.now,
             start=self.start,
             inventory=inventory,
@@ -120,7 +120,7 @@ class ApiServer:
         by = decided.get(key, "another pod")
         victim = victims[key]
         message = preemption_message(victim)
-        self.delete_pod(victim, Cause(by=f"preemption by {by}", reason=REASON, message=message))
+        self.delete_pod(victim, EndCause(by=f"preemption by {by}", reason=REASON, message=message))
         uids = (pod.metadata.uid for pod in self._cluster.pods.values() if pod.key == by)
         return victim, f"Preempted by pod {next(uids, by)} on node {victim.spec.node_name}"
 
@@ -169,7 +169,7 @@ class ApiServer:
             if owner is not None and named == (owner.kind, pod.metadata.namespace, owner.name):
                 self._revisions[uid] = revision(pod_template(workload))
 
-    def delete_pod(self, pod: Pod, cause: Cause, rules: tuple[str, ...] = ()) -> None:
+    def delete_pod(self, pod: Pod, cause: EndCause, rules: tuple[str, ...] = ()) -> None:
         """The pod is gone; its claims are left to the claim controller."""
         uid = pod_uid(pod)
         current = self._cluster.pods.get(uid)
@@ -283,7 +283,7 @@ class ApiServer:
         """An event changed the object now."""
         self._changed[kind, name] = self.now
 
-    def count_budgets(self, state: State) -> None:
+    def count_budgets(self, state: ClusterState) -> None:
         """PodDisruptionBudgets allow what they do after all that has happened."""
         if self.inventory.disruption_budgets:
             counted = budgets(state)

@@ -27,12 +27,12 @@ from dra_plan.claimsets.podclaims import PodClaimError, claim_name
 from dra_plan.scheduler.clock import parse_time
 from dra_plan.scheduler.keys import pod_uid
 
-from .state import Cause, DeletePod, State
+from .state import ClusterState, DeletePod, EndCause
 
 _NO_EXECUTE = "NoExecute"
 IN_PROGRESS = "EvictionInProgress"
 """The condition of device taint rules."""
-CAUSE = Cause(
+CAUSE = EndCause(
     by="device taint",
     reason="DeletionByDeviceTaintManager",
     message="Device Taint manager: deleting due to NoExecute taint",
@@ -56,7 +56,7 @@ _Taints = Mapping[tuple[PoolID, str], Sequence[tuple[DeviceTaint, float]]]
 """The NoExecute taints of published devices, and the moment at which each was added."""
 
 
-def step(state: State) -> list[DeletePod]:
+def step(state: ClusterState) -> list[DeletePod]:
     """The pods that device taints evict, and when."""
     taints, rules = _published(state), _rules(state)
     if not taints and not rules:
@@ -78,7 +78,7 @@ def step(state: State) -> list[DeletePod]:
     return found
 
 
-def rule_conditions(state: State, pending: Sequence[DeletePod]) -> list[RuleCondition]:
+def rule_conditions(state: ClusterState, pending: Sequence[DeletePod]) -> list[RuleCondition]:
     """What the controller writes into the status of each rule; `pending` are the evictions that are still to come."""
     if not state.target.features.device_taint_rules:
         return []
@@ -91,7 +91,7 @@ def rule_conditions(state: State, pending: Sequence[DeletePod]) -> list[RuleCond
     return found
 
 
-def _progress(state: State, rule: DeviceTaintRule, evicted: int, waiting: Sequence[Pod]) -> tuple[str, str, str]:
+def _progress(state: ClusterState, rule: DeviceTaintRule, evicted: int, waiting: Sequence[Pod]) -> tuple[str, str, str]:
     """Status, reason and message of the condition."""
     effect = rule.spec.taint.effect
     if effect == "None":
@@ -121,7 +121,7 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def _foretold(state: State, rule: DeviceTaintRule) -> str:
+def _foretold(state: ClusterState, rule: DeviceTaintRule) -> str:
     """Whom a rule without effect would evict."""
     published = sum(
         1
@@ -186,7 +186,7 @@ def tolerated_seconds(taint: DeviceTaint, tolerations: Iterable[DeviceToleration
     return max(0.0, float(min(limits))) if len(limits) == len(matching) else math.inf
 
 
-def _published(state: State) -> _Taints:
+def _published(state: ClusterState) -> _Taints:
     """The taints in the newest generation of each pool; a device that is not published has none."""
     if not any(device.taints for each in state.inventory.slices for device in each.spec.devices):
         return {}
@@ -200,7 +200,7 @@ def _published(state: State) -> _Taints:
     return found
 
 
-def _newest(state: State) -> list[ResourceSlice]:
+def _newest(state: ClusterState) -> list[ResourceSlice]:
     """The slices of the newest generation of each pool."""
     newest: dict[PoolID, int] = defaultdict(int)
     for each in state.inventory.slices:
@@ -212,7 +212,7 @@ def _pool(each: ResourceSlice) -> PoolID:
     return PoolID(each.spec.driver, each.spec.pool.name)
 
 
-def _rules(state: State) -> list[tuple[DeviceTaintRule, float]]:
+def _rules(state: ClusterState) -> list[tuple[DeviceTaintRule, float]]:
     """The rules that evict. One without a selector evicts nobody, although the scheduler takes it for all devices."""
     if not state.target.features.device_taint_rules:
         return []

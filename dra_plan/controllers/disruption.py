@@ -12,15 +12,15 @@ from dra_plan.api.selectors import labels_match
 from dra_plan.claimsets.podstate import ended, is_ready
 from dra_plan.claimsets.replicas import wanted
 
-from .state import State
+from .state import ClusterState
 
 
-def budgets(state: State) -> list[PodDisruptionBudget]:
+def budgets(state: ClusterState) -> list[PodDisruptionBudget]:
     """The budgets with what they allow now."""
     return [_counted(state, budget) for budget in state.inventory.disruption_budgets]
 
 
-def _counted(state: State, budget: PodDisruptionBudget) -> PodDisruptionBudget:
+def _counted(state: ClusterState, budget: PodDisruptionBudget) -> PodDisruptionBudget:
     selector = budget.spec.selector
     if selector is None:
         return budget
@@ -38,7 +38,7 @@ def _counted(state: State, budget: PodDisruptionBudget) -> PodDisruptionBudget:
     return replace(budget, status=replace(budget.status, disruptions_allowed=allowed))
 
 
-def _desired(state: State, budget: PodDisruptionBudget, pods: Sequence[Pod]) -> int:
+def _desired(state: ClusterState, budget: PodDisruptionBudget, pods: Sequence[Pod]) -> int:
     """How many pods have to stay healthy; percentages are of what the pods' controllers want, and round up."""
     least, most = budget.spec.min_available, budget.spec.max_unavailable
     if most is not None:
@@ -49,7 +49,7 @@ def _desired(state: State, budget: PodDisruptionBudget, pods: Sequence[Pod]) -> 
     return least if isinstance(least, int) else scaled(least, _expected(state, pods), up=True)
 
 
-def _expected(state: State, pods: Sequence[Pod]) -> int:
+def _expected(state: ClusterState, pods: Sequence[Pod]) -> int:
     """The replicas that the controllers of the pods want; a pod without one counts as itself."""
     total, seen = 0, set()
     for pod in pods:

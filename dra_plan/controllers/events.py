@@ -21,18 +21,18 @@ from dra_plan.scheduler.clock import format_time
 from dra_plan.whatif.departure import belongs_to_node
 
 from .apiserver import ApiServer
-from .state import Cause
+from .state import EndCause
 
 _VERBS = ("create", "patch", "status", "delete", "drain", "wait", "settle")
 _OPTIONS = ("time",)
-BY_EVENT = Cause(by="events")
-DRAINED = Cause(by="drain")
+BY_EVENT = EndCause(by="events")
+DRAINED = EndCause(by="drain")
 LONGEST_WAIT = 10.0 * 365 * 86400
 """The longest time in seconds that a step may wait: ten years."""
 
 
 @dataclass(frozen=True)
-class Step:
+class EventStep:
     """One line of an events file: what is done, and the second after the first line at which, if that is said."""
 
     verb: str
@@ -42,7 +42,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedCreate:
     """An object that the API server did not create."""
 
     kind: str
@@ -51,12 +51,12 @@ class Refused:
     message: str
 
 
-def read_steps(lines: Iterable[tuple[str, Any]]) -> list[Step]:
+def read_steps(lines: Iterable[tuple[str, Any]]) -> list[EventStep]:
     """The steps of decoded lines, each with where it stands. Raises InputError for what is no step."""
     return [_step(origin, line) for origin, line in lines]
 
 
-def _step(origin: str, line: Any) -> Step:
+def _step(origin: str, line: Any) -> EventStep:
     if not isinstance(line, dict):
         raise InputError(f'{origin}: wanted an object such as {{"create": ...}}, got {type(line).__name__}')
     verbs = [key for key in line if key not in _OPTIONS]
@@ -73,7 +73,7 @@ def _step(origin: str, line: Any) -> Step:
     problem = _problem(verb, value)
     if problem:
         raise InputError(f"{origin}: {verb}: {problem}")
-    return Step(verb, value, origin, float(time) if time is not None else None)
+    return EventStep(verb, value, origin, float(time) if time is not None else None)
 
 
 def _problem(verb: str, value: Any) -> str:
@@ -108,9 +108,9 @@ class Events:
 
     def __init__(self, server: ApiServer) -> None:
         self._server = server
-        self.refused: list[Refused] = []
+        self.refused: list[RefusedCreate] = []
 
-    def carry_out(self, step: Step) -> None:
+    def carry_out(self, step: EventStep) -> None:
         """The step is done; waiting and settling are not done here. Raises InputError for what cannot be done."""
         do = {
             "create": self._create,
@@ -122,7 +122,7 @@ class Events:
         if do is not None:
             do(step)
 
-    def _create(self, step: Step) -> None:
+    def _create(self, step: EventStep) -> None:
         for kind, obj in _decoded(step.value, step.origin):
             if self._find(kind, obj.metadata.namespace, obj.metadata.name) is not None:
                 message = f'{_resource(kind)} "{obj.metadata.name}" already exists'
@@ -147,9 +147,9 @@ class Events:
         return ""
 
     def _refuse(self, kind: Kind, obj: Any, message: str) -> None:
-        self.refused.append(Refused(kind.name, obj.metadata.namespace, obj.metadata.name, message))
+        self.refused.append(RefusedCreate(kind.name, obj.metadata.namespace, obj.metadata.name, message))
 
-    def _patch(self, step: Step) -> None:
+    def _patch(self, step: EventStep) -> None:
         """A merge patch (RFC 7386) of the object, or of its status."""
         kind, old = self._named(step)
         document = msgspec.to_builtins(old)
@@ -168,7 +168,7 @@ class Events:
             objects = [new if each is old else each for each in server.objects(kind.holder)]
             server.replace_objects(kind.holder, objects)
 
-    def _delete(self, step: Step) -> None:
+    def _delete(self, step: EventStep) -> None:
         kind, old = self._named(step)
         server = self._server
         if kind.holder == "pods":
@@ -185,7 +185,7 @@ class Events:
         for pod in self._server.state().index.pods_of(owner):
             self._server.delete_pod(pod, BY_EVENT)
 
-    def _drain(self, step: Step) -> None:
+    def _drain(self, step: EventStep) -> None:
         """The node is cordoned and its pods are deleted, but for those that belong to it."""
         kind = _kind("Node", step.origin)
         node = self._find(kind, "", step.value)
@@ -197,7 +197,7 @@ class Events:
             if pod.spec.node_name == step.value and not belongs_to_node(pod):
                 self._server.delete_pod(pod, DRAINED)
 
-    def _named(self, step: Step) -> tuple[Kind, Any]:
+    def _named(self, step: EventStep) -> tuple[Kind, Any]:
         kind = _kind(step.value[0], step.origin)
         namespace, _, name = step.value[1].rpartition("/")
         found = self._find(kind, (namespace or "default") if kind.namespaced else "", name)
@@ -237,7 +237,7 @@ def _decoded(document: Mapping[str, Any], origin: str) -> list[tuple[Kind, Any]]
     return found
 
 
-def serves_taint_rules(steps: Iterable[Step]) -> bool:
+def serves_taint_rules(steps: Iterable[EventStep]) -> bool:
     """Whether the steps make device taint rules, which an API server does only where their gate is on."""
     return any(step.verb == "create" and step.value.get("kind") == "DeviceTaintRule" for step in steps)
 

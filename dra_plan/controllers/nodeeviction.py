@@ -14,7 +14,7 @@ from dra_plan.api.core import Node, Pod, Taint, Toleration
 from dra_plan.api.tolerations import tolerates
 from dra_plan.scheduler.clock import format_time, parse_time
 
-from .state import Action, Cause, DeletePod, State, WriteNode
+from .state import Action, ClusterState, DeletePod, EndCause, WriteNode
 
 _NO_EXECUTE = "NoExecute"
 NOT_READY = "node.kubernetes.io/not-ready"
@@ -27,7 +27,7 @@ NODE_MONITOR_SECONDS = 2.5
 GARBAGE_SECONDS = 50.0
 """After the deletion of a node its pods stay 40 to 60 seconds: a quarantine of 40, and a look each 20."""
 
-CAUSE = Cause(
+CAUSE = EndCause(
     by="node taint",
     reason="DeletionByTaintManager",
     message="Taint manager: deleting due to NoExecute taint",
@@ -35,14 +35,14 @@ CAUSE = Cause(
     marks="Marking for deletion Pod {pod}",
     cancels="Cancelling deletion of Pod {pod}",
 )
-GARBAGE = Cause(
+GARBAGE = EndCause(
     by="node gone",
     reason="DeletionByPodGC",
     message="PodGC: node no longer exists",
 )
 
 
-def step(state: State) -> list[Action]:
+def step(state: ClusterState) -> list[Action]:
     """The pods that node taints evict, and when; pods of nodes that are gone; taints of nodes that are not ready."""
     tainted = {
         name: taints
@@ -63,7 +63,7 @@ def step(state: State) -> list[Action]:
     return actions
 
 
-def eviction_time(state: State, pod: Pod, taints: Sequence[Taint]) -> float:
+def eviction_time(state: ClusterState, pod: Pod, taints: Sequence[Taint]) -> float:
     """When the taints evict the pod; infinite if they do not.
 
     Of the pod's tolerations the first that matches a taint counts, not the one with the fewest seconds (recorded
@@ -94,7 +94,7 @@ def _tolerations(pod: Pod, taint: Taint) -> Iterator[Toleration]:
         )
 
 
-def _lifecycle(state: State) -> Iterator[WriteNode]:
+def _lifecycle(state: ClusterState) -> Iterator[WriteNode]:
     """Nodes get the taints of their Ready condition, for both effects, and lose them when they are ready again."""
     for node in state.inventory.nodes:
         ready = next((each.status for each in node.status.conditions if each.type == "Ready"), None)

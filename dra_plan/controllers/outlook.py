@@ -11,7 +11,7 @@ from dra_plan.scheduler.simulation import Simulation
 
 from . import deviceeviction, nodeeviction
 from .deviceeviction import counted
-from .state import Action, DeletePod, State
+from .state import Action, ClusterState, DeletePod
 
 
 def outlook(simulation: Simulation, outcome: SimulationResult) -> list[str]:
@@ -29,14 +29,14 @@ def outlook(simulation: Simulation, outcome: SimulationResult) -> list[str]:
     return found
 
 
-def _evicted(state: State, step: Callable[[State], Iterable[Action]]) -> list[Pod]:
+def _evicted(state: ClusterState, step: Callable[[ClusterState], Iterable[Action]]) -> list[Pod]:
     return [each.pod for each in step(state) if isinstance(each, DeletePod)]
 
 
-def _state(simulation: Simulation) -> State:
+def _state(simulation: Simulation) -> ClusterState:
     now = simulation.clock.now
     pods, claims = list(simulation.cluster.pods.values()), list(simulation.cluster.claims)
-    return State(
+    return ClusterState(
         now=now,
         start=now,
         inventory=replace(simulation.inventory, pods=pods, claims=claims),

@@ -13,13 +13,13 @@ from dra_plan.claimsets.podclaims import is_unmade
 from dra_plan.claimsets.podstate import ended
 from dra_plan.scheduler.keys import pod_uid
 
-from .state import Action, CreateClaim, DeleteClaim, ReportFailure, State, WriteClaim
+from .state import Action, ClusterState, CreateClaim, DeleteClaim, ReportFailure, WriteClaim
 
 FAILED = "FailedResourceClaimCreation"
 _FINALIZER = "resource.kubernetes.io/delete-protection"
 
 
-def release(state: State) -> Iterator[Action]:
+def release(state: ClusterState) -> Iterator[Action]:
     """What pods that are done with their claims leave behind: claims to delete, and claims to free.
 
     A generated claim goes with its pod. Another one is no longer reserved for the pod; when that leaves nobody, it
@@ -50,11 +50,11 @@ def _reserved(
     return replace(claim, metadata=metadata, status=ResourceClaimStatus())
 
 
-def _has_left(state: State, user: ResourceClaimConsumerReference, claim: ResourceClaim) -> bool:
+def _has_left(state: ClusterState, user: ResourceClaimConsumerReference, claim: ResourceClaim) -> bool:
     return user.resource == "pods" and _is_done(state, user.uid, claim, user.name)
 
 
-def _is_done(state: State, uid: str, claim: ResourceClaim, name: str) -> bool:
+def _is_done(state: ClusterState, uid: str, claim: ResourceClaim, name: str) -> bool:
     """Whether the pod no longer needs claims. A pod that the input never had is left alone: dumps may be partial."""
     uid = uid or f"{claim.metadata.namespace}/{name}"
     pod = state.pods_by_uid.get(uid)
@@ -68,7 +68,7 @@ def _needs_none(pod: Pod) -> bool:
     return ended(pod) or (pod.metadata.deletion_timestamp is not None and not pod.spec.node_name)
 
 
-def generate(state: State) -> Iterator[Action]:
+def generate(state: ClusterState) -> Iterator[Action]:
     """The claims that pods still lack, in the order of their entries: the first that fails stops the rest."""
     for pod in state.inventory.pods:
         if pod.spec.node_name or pod.metadata.deletion_timestamp is not None or ended(pod):

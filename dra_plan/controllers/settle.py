@@ -18,18 +18,18 @@ from dra_plan.scheduler.simulation import Simulation
 from . import deviceeviction, nodeeviction, resourceclaim, workloads
 from .apiserver import ApiServer
 from .deviceeviction import RuleCondition
-from .events import Events, Refused, Step
+from .events import Events, EventStep, RefusedCreate
 from .quota import Quotas
 from .state import (
     Action,
-    Cause,
+    ClusterState,
     CreateClaim,
     CreatePod,
     DeleteClaim,
     DeletePod,
+    EndCause,
     EndedPod,
     ReportFailure,
-    State,
     WriteClaim,
     WriteNode,
 )
@@ -68,8 +68,8 @@ class Settled:
     """How everything ended. Moments are seconds since `start`'s clock."""
 
     server: ApiServer
-    state: State
-    refused: list[Refused]
+    state: ClusterState
+    refused: list[RefusedCreate]
     happenings: list[Happening]
     pending: list[DeletePod]
     """Evictions that come later than `PATIENCE_SECONDS` after everything else."""
@@ -104,7 +104,7 @@ class Settling:
             self._make()
         self._schedule()
 
-    def run(self, steps: Sequence[Step]) -> Settled:
+    def run(self, steps: Sequence[EventStep]) -> Settled:
         """Everything that happens at the start, then with each step, until nothing changes."""
         self.start()
         self._settle()
@@ -209,7 +209,7 @@ class Settling:
         self._stopped.clear()
         return made | self._carry_out(self._due(resourceclaim.generate))
 
-    def _due(self, step: Callable[[State], Iterable[Action]]) -> list[Action]:
+    def _due(self, step: Callable[[ClusterState], Iterable[Action]]) -> list[Action]:
         """What a controller wants done now. Failures are noted; what comes later is asked again then."""
         now = self._server.now
         due: list[Action] = []
@@ -222,7 +222,7 @@ class Settling:
                 self._marked[pod_uid(action.pod)] = action
         return due
 
-    def _cancel(self, state: State) -> None:
+    def _cancel(self, state: ClusterState) -> None:
         """Say of pods that were going to be evicted, and are not any more, that they stay."""
         if not self._marked:
             return
@@ -233,7 +233,7 @@ class Settling:
                 if uid in state.pods_by_uid:
                     self._tell(action.pod, action.cause, action.cause.cancels)
 
-    def _tell(self, pod: Pod, cause: Cause, text: str) -> None:
+    def _tell(self, pod: Pod, cause: EndCause, text: str) -> None:
         """The event that an evicting controller writes about a pod."""
         if text:
             message = text.format(pod=pod.key)
@@ -364,7 +364,7 @@ class Settling:
 _EVICTORS = (deviceeviction.step, nodeeviction.step)
 
 
-def _evictions(state: State) -> list[DeletePod]:
+def _evictions(state: ClusterState) -> list[DeletePod]:
     """The pods that taints evict, now or later."""
     return [each for step in _EVICTORS for each in step(state) if isinstance(each, DeletePod)]
 

@@ -16,7 +16,7 @@ from dra_plan.scheduler.keys import pod_uid
 
 
 @dataclass(frozen=True)
-class Cause:
+class EndCause:
     """Why a pod ends: who wants it, and what the pod's condition `DisruptionTarget` says where it has one."""
 
     by: str
@@ -36,7 +36,7 @@ class EndedPod:
 
     pod: Pod
     moment: float
-    cause: Cause
+    cause: EndCause
     rules: tuple[str, ...] = ()
     """The device taint rules because of which it was evicted."""
 
@@ -46,7 +46,7 @@ class DeletePod:
     """A pod is to be deleted, at once or `at` a later moment if the reason lasts."""
 
     pod: Pod
-    cause: Cause
+    cause: EndCause
     at: float = 0.0
     rules: tuple[str, ...] = ()
     """The device taint rules that want it."""
@@ -111,7 +111,7 @@ Action = DeletePod | CreatePod | CreateClaim | WriteClaim | DeleteClaim | WriteN
 
 
 @dataclass(frozen=True)
-class State:
+class ClusterState:
     """The objects of a cluster at the moment `now`, and what has happened since `start`.
 
     `made` are the uids of the pods that controllers made; `revisions` says of which template pods are, as far as that

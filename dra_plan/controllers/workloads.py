@@ -24,7 +24,7 @@ from dra_plan.scheduler.admission import MOST_PODS_MADE
 from dra_plan.scheduler.keys import pod_uid
 from dra_plan.scheduler.newpods import daemon_may_run, daemon_node, is_ordered, new_pods
 
-from .state import Action, Cause, CreatePod, DeletePod, State
+from .state import Action, ClusterState, CreatePod, DeletePod, EndCause
 
 _HASH_LABEL = "pod-template-hash"
 _REVISION_LABEL = "controller-revision-hash"
@@ -36,13 +36,13 @@ JOB_BACKOFF_SECONDS = 10.0
 """A failed pod of a Job is replaced after this, doubled with each further failure."""
 MOST_JOB_BACKOFF_SECONDS = 600.0
 
-SCALED_DOWN = Cause(by="scale down")
-UPDATED = Cause(by="rolling update")
-NOT_ON_NODE = Cause(by="DaemonSet")
-BACKOFF_LIMIT = Cause(by="Job", reason="BackoffLimitExceeded", message="Job has reached the specified backoff limit")
+SCALED_DOWN = EndCause(by="scale down")
+UPDATED = EndCause(by="rolling update")
+NOT_ON_NODE = EndCause(by="DaemonSet")
+BACKOFF_LIMIT = EndCause(by="Job", reason="BackoffLimitExceeded", message="Job has reached the specified backoff limit")
 
 
-def step(state: State) -> Iterator[Action]:
+def step(state: ClusterState) -> Iterator[Action]:
     """What the controllers of all workloads do, in input order."""
     names: dict[str, set[str]] = defaultdict(set)
     for pod in state.inventory.pods:
@@ -84,7 +84,7 @@ def _create(workload: AnyWorkload, pods: Iterator[Pod], at: float = 0.0) -> Iter
     return (CreatePod(pod, owner, at) for pod in pods)
 
 
-def _replicas(state: State, workload: AnyWorkload, pods: Sequence[Pod], taken: set[str]) -> Iterator[Action]:
+def _replicas(state: ClusterState, workload: AnyWorkload, pods: Sequence[Pod], taken: set[str]) -> Iterator[Action]:
     """A ReplicaSet, a ReplicationController, or a kind that is unknown here."""
     living = [pod for pod in pods if counts_for(pod, workload.kind)]
     surplus = len(living) - wanted(workload, pods).number
@@ -105,7 +105,7 @@ def _least_wanted(pods: Sequence[Pod]) -> list[Pod]:
 # Deployments
 
 
-def _deployment(state: State, workload: Workload, pods: Sequence[Pod], taken: set[str]) -> Iterator[Action]:
+def _deployment(state: ClusterState, workload: Workload, pods: Sequence[Pod], taken: set[str]) -> Iterator[Action]:
     living = [pod for pod in pods if counts_for(pod, workload.kind)]
     new: list[Pod] = []
     old: list[Pod] = []
@@ -157,7 +157,7 @@ def _share(value: int | str | None, count: int, *, up: bool) -> int:
     return scaled(_QUARTER if value is None else value, count, up=up)
 
 
-def _is_current(state: State, workload: Workload, pod: Pod) -> bool:
+def _is_current(state: ClusterState, workload: Workload, pod: Pod) -> bool:
     """Whether the pod was made of the workload's template as it is now."""
     known = state.revisions.get(pod_uid(pod))
     if known is not None:
@@ -196,14 +196,14 @@ def revision(template: PodTemplateSpec) -> PodTemplateSpec:
 # StatefulSets
 
 
-def _stateful_set(state: State, workload: Workload, pods: Sequence[Pod]) -> Iterator[Action]:
+def _stateful_set(state: ClusterState, workload: Workload, pods: Sequence[Pod]) -> Iterator[Action]:
     """As updateStatefulSet: make what is missing, in order; then scale down from the end; then update from the end.
 
     With OrderedReady each is one pod at a time, and a pod that is not ready stops all that comes after it.
     """
     count, ordered = wanted(workload, pods).number, is_ordered(workload)
     by_ordinal = sorted((ordinal, pod) for pod in pods if (ordinal := _ordinal(workload, pod)) is not None)
-    yield from (DeletePod(pod, Cause(by="StatefulSet")) for _, pod in by_ordinal if ended(pod))
+    yield from (DeletePod(pod, EndCause(by="StatefulSet")) for _, pod in by_ordinal if ended(pod))
     kept = [pod for ordinal, pod in by_ordinal if ordinal < count]
     made = list(new_pods(workload, pods, state.inventory.nodes, is_ready=is_ready))
     yield from _create(workload, iter(made))
@@ -218,7 +218,7 @@ def _stateful_set(state: State, workload: Workload, pods: Sequence[Pod]) -> Iter
     yield from _update(state, workload, kept)
 
 
-def _update(state: State, workload: Workload, pods: Sequence[Pod]) -> Iterator[Action]:
+def _update(state: ClusterState, workload: Workload, pods: Sequence[Pod]) -> Iterator[Action]:
     """Pods of an older template from the highest ordinal down to the partition, one after the other."""
     strategy = workload.spec.update_strategy
     if strategy is not None and strategy.type == "OnDelete":
@@ -243,12 +243,12 @@ def _ordinal(workload: Workload, pod: Pod) -> int | None:
 # DaemonSets
 
 
-def _daemon_set(state: State, workload: AnyWorkload, pods: Sequence[Pod]) -> Iterator[Action]:
+def _daemon_set(state: ClusterState, workload: AnyWorkload, pods: Sequence[Pod]) -> Iterator[Action]:
     """A pod on each node that may take one; those on nodes that evict it are deleted and not made again there."""
     for pod in pods:
         node = state.nodes.get(daemon_node(pod))
         if ended(pod):
-            yield DeletePod(pod, Cause(by="DaemonSet"))
+            yield DeletePod(pod, EndCause(by="DaemonSet"))
         elif node is not None and counts_for(pod, workload.kind) and not _may_stay(workload, node):
             yield DeletePod(pod, NOT_ON_NODE)
     yield from _create(workload, new_pods(workload, pods, state.inventory.nodes))
@@ -263,7 +263,7 @@ def _may_stay(workload: AnyWorkload, node: Node) -> bool:
 # Jobs
 
 
-def _job(state: State, workload: Job, pods: Sequence[Pod], taken: set[str]) -> Iterator[Action]:
+def _job(state: ClusterState, workload: Job, pods: Sequence[Pod], taken: set[str]) -> Iterator[Action]:
     """A pod that ended early counts as failed; its successor comes after a back-off, beyond the limit none does."""
     failures = _failures(state, workload)
     limit = DEFAULT_BACKOFF_LIMIT if workload.spec.backoff_limit is None else workload.spec.backoff_limit
@@ -281,7 +281,7 @@ def _job(state: State, workload: Job, pods: Sequence[Pod], taken: set[str]) -> I
     yield from _create(workload, new_pods(workload, pods, state.inventory.nodes, taken), at)
 
 
-def _failures(state: State, workload: Job) -> list[float]:
+def _failures(state: ClusterState, workload: Job) -> list[float]:
     """When pods of the Job have failed in this simulation: those that ended without having succeeded."""
     return [
         each.moment

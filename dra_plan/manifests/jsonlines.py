@@ -13,7 +13,7 @@ MOST_BYTES = 256 * 2**20
 """A larger file is refused."""
 
 
-class Line(dict[str, Any]):
+class JsonLine(dict[str, Any]):
     """An object of a file, and where it stands."""
 
     origin: str = ""
@@ -37,7 +37,7 @@ def read_lines(path: str) -> list[Any]:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise InputError(f"{path}:{number}: {error}") from None
         if isinstance(value, dict):
-            value = Line(value)
+            value = JsonLine(value)
             value.origin = f"{path}:{number}"
         found.append(value)
     return found

@@ -30,7 +30,7 @@ from dra_plan.scheduler.simulate import SimulationResult, result_of, simulate
 from dra_plan.scheduler.simulation import REAL, Simulation
 
 if TYPE_CHECKING:
-    from dra_plan.controllers.events import Step
+    from dra_plan.controllers.events import EventStep
     from dra_plan.controllers.settle import Settled
     from dra_plan.scheduler.extenders import Extender
     from dra_plan.scheduler.registry import Registry
@@ -92,7 +92,7 @@ def schedule_pods(
     order: str | None = None,
     plugins: Registry | None = None,
     settle: bool = False,
-    events: Sequence[Step] = (),
+    events: Sequence[EventStep] = (),
     never_ready: Sequence[str] = (),
 ) -> SchedulePlan:
     """Schedules the pods of an input.
@@ -152,7 +152,7 @@ def _outlook(simulation: Simulation, outcome: SimulationResult) -> tuple[str, ..
     return tuple(outlook(simulation, outcome))
 
 
-def _settled(simulation: Simulation, events: Sequence[Step], never_ready: Sequence[str]) -> Settled:
+def _settled(simulation: Simulation, events: Sequence[EventStep], never_ready: Sequence[str]) -> Settled:
     from dra_plan.controllers.settle import Settling
 
     return Settling(simulation, never_ready).run(events)
