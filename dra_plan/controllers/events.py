@@ -152,7 +152,7 @@ class Events:
     def _patch(self, step: EventStep) -> None:
         """A merge patch (RFC 7386) of the object, or of its status."""
         kind, old = self._named(step)
-        document = msgspec.to_builtins(old)
+        document = {**msgspec.to_builtins(old), "apiVersion": old.api_version, "kind": old.kind}
         merged = _merge(document, step.value[2])
         [(_, new)] = _decoded(merged, step.origin)
         self._replace(kind, old, _stamped(new, self._server.now))
@@ -181,9 +181,14 @@ class Events:
                 self._orphaned(old)
 
     def _orphaned(self, owner: Any) -> None:
-        """The pods of a workload that is deleted go with it."""
-        for pod in self._server.state().index.pods_of(owner):
+        """What a deleted workload controls goes with it: its pods, and ReplicaSets with theirs."""
+        index = self._server.state().index
+        for pod in index.pods_of(owner):
             self._server.delete_pod(pod, BY_EVENT)
+        owned = [id(each) for each in index.dependent_workloads.of(owner)]
+        if owned:
+            left = [each for each in self._server.objects("workloads") if id(each) not in owned]
+            self._server.replace_objects("workloads", left)
 
     def _drain(self, step: EventStep) -> None:
         """The node is cordoned and its pods are deleted, but for those that belong to it."""

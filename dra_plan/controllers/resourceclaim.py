@@ -33,6 +33,9 @@ def release(state: ClusterState) -> Iterator[Action]:
             yield DeleteClaim(claim)
             continue
         status = claim.status
+        if claim.metadata.deletion_timestamp is not None and (status is None or not status.reserved_for):
+            yield DeleteClaim(claim)
+            continue
         if status is None or not status.reserved_for:
             continue
         users = [user for user in status.reserved_for if not _has_left(state, user, claim)]

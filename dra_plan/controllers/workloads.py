@@ -252,6 +252,22 @@ def _daemon_set(state: ClusterState, workload: AnyWorkload, pods: Sequence[Pod])
         elif node is not None and counts_for(pod, workload.kind) and not _may_stay(workload, node):
             yield DeletePod(pod, NOT_ON_NODE)
     yield from _create(workload, new_pods(workload, pods, state.inventory.nodes))
+    if isinstance(workload, Workload):
+        yield from _update_daemons(state, workload, [pod for pod in pods if counts_for(pod, workload.kind)])
+
+
+def _update_daemons(state: ClusterState, workload: Workload, pods: Sequence[Pod]) -> Iterator[Action]:
+    """Pods of an older template: as many at a time as may be unavailable, those that are not ready first."""
+    strategy = workload.spec.update_strategy
+    if strategy is not None and strategy.type == "OnDelete":
+        return
+    old = [pod for pod in pods if not _is_current(state, workload, pod)]
+    rolling = strategy.rolling_update if strategy is not None else None
+    most = 1 if rolling is None or rolling.max_unavailable is None else rolling.max_unavailable
+    room = max(1, scaled(most, len(pods), up=True)) - sum(not is_ready(pod) for pod in pods)
+    broken = [pod for pod in old if not is_ready(pod)]
+    whole = [pod for pod in old if is_ready(pod)]
+    yield from (DeletePod(pod, UPDATED) for pod in (*broken, *whole[: max(0, room)]))
 
 
 def _may_stay(workload: AnyWorkload, node: Node) -> bool:
@@ -265,7 +281,7 @@ def _may_stay(workload: AnyWorkload, node: Node) -> bool:
 
 def _job(state: ClusterState, workload: Job, pods: Sequence[Pod], taken: set[str]) -> Iterator[Action]:
     """A pod that ended early counts as failed; its successor comes after a back-off, beyond the limit none does."""
-    failures = _failures(state, workload)
+    failures = _failures(state, workload, pods)
     limit = DEFAULT_BACKOFF_LIMIT if workload.spec.backoff_limit is None else workload.spec.backoff_limit
     living = [pod for pod in pods if counts_for(pod, workload.kind)]
     if len(failures) + workload.status.failed > limit:
@@ -281,9 +297,14 @@ def _job(state: ClusterState, workload: Job, pods: Sequence[Pod], taken: set[str
     yield from _create(workload, new_pods(workload, pods, state.inventory.nodes, taken), at)
 
 
-def _failures(state: ClusterState, workload: Job) -> list[float]:
-    """When pods of the Job have failed in this simulation: those that ended without having succeeded."""
-    return [
+def _failures(state: ClusterState, workload: Job, pods: Sequence[Pod]) -> list[float]:
+    """When pods of the Job have failed in this simulation: by an event, or by ending before they had succeeded.
+
+    Those that had failed before are in the status of the Job.
+    """
+    failed = [pod.metadata.name for pod in pods if pod.status.phase == "Failed"]
+    by_event = [state.changed["Pod", name] for name in failed if ("Pod", name) in state.changed]
+    return by_event + [
         each.moment
         for each in state.ended
         if each.pod.status.phase != "Succeeded"

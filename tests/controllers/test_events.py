@@ -83,3 +83,62 @@ def test_a_pod_that_is_deleted_makes_room() -> None:
     document = Cluster.of([small, pod("p")]).schedule(settle=True, events=steps).to_dict()["settled"]
     assert [(entry["name"], entry["nodeName"]) for entry in document["pods"]] == [("q", "a")]
     assert document["evicted"] == []
+
+
+def _workload(kind: str, **spec: Any) -> dict[str, Any]:
+    template = {"metadata": {"labels": {"app": "w"}}, "spec": pod("x")["spec"]}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": kind,
+        "metadata": {"name": "w", "namespace": "default", "uid": f"{kind}-w"},
+        "spec": {"selector": {"matchLabels": {"app": "w"}}, "template": template, **spec},
+    }
+
+
+def _after(objects: list[dict[str, Any]], *steps: dict[str, Any]) -> dict[str, Any]:
+    document: dict[str, Any] = Cluster.of(objects).schedule(settle=True, events=steps).to_dict()["settled"]
+    return document
+
+
+NEW_IMAGE = {"spec": {"template": {"metadata": {"annotations": {"v": "2"}}}}}
+
+
+def test_recreate_ends_all_before_the_first_is_new() -> None:
+    deployment = _workload("Deployment", replicas=2, strategy={"type": "Recreate"})
+    document = _after([node("a", pods="2"), deployment], {"patch": ["Deployment", "w", NEW_IMAGE]})
+    assert [entry["by"] for entry in document["evicted"]] == ["rolling update"] * 2
+    assert [entry["nodeName"] for entry in document["pods"]] == ["a", "a"]
+
+
+def test_daemons_are_updated_one_node_at_a_time() -> None:
+    nodes = [node(name) for name in "abc"]
+    document = _after([*nodes, _workload("DaemonSet")], {"patch": ["DaemonSet", "w", NEW_IMAGE]})
+    assert len(document["evicted"]) == 3
+    assert sorted(entry["nodeName"] for entry in document["pods"]) == ["a", "b", "c"]
+    assert document["rounds"] >= 3
+
+
+def test_a_deleted_deployment_takes_its_pods_along() -> None:
+    document = _after([node("a"), _workload("Deployment", replicas=3)], {"delete": ["Deployment", "w"]})
+    assert document["pods"] == []
+    assert document["evicted"] == []
+
+
+def test_a_node_that_is_gone_loses_its_pods_to_garbage_collection() -> None:
+    document = _after([node("a"), _workload("Deployment", replicas=1)], {"delete": ["Node", "a"]})
+    [gone] = document["evicted"]
+    assert (gone["reason"], gone["second"]) == ("DeletionByPodGC", 50.0)
+    assert [entry["nodeName"] for entry in document["pods"]] == [None]
+
+
+def test_scaling_down_deletes_waiting_pods_first() -> None:
+    deployment = _workload("Deployment", replicas=3)
+    document = _after([node("a", pods="2"), deployment], {"patch": ["Deployment", "w", {"spec": {"replicas": 2}}]})
+    assert [entry["nodeName"] for entry in document["pods"]] == ["a", "a"]
+    assert [entry["by"] for entry in document["evicted"]] == ["scale down"]
+
+
+def test_pods_that_are_never_ready_hold_an_ordered_set_back() -> None:
+    objects = [node("a"), _workload("StatefulSet", replicas=3)]
+    plan = Cluster.of(objects).schedule(settle=True, never_ready="w-1")
+    assert [pod.name for pod in plan.document.settled.pods] == ["w-0", "w-1"]
