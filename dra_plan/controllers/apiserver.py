@@ -217,18 +217,18 @@ class ApiServer:
         self._cluster.put_claim(claim)
 
     def delete_claim(self, claim: ResourceClaim) -> None:
-        """The claim is gone. It loses its devices first: that is an event of its own.
-
-        A claim that pods use is only marked: its finalizer holds it until the last of them has ended.
-        """
-        if any(user.uid in self._cluster.pods for user in (claim.status.reserved_for if claim.status else ())):
-            if claim.metadata.deletion_timestamp is None:
-                metadata = structs.replace(claim.metadata, deletion_timestamp=format_time(self.now))
-                self._cluster.put_claim(structs.replace(claim, metadata=metadata))
-            return
+        """The claim is gone. It loses its devices first: that is an event of its own."""
         if claim.status is not None and claim.status.allocation is not None:
             self._cluster.put_claim(structs.replace(claim, status=None))
         self._cluster.delete_claim(claim)
+
+    def ask_to_delete_claim(self, claim: ResourceClaim) -> None:
+        """The claim is gone, or marked: the finalizer of one that is in use holds it until its last pod has ended."""
+        if not any(user.uid in self._cluster.pods for user in (claim.status.reserved_for if claim.status else ())):
+            self.delete_claim(claim)
+        elif claim.metadata.deletion_timestamp is None:
+            metadata = structs.replace(claim.metadata, deletion_timestamp=format_time(self.now))
+            self._cluster.put_claim(structs.replace(claim, metadata=metadata))
 
     def _update_waiting(self, was: Pod, now: Pod, action: Action) -> None:
         self._cluster.update_pod(now)

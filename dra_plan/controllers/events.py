@@ -174,7 +174,7 @@ class Events:
         if kind.holder == "pods":
             server.delete_pod(old, BY_EVENT)
         elif kind.holder == "claims":
-            server.delete_claim(old)
+            server.ask_to_delete_claim(old)
         else:
             server.replace_objects(kind.holder, [each for each in server.objects(kind.holder) if each is not old])
             if kind.pod_spec:

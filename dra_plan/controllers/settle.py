@@ -77,6 +77,8 @@ class Settled:
     conditions: list[RuleCondition]
     unsettled: str
     """Why the cluster never settles, or ""."""
+    lost_rules: list[str] = field(default_factory=list)
+    """The device taint rules that came after the start, of which a scheduler with E3 never hears."""
     waiting: list[Pod] = field(default_factory=list)
     """Pods that are tried again and again with an error."""
 
@@ -344,6 +346,7 @@ class Settling:
         state = self._server.state()
         now = state.now
         pending = [each for each in _evictions(state) if each.at > now]
+        given = {rule.metadata.name for rule in self._simulation.inventory.taint_rules}
         erring = [item.pod for item in self._simulation.scheduler.queue.erring]
         unsettled = self._unsettled
         if not unsettled and erring:
@@ -357,6 +360,7 @@ class Settling:
             rounds=self._rounds,
             conditions=deviceeviction.rule_conditions(state, pending),
             unsettled=unsettled,
+            lost_rules=[rule.metadata.name for rule in state.inventory.taint_rules if rule.metadata.name not in given],
             waiting=erring,
         )
 

@@ -130,6 +130,8 @@ def schedule_pods(
         outcome.pods = [record for record in outcome.pods if named(record.pod)]
     later = [notice for state in then for notice in state.notices]
     outcome.notices = [*notices_about(inventory, target, outcome, [*later, *inferred]), *outcome.notices]
+    if settled is not None:
+        outcome.notices = [*notices.of_lost_rules(target, settled.lost_rules), *outcome.notices]
     told = attempts.explained(outcome.failed_attempts, inventory, question.max_steps) if explain else None
     next_ = _outlook(simulation, outcome) if settled is None else ()
     return SchedulePlan(outcome, tuple(told) if told is not None else None, settled, next_)

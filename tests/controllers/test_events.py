@@ -11,7 +11,7 @@ import pytest
 from dra_plan import Cluster
 from dra_plan.errors import InputError, UsageError
 from tests.cli.running import in_process
-from tests.scheduler.build import node, pod
+from tests.scheduler.build import gpus, node, pod
 
 CLUSTER = [node("a"), pod("p")]
 
@@ -142,3 +142,15 @@ def test_pods_that_are_never_ready_hold_an_ordered_set_back() -> None:
     objects = [node("a"), _workload("StatefulSet", replicas=3)]
     plan = Cluster.of(objects).schedule(settle=True, never_ready="w-1")
     assert [pod.name for pod in plan.document.settled.pods] == ["w-0", "w-1"]
+
+
+def test_a_finished_pod_gives_its_claim_back_once() -> None:
+    template = {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaimTemplate",
+        "metadata": {"name": "t", "namespace": "default"},
+        "spec": {"spec": {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu.example.com"}}]}}},
+    }
+    objects = [*gpus("a"), template, pod("p", templates={"x": "t"})]
+    document = _after(objects, {"status": ["Pod", "p", {"status": {"phase": "Failed"}}]})
+    assert (document["claims"], document["unsettled"], document["rounds"]) == ([], None, 1)

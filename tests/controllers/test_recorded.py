@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from dra_plan import Cluster
+
 from .recorded import QUIRK, cases, differences, settled
 
 EVERY = 6
@@ -50,3 +52,6 @@ def test_the_defect_is_a_switch() -> None:
     rule = next(case for case in CASES if case["id"] == "dt-64+fix")
     assert settled({**rule, "action": rule["action"][:1]})["unsettled"] is None
     assert settled({**rule, "action": rule["action"][:1], "quirk": QUIRK})["unsettled"]
+    cluster = Cluster.of(rule["before"], kubernetes_version="1.36.2")
+    [told] = cluster.schedule(settle=True, events=rule["action"][:1]).document.warnings
+    assert (told.code, told.defects, told.object) == ("upstream-defect", ("E3",), "DeviceTaintRule r")
