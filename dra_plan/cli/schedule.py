@@ -144,6 +144,8 @@ def schedule(
 
 def _nothing(plan: ScheduleDocument, *, selecting: bool, named: bool) -> str:
     """Why there was nothing to do, or "". A cluster whose pods all have their places is no reason to complain."""
+    if not plan.pods and plan.settled:
+        return "" if plan.settled.evicted or plan.settled.refused else "no pod is left, and none has ended"
     if not plan.pods:
         return "what is named has no pod and wants none" if named else "the input has no pod and no workload"
     concerned = any(pod.attempts or pod.outcome not in ("Bound", "Skipped") for pod in plan.pods)
