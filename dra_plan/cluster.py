@@ -33,12 +33,14 @@ from dra_plan.arguments import (
 )
 from dra_plan.claimsets.identity import told_apart
 from dra_plan.documents.base import AppliedEdit
+from dra_plan.errors import UsageError
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.question import Progress
 from dra_plan.planner.release_choice import AskedRelease
 from dra_plan.releases import Target
 
 if TYPE_CHECKING:
+    from dra_plan.controllers.events import EventStep
     from dra_plan.live.snapshot import Snapshot
     from dra_plan.manifests.load import PathLike
     from dra_plan.planner.allocation import AllocationPlan
@@ -413,6 +415,9 @@ class Cluster:
         requires_nodes: bool = False,
         trace: bool = False,
         explain: bool = False,
+        settle: bool = False,
+        events: Iterable[Mapping[str, Any]] = (),
+        never_ready: Names = None,
         max_steps: int | None = None,
         timeout: float | None = None,
     ) -> SchedulePlan:
@@ -425,13 +430,20 @@ class Cluster:
         recorded; `order` is "arrival" (by creationTimestamp, then by place in the input), or "name" for a scheduler
         that was restarted. With `explain` the plan says of each pod without a node why it was refused devices, as the
         cluster was when it was tried last. An input without nodes is scheduled as a cluster without nodes, or refused
-        with `requires_nodes`. After `timeout` seconds it ends: what was not tried to its end is Undecided. Raises
-        UsageError for what can't be chosen, InputError for later states that can't be decoded.
+        with `requires_nodes`. With `settle` controllers act as well: pods are evicted and made again, claims freed,
+        quota refuses, until nothing changes; `events` are steps such as {"create": object} that happen then, one after
+        the other (docs/schedule.md); pods that are `never_ready` (NAME or NAMESPACE/NAME) start and do not
+        become ready. A DeviceTaintRule in them, or in the cluster, says that the cluster serves these.
+        After `timeout` seconds it ends: what was not tried to its end is Undecided. Raises UsageError for what can't
+        be chosen, InputError for later states and events that can't be decoded.
         """
         from dra_plan.manifests.loaded import inventory_of
         from dra_plan.planner.scheduling import schedule_pods
 
+        steps, target = self._steps(list_of(events, "events", "steps"), settle=truth(settle, "settle"))
         states = list_of(then, "then", "states of the cluster")
+        if settle and states:
+            raise UsageError("settle and then exclude each other: events say what happens next")
         for state in states:
             required(state, (Cluster, Iterable), "then", "states of the cluster")
         optional(config, Mapping, "config", "a decoded KubeSchedulerConfiguration")
@@ -451,7 +463,7 @@ class Cluster:
         )
         plan = schedule_pods(
             self._inventory,
-            self.target,
+            target,
             asked,
             config=config,
             extenders=given,
@@ -465,8 +477,24 @@ class Cluster:
             api_server=optional(api_server, str, "api_server", "a name"),
             order=optional(order, str, "order", "a name"),
             plugins=plugins,
+            settle=settle,
+            events=steps,
+            never_ready=_keys(names(never_ready, "never_ready")),
         )
         return self._told(plan)
+
+    def _steps(self, events: Sequence[Mapping[str, Any]], *, settle: bool) -> tuple[list[EventStep], Target]:
+        """The decoded steps, and the target: what the API server serves, objects and steps tell."""
+        if not settle:
+            if events:
+                raise UsageError("events need settle: they happen beside the scheduler")
+            return [], self.target
+        from dra_plan.controllers.events import read_steps, serves_taint_rules
+
+        steps = read_steps((getattr(line, "origin", f"events[{i}]"), line) for i, line in enumerate(events))
+        if self._inventory.taint_rules or serves_taint_rules(steps):
+            return steps, self._asked.serving(self._inventory, "DRADeviceTaintRules")
+        return steps, self.target
 
     def capacity(
         self,
@@ -641,3 +669,8 @@ class Cluster:
             against=old,
             runtime_config=runtime_config,
         )
+
+
+def _keys(named: Iterable[str]) -> list[str]:
+    """NAMESPACE/NAME of pods that may be named without their namespace."""
+    return [name if "/" in name else f"default/{name}" for name in named]

@@ -103,6 +103,8 @@ def schedule(
     api_server: str | None = None,
     order: str | None = None,
     plugins: Registry | None = None,
+    settle: bool = False,
+    events: Iterable[Mapping[str, Any]] = (),
 ) -> SchedulePlan:
     """Schedules the pods of plain Kubernetes objects, which are left as they are: see `Cluster.schedule`.
 
@@ -125,6 +127,8 @@ def schedule(
         api_server=api_server,
         order=order,
         plugins=plugins,
+        settle=settle,
+        events=events,
     )
 
 

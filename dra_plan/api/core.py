@@ -70,14 +70,22 @@ class NodeSystemInfo(Object, frozen=True):
     kubelet_version: str = ""
 
 
+class NodeCondition(Object, frozen=True):
+    """A condition of a node."""
+
+    type: str = ""
+    status: str = ""
+
+
 class NodeStatus(Object, frozen=True):
-    """What a node offers."""
+    """What a node offers, and how it is."""
 
     capacity: dict[str, QuantityText] = {}
     allocatable: dict[str, QuantityText] = {}
     images: list[ContainerImage] = []
     node_info: NodeSystemInfo = NodeSystemInfo()
     declared_features: list[str] = []
+    conditions: list[NodeCondition] = []
 
 
 class Node(Object, frozen=True):
@@ -366,3 +374,59 @@ class PodDisruptionBudget(Object, frozen=True):
     metadata: ObjectMeta = ObjectMeta()
     spec: PodDisruptionBudgetSpec = PodDisruptionBudgetSpec()
     status: PodDisruptionBudgetStatus = PodDisruptionBudgetStatus()
+
+
+class ScopedResourceSelectorRequirement(Object, frozen=True):
+    """One scope of a quota: which pods it counts."""
+
+    scope_name: str = ""
+    operator: str = ""
+    values: list[str] = []
+
+
+class ScopeSelector(Object, frozen=True):
+    """A conjunction of scopes."""
+
+    match_expressions: list[ScopedResourceSelectorRequirement] = []
+
+
+class ResourceQuotaSpec(Object, frozen=True):
+    """How much the objects of a namespace may ask for together."""
+
+    hard: dict[str, QuantityText] = {}
+    scopes: list[str] = []
+    scope_selector: ScopeSelector | None = None
+
+
+class ResourceQuota(Object, frozen=True):
+    """A quota of a namespace."""
+
+    api_version: str = "v1"
+    kind: str = "ResourceQuota"
+    metadata: ObjectMeta = ObjectMeta()
+    spec: ResourceQuotaSpec = ResourceQuotaSpec()
+
+
+class LimitRangeItem(Object, frozen=True):
+    """Limits and defaults of one type: Container or Pod."""
+
+    type: str = ""
+    max: dict[str, QuantityText] = {}
+    min: dict[str, QuantityText] = {}
+    default: dict[str, QuantityText] = {}
+    default_request: dict[str, QuantityText] = {}
+
+
+class LimitRangeSpec(Object, frozen=True):
+    """The limits of a namespace."""
+
+    limits: list[LimitRangeItem] = []
+
+
+class LimitRange(Object, frozen=True):
+    """What each pod and container of a namespace may ask for, and what they get that ask for nothing."""
+
+    api_version: str = "v1"
+    kind: str = "LimitRange"
+    metadata: ObjectMeta = ObjectMeta()
+    spec: LimitRangeSpec = LimitRangeSpec()

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from .base import FieldPath
 from .clusterinfo import ClusterInfo
-from .core import Namespace, Node, Pod, PodDisruptionBudget, PriorityClass, Service
+from .core import LimitRange, Namespace, Node, Pod, PodDisruptionBudget, PriorityClass, ResourceQuota, Service
 from .notice import Notice, Origin
 from .podgroups import GroupWorkload, PodGroup
 from .resource import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceClaimTemplate, ResourceSlice
@@ -62,6 +62,8 @@ class Inventory:
     services: list[Service] = field(default_factory=list)
     priority_classes: list[PriorityClass] = field(default_factory=list)
     disruption_budgets: list[PodDisruptionBudget] = field(default_factory=list)
+    quotas: list[ResourceQuota] = field(default_factory=list)
+    limit_ranges: list[LimitRange] = field(default_factory=list)
     pod_groups: list[PodGroup] = field(default_factory=list)
     group_workloads: list[GroupWorkload] = field(default_factory=list)
     volumes: list[PersistentVolume] = field(default_factory=list)

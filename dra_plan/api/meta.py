@@ -28,6 +28,7 @@ class ObjectMeta(Object, frozen=True):
     creation_timestamp: str | None = None
     deletion_timestamp: str | None = None
     finalizers: list[str] | None = None
+    resource_version: str = ""
 
     @property
     def is_stored(self) -> bool:

@@ -7,12 +7,34 @@ from .core import PodTemplateSpec
 from .meta import LabelSelector, ObjectMeta
 
 
+class RollingUpdate(Object, frozen=True):
+    """How an update proceeds; numbers, or percentages as text. StatefulSets have the partition."""
+
+    max_surge: int | str | None = None
+    max_unavailable: int | str | None = None
+    partition: int = 0
+
+
+class UpdateStrategy(Object, frozen=True):
+    """How pods of an older template are replaced."""
+
+    type: str = ""
+    rolling_update: RollingUpdate | None = None
+
+
 class WorkloadSpec(Object, frozen=True):
-    """What Deployments, StatefulSets, ReplicaSets and DaemonSets share."""
+    """What Deployments, StatefulSets, ReplicaSets and DaemonSets share, and what one of them has.
+
+    Deployments have `strategy`, StatefulSets and DaemonSets `update_strategy`.
+    """
 
     replicas: int | None = None
     selector: LabelSelector | None = None
     template: PodTemplateSpec = PodTemplateSpec()
+    strategy: UpdateStrategy | None = None
+    update_strategy: UpdateStrategy | None = None
+    pod_management_policy: str = ""
+    paused: bool = False
 
 
 class JobSpec(Object, frozen=True):
@@ -25,6 +47,7 @@ class JobSpec(Object, frozen=True):
     manual_selector: bool | None = None
     template: PodTemplateSpec = PodTemplateSpec()
     suspend: bool = False
+    backoff_limit: int | None = None
 
 
 class JobCondition(Object, frozen=True):
@@ -39,6 +62,7 @@ class JobStatus(Object, frozen=True):
 
     conditions: list[JobCondition] = []
     succeeded: int = 0
+    failed: int = 0
 
 
 class JobTemplateSpec(Object, frozen=True):
@@ -55,6 +79,12 @@ class CronJobSpec(Object, frozen=True):
     suspend: bool = False
 
 
+class WorkloadStatus(Object, frozen=True):
+    """What the controller of a StatefulSet says of its revisions."""
+
+    update_revision: str = ""
+
+
 class Workload(Object, frozen=True):
     """Deployment, StatefulSet, ReplicaSet or DaemonSet (apps/v1)."""
 
@@ -62,6 +92,7 @@ class Workload(Object, frozen=True):
     kind: str = "Deployment"
     metadata: ObjectMeta = ObjectMeta()
     spec: WorkloadSpec = WorkloadSpec()
+    status: WorkloadStatus = WorkloadStatus()
 
 
 class ReplicationControllerSpec(Object, frozen=True):

@@ -22,3 +22,10 @@ def is_waiting(pod: Pod) -> bool:
 def counts_for(pod: Pod, kind: str) -> bool:
     """Whether a controller of this kind counts the pod as one of those that it wants."""
     return not ended(pod) and not (kind in _REPLACED_AT_ONCE and pod.metadata.deletion_timestamp)
+
+
+def is_ready(pod: Pod) -> bool:
+    """Whether the pod serves: it has a node, its containers run, and no Ready condition says otherwise."""
+    if not pod.spec.node_name or pod.metadata.deletion_timestamp is not None or pod.status.phase not in ("Running", ""):
+        return False
+    return all(each.status != "False" for each in pod.status.conditions if each.type == "Ready")

@@ -74,6 +74,18 @@ def schedule(
         bool,
         typer.Option("--explain", help="Say why each pod without a node was refused devices, down to the device."),
     ] = False,
+    settle: Annotated[
+        bool,
+        typer.Option("--settle", help="Go on with what controllers do, until nothing changes: evictions, successors."),
+    ] = False,
+    events: Annotated[
+        str | None,
+        typer.Option("--events", metavar="FILE", help="Steps that happen then, JSON lines; needs --settle."),
+    ] = None,
+    never_ready: Annotated[
+        list[str] | None,
+        typer.Option("--never-ready", metavar="POD", help="With --settle: starts and never becomes ready; repeatable."),
+    ] = None,
     require_fit: options.RequireFit = False,
     fail_on: options.FailOn = "error",
     output: options.Output = "table",
@@ -113,6 +125,9 @@ def schedule(
             requires_nodes=True,
             trace=trace or output == "wide",
             explain=explain or reports.has_pages,
+            settle=settle,
+            events=_steps(events),
+            never_ready=never_ready or (),
             max_steps=max_steps,
             timeout=timeout,
         )
@@ -129,10 +144,21 @@ def schedule(
 
 def _nothing(plan: ScheduleDocument, *, selecting: bool, named: bool) -> str:
     """Why there was nothing to do, or "". A cluster whose pods all have their places is no reason to complain."""
+    if not plan.pods and plan.settled:
+        return "" if plan.settled.evicted or plan.settled.refused else "no pod is left, and none has ended"
     if not plan.pods:
         return "what is named has no pod and wants none" if named else "the input has no pod and no workload"
     concerned = any(pod.attempts or pod.outcome not in ("Bound", "Skipped") for pod in plan.pods)
     return "" if concerned or not selecting else "-n and -l choose no pod that waits for a node"
+
+
+def _steps(path: str | None) -> list[Any]:
+    """The decoded lines of the events file. InputError, with the line, for what is no JSON."""
+    if path is None:
+        return []
+    from dra_plan.manifests.jsonlines import read_lines
+
+    return read_lines(path)
 
 
 def _configuration(path: str | None, *, allow: bool) -> tuple[dict[str, Any] | None, list[Extender] | None]:

@@ -205,6 +205,109 @@ class ExplainedAttempt(DocumentPart, frozen=True, kw_only=True):
     ]
 
 
+class PodOwner(DocumentPart, frozen=True, kw_only=True):
+    """What controls a pod."""
+
+    kind: str
+    name: Text
+
+
+class SettledPod(DocumentPart, frozen=True, kw_only=True):
+    """A pod that exists in the end."""
+
+    namespace: str
+    name: Text
+    owner: PodOwner | None
+    node_name: str | None
+    devices: Annotated[list[str], Meta(description="REQUEST=DRIVER/POOL/DEVICE of the pod's claims.")]
+    foreseen: Annotated[bool, Meta(description="A controller will make it: its name is a placeholder.")] = False
+    message: Annotated[str | None, Meta(description="Why it has no node, as the scheduler says.")] = None
+
+
+class GonePod(DocumentPart, frozen=True, kw_only=True):
+    """A pod that ended although no event asked for it."""
+
+    namespace: str
+    name: Text
+    owner: PodOwner | None
+    node_name: str | None
+    by: Annotated[str, Meta(description="What ended it.")]
+    reason: Annotated[str, Meta(description="The reason of the pod's condition DisruptionTarget, if it gets one.")] = ""
+    message: Text = ""
+    second: Annotated[float, Meta(description="When, in seconds after the first event, or after the start.")]
+    recreated_as: Annotated[list[Text], Meta(description="The pods that its owner has made since, if any.")] = []
+
+
+class SettledClaim(DocumentPart, frozen=True, kw_only=True):
+    """A claim that exists in the end."""
+
+    namespace: str
+    name: Text
+    devices: Annotated[list[str] | None, Meta(description="REQUEST=DRIVER/POOL/DEVICE; null: not allocated.")]
+    reserved_for: list[str]
+
+
+class RefusedObject(DocumentPart, frozen=True, kw_only=True):
+    """An object of the events that the API server does not create."""
+
+    object: Annotated[Text, Meta(description="KIND/NAME.")]
+    namespace: str
+    message: Text
+
+
+class ControllerEvent(DocumentPart, frozen=True, kw_only=True):
+    """An event as a controller writes it about an object."""
+
+    kind: str
+    namespace: str
+    name: Text
+    reason: str
+    message: Text
+    second: float
+
+
+class ObjectCondition(DocumentPart, frozen=True, kw_only=True):
+    """A condition that a controller writes into the status of an object."""
+
+    kind: str
+    namespace: str
+    name: Text
+    type: str
+    status: str
+    reason: str
+    message: Text
+
+
+class LaterEviction(DocumentPart, frozen=True, kw_only=True):
+    """A pod that is going to be evicted, later than settling waits for."""
+
+    namespace: str
+    name: Text
+    by: str
+    second: float
+
+
+class UnsettledCluster(DocumentPart, frozen=True, kw_only=True):
+    """Why the cluster never comes to rest."""
+
+    message: str
+    pods: Annotated[list[PodName], Meta(description="Pods that are tried again and again, if that is why.")] = []
+
+
+class SettledCluster(DocumentPart, frozen=True, kw_only=True):
+    """Where everything is when scheduler and controllers have nothing left to do."""
+
+    pods: list[SettledPod]
+    evicted: list[GonePod]
+    claims: list[SettledClaim]
+    refused: list[RefusedObject]
+    events: list[ControllerEvent]
+    conditions: list[ObjectCondition]
+    later: list[LaterEviction]
+    rounds: Annotated[int, Meta(description="How often controllers and scheduler took turns.")]
+    unsettled: UnsettledCluster | None
+
+
 class ScheduleDocument(PrintedDocument, frozen=True, kw_only=True):
     """What kube-scheduler does with the pods of an input."""
 
@@ -223,6 +326,11 @@ class ScheduleDocument(PrintedDocument, frozen=True, kw_only=True):
     evictions: list[EvictedPod]
     not_evaluated: Annotated[list[str], Meta(description="Plugins of the default profile that are not simulated.")]
     warnings: list[PrintedWarning]
+    outlook: Annotated[
+        list[str] | UnsetType,
+        Meta(description="Without --settle: what controllers would do next, where they would do anything."),
+    ] = UNSET
+    settled: Annotated[SettledCluster | UnsetType, Meta(description="With --settle: where everything ends.")] = UNSET
     trace: SchedulingTrace | UnsetType = UNSET
     explanations: Annotated[
         list[ExplainedAttempt] | UnsetType,

@@ -16,6 +16,7 @@ import msgspec
 from msgspec.structs import fields
 
 from dra_plan.api.base import Object, StrictObject
+from dra_plan.api.core import Pod
 from dra_plan.api.meta import ObjectMeta
 
 from .resources import Listed
@@ -32,7 +33,18 @@ def keeper(listed: Listed) -> Keep:
     """What is kept of objects of a kind in a version. What is no map is given back as it is, for reading to refuse."""
     if issubclass(listed.kind.type, StrictObject) or listed.kind.versions[listed.version] is not None:
         return _of_devices
-    return _of_type(listed.kind.type) or _same
+    keep = _of_type(listed.kind.type) or _same
+    return functools.partial(_of_pod, keep) if listed.kind.type is Pod else keep
+
+
+def _of_pod(keep: Keep, value: Any) -> Any:
+    """Pods that wait keep their resource version: it tells who was refused first."""
+    kept = keep(value)
+    metadata, spec = value.get("metadata"), value.get("spec")
+    version = metadata.get("resourceVersion") if isinstance(metadata, dict) else None
+    if version is None or not isinstance(spec, dict) or spec.get("nodeName"):
+        return kept
+    return {**kept, "metadata": {**kept["metadata"], "resourceVersion": version}}
 
 
 def _same(value: Any) -> Any:
@@ -58,7 +70,9 @@ def _without_data(device: Any) -> Any:
 
 @functools.cache
 def _fields_of_metadata() -> dict[str, Keep | None]:
-    return {field.encode_name: _of_type(field.type) for field in fields(ObjectMeta)}
+    # it changes with what nobody plans with
+    known = {field.encode_name: _of_type(field.type) for field in fields(ObjectMeta)}
+    return {name: keep for name, keep in known.items() if name != "resourceVersion"}
 
 
 def _metadata(value: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import gzip
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -27,6 +28,9 @@ AT_ONCE = 6
 
 _ESSENTIAL = ("Node", "Pod", "ResourceSlice", "DeviceClass", "ResourceClaim", "ResourceClaimTemplate")
 """Kinds without which nothing is planned if the server fails: one that says no is another matter."""
+
+_RESOURCE_VERSION = re.compile(rb',"resourceVersion": ?"[^"]*"')
+"""In the text of an object: it changes with every write, also of what planning does not read."""
 
 Progress = Callable[[int, int, int], None]
 """Called with how many kinds are read, of how many, and the number of objects so far."""
@@ -196,4 +200,5 @@ def _check(found: dict[Kind, _ReadKind]) -> None:
 
 def without_time(snapshot: Snapshot) -> Snapshot:
     """The same for comparing: two readings of an unchanged cluster are equal."""
-    return replace(snapshot, info=msgspec.structs.replace(snapshot.info, time=""))
+    objects = [_RESOURCE_VERSION.sub(b"", text) for text in snapshot.objects]
+    return replace(snapshot, info=msgspec.structs.replace(snapshot.info, time=""), objects=objects)

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from dra_plan.api import clusterinfo
 from dra_plan.api.base import Object
 from dra_plan.api.clusterinfo import ClusterInfo
+from dra_plan.api.core import Pod
 from dra_plan.api.inventory import AsWritten, Inventory, ObjectKey
 from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.notice import Origin
@@ -160,6 +161,8 @@ class Collector:
             name = label(kind.name, settled.namespace, settled.name)
             self.report.fault(place, TOO_DEEP, label=name)
             return
+        if settled.resource_version and not (isinstance(obj, Pod) and not obj.spec.node_name):
+            settled = replace(settled, resource_version="")  # it tells the order of pods that wait, and nothing else
         if settled is not metadata:
             obj = replace(obj, metadata=settled)
         if not is_settled:

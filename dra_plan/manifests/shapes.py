@@ -22,6 +22,8 @@ _STRING: Schema = {"type": "string"}
 _INTEGER: Schema = {"type": "integer"}
 _BOOLEAN: Schema = {"type": "boolean"}
 _QUANTITY: Schema = {"type": QUANTITY}
+_NUMBER_OR_SHARE: Schema = {"type": ["integer", "string"]}
+_QUANTITIES: Schema = {"type": "object", "additionalProperties": _QUANTITY}
 _STRING_MAP: Schema = {"type": "object", "additionalProperties": _STRING}
 _META: Schema = {"$ref": "#/$defs/apimachinery.pkg.apis.meta.v1.ObjectMeta"}
 _POD_SPEC: Schema = {"$ref": "#/$defs/api.core.v1.PodSpec"}
@@ -36,11 +38,31 @@ def _list(items: Schema) -> Schema:
 
 
 _POD_TEMPLATE = _object(metadata=_META, spec=_POD_SPEC)
-_WORKLOAD = _object(replicas=_INTEGER, selector=LABEL_SELECTOR, template=_POD_TEMPLATE)
-_JOB = _object(
-    parallelism=_INTEGER, completions=_INTEGER, selector=LABEL_SELECTOR, template=_POD_TEMPLATE, suspend=_BOOLEAN
+_STRATEGY = _object(
+    type=_STRING,
+    rollingUpdate=_object(maxSurge=_NUMBER_OR_SHARE, maxUnavailable=_NUMBER_OR_SHARE, partition=_INTEGER),
 )
-_JOB_STATUS = _object(conditions=_list(_object(type=_STRING, status=_STRING)), succeeded=_INTEGER)
+_WORKLOAD = _object(
+    replicas=_INTEGER,
+    selector=LABEL_SELECTOR,
+    template=_POD_TEMPLATE,
+    strategy=_STRATEGY,
+    updateStrategy=_STRATEGY,
+    podManagementPolicy=_STRING,
+    paused=_BOOLEAN,
+)
+_WORKLOAD_STATUS = _object(updateRevision=_STRING)
+_JOB = _object(
+    parallelism=_INTEGER,
+    completions=_INTEGER,
+    selector=LABEL_SELECTOR,
+    template=_POD_TEMPLATE,
+    suspend=_BOOLEAN,
+    backoffLimit=_INTEGER,
+)
+_JOB_STATUS = _object(conditions=_list(_object(type=_STRING, status=_STRING)), succeeded=_INTEGER, failed=_INTEGER)
+_SCOPE = _object(scopeName=_STRING, operator=_STRING, values=_list(_STRING))
+_LIMITS = _object(type=_STRING, max=_QUANTITIES, min=_QUANTITIES, default=_QUANTITIES, defaultRequest=_QUANTITIES)
 _POLICY = _object(basic={"type": "object"}, gang=_object(minCount=_INTEGER))
 _GROUP_CLAIM = _object(name=_STRING, resourceClaimName=_STRING, resourceClaimTemplateName=_STRING)
 _GROUP: dict[str, Schema] = {
@@ -56,10 +78,10 @@ _GROUP_STATUS = _object(
     resourceClaimStatuses=_list(_object(name=_STRING, resourceClaimName=_STRING)),
 )
 _SPECS: dict[str, dict[str, Schema]] = {
-    "Deployment": {"spec": _WORKLOAD},
-    "StatefulSet": {"spec": _WORKLOAD},
-    "ReplicaSet": {"spec": _WORKLOAD},
-    "DaemonSet": {"spec": _WORKLOAD},
+    "Deployment": {"spec": _WORKLOAD, "status": _WORKLOAD_STATUS},
+    "StatefulSet": {"spec": _WORKLOAD, "status": _WORKLOAD_STATUS},
+    "ReplicaSet": {"spec": _WORKLOAD, "status": _WORKLOAD_STATUS},
+    "DaemonSet": {"spec": _WORKLOAD, "status": _WORKLOAD_STATUS},
     "ReplicationController": {"spec": _object(replicas=_INTEGER, selector=_STRING_MAP, template=_POD_TEMPLATE)},
     "Job": {
         "spec": _JOB,
@@ -73,9 +95,17 @@ _SPECS: dict[str, dict[str, Schema]] = {
     "Workload": {"spec": _object(podGroupTemplates=_list(_object(name=_STRING, **_GROUP)))},
     **STORAGE,
     "PodDisruptionBudget": {
-        "spec": _object(selector=LABEL_SELECTOR),
+        "spec": _object(selector=LABEL_SELECTOR, minAvailable=_NUMBER_OR_SHARE, maxUnavailable=_NUMBER_OR_SHARE),
         "status": _object(disruptionsAllowed=_INTEGER, disruptedPods=_STRING_MAP),
     },
+    "ResourceQuota": {
+        "spec": _object(
+            hard=_QUANTITIES,
+            scopes=_list(_STRING),
+            scopeSelector=_object(matchExpressions=_list(_SCOPE)),
+        )
+    },
+    "LimitRange": {"spec": _object(limits=_list(_LIMITS))},
 }
 """The fields that planning reads of kinds without a published schema, beside metadata."""
 

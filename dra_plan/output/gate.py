@@ -93,6 +93,8 @@ class Gate(NamedTuple):
         """The verdicts on everything in the document, its warnings last."""
         if isinstance(document, ScheduleDocument):
             found = [self.pod(pod) for pod in document.pods]
+            if document.settled and document.settled.unsettled is not None:
+                found.append(Verdict.FAILED)
         elif isinstance(document, DiffDocument):
             changed: list[Change] = [*document.claim_sets, *document.pods, *document.held_devices]
             found = [Verdict.FAILED for one in changed if one.change == "Lost"]

@@ -13,7 +13,7 @@ from dra_plan.documents.schedule import (
     TracedAttempt,
 )
 
-from . import schedule_groups, schedule_reasons, schedule_trace, text
+from . import schedule_groups, schedule_reasons, schedule_settled, schedule_trace, text
 from .columns import Part, Screen, Table
 from .formats import Formats
 from .schedule_pods import pods_table
@@ -105,7 +105,10 @@ def _below(document: ScheduleDocument, pods: list[ScheduledPod], volumes: list[S
         _evictions(document),
         _wakes(document),
     )
-    return [part for part in parts if part.rows]
+    shown_parts: list[Part] = [part for part in parts if part.rows]
+    if document.outlook:
+        shown_parts.append(f"This is one pass of the scheduler. Then {'; '.join(document.outlook)} (--settle goes on).")
+    return [*shown_parts, *schedule_settled.parts(document.settled)] if document.settled else shown_parts
 
 
 def _volumes(volumes: list[ScheduledVolume]) -> Table:
@@ -129,7 +132,7 @@ def _taken(pods: Iterable[ScheduledPod]) -> Table:
 
 def _evictions(document: ScheduleDocument) -> Table:
     made = Table(("EVICTED POD", "NODE", "FOR POD"))
-    for eviction in document.evictions:
+    for eviction in () if document.settled else document.evictions:
         made.add(eviction.pod, eviction.node, eviction.preemptor)
     return made
 

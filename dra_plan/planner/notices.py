@@ -76,6 +76,17 @@ def _some(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
 
 
+def of_lost_rules(target: Target, rules: Sequence[str]) -> list[Notice]:
+    """The defect that strikes when device taint rules of these names are made while the scheduler runs (E3)."""
+    if not rules or not target.quirks.taint_rule_crashes or not target.features.device_taint_rules:
+        return []
+    text = (
+        f"E3 (kubernetes#139651): kube-scheduler {target.release} ignores taint rules that are made while it runs, and"
+        " crashes at the next change of slices or classes"
+    )
+    return [Notice("upstream-defect", text, f"DeviceTaintRule {rule}", defects=("E3",)) for rule in rules]
+
+
 def of_taint_rules(inventory: Inventory, target: Target) -> list[Notice]:
     """Defects that strike as soon as a device taint rule exists (E1, E3), and rules that the gates ignore."""
     rules = inventory.taint_rules
@@ -89,7 +100,7 @@ def of_taint_rules(inventory: Inventory, target: Target) -> list[Notice]:
         found.append(
             Notice(
                 "upstream-defect",
-                f"E3: kube-scheduler {target.release} crashes on the first device taint rule;"
+                f"E3 (kubernetes#139651): kube-scheduler {target.release} crashes when it starts with a taint rule;"
                 " the rules are applied here as they are meant",
                 first,
                 defects=("E3",),

@@ -7,7 +7,7 @@ minor version on all of them, it stands for the cluster's.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from dra_plan import releases
@@ -35,6 +35,12 @@ class AskedRelease:
         version = self.version if self.version is not None else version_of(inventory) or releases.NEWEST
         gates = {**_gates_of(inventory, version, self.reported), **(self.gates or {})}
         return releases.target(version, gates, self.quirks, strict_version=self.strict_version)
+
+    def serving(self, inventory: Inventory, gate: str) -> Target:
+        """The target with a gate on of which objects of the cluster tell that it is on; a choice goes before that."""
+        if gate in (self.gates or {}):
+            return self.target(inventory)
+        return replace(self, gates={**(self.gates or {}), gate: True}).target(inventory)
 
 
 def version_of(inventory: Inventory) -> str:

@@ -25,10 +25,13 @@ from dra_plan.scheduler.admission import ARRIVAL
 from dra_plan.scheduler.common import Common
 from dra_plan.scheduler.coverage import of_scheduler
 from dra_plan.scheduler.document import schedule_document
-from dra_plan.scheduler.simulate import SimulationResult, simulate
+from dra_plan.scheduler.keys import pod_uid
+from dra_plan.scheduler.simulate import SimulationResult, result_of, simulate
 from dra_plan.scheduler.simulation import REAL, Simulation
 
 if TYPE_CHECKING:
+    from dra_plan.controllers.events import EventStep
+    from dra_plan.controllers.settle import Settled
     from dra_plan.scheduler.extenders import Extender
     from dra_plan.scheduler.registry import Registry
 
@@ -44,6 +47,10 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
     outcome: SimulationResult
     explanations: tuple[ExplainedAttempt, ...] | None = None
     """Why pods without a node were refused devices, if that was asked."""
+    settled: Settled | None = None
+    """How the cluster settled, if that was asked."""
+    outlook: tuple[str, ...] = ()
+    """What settling would change, if that was not asked."""
 
     def __iter__(self) -> Iterator[ScheduledPod]:
         return iter(self.document.pods)
@@ -61,7 +68,13 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
         return structs.replace(self.document, explanations=UNSET)
 
     def _document(self) -> ScheduleDocument:
-        return schedule_document(self.outcome, UNSET if self.explanations is None else list(self.explanations))
+        document = schedule_document(self.outcome, UNSET if self.explanations is None else list(self.explanations))
+        if self.settled is None:
+            return structs.replace(document, outlook=list(self.outlook)) if self.outlook else document
+        from dra_plan.controllers.document import settled_document
+
+        messages = {pod_uid(record.pod): record.message for record in self.outcome.pods}
+        return structs.replace(document, settled=settled_document(self.settled, messages))
 
 
 def schedule_pods(
@@ -78,13 +91,17 @@ def schedule_pods(
     api_server: str | None = None,
     order: str | None = None,
     plugins: Registry | None = None,
+    settle: bool = False,
+    events: Sequence[EventStep] = (),
+    never_ready: Sequence[str] = (),
 ) -> SchedulePlan:
     """Schedules the pods of an input.
 
     `extenders` stand for those of the configuration. The question's `owners` name the pods, and workloads whose pods,
     are scheduled and told; or its `namespace` and `selector` choose which pending ones are. The others stay as they
     are. Raises InputError with `requires_nodes` for an input without nodes; otherwise it is scheduled as a cluster
-    without nodes. UsageError for what can't be chosen.
+    without nodes. With `settle` what controllers do follows, and the `events`, until nothing changes any more;
+    `never_ready` pods (NAMESPACE/NAME) start and do not become ready. UsageError for what can't be chosen.
     """
     inferred: list[Notice] = []
     if requires_nodes or question.infer_nodes:
@@ -104,14 +121,43 @@ def schedule_pods(
         api_server=api_server or REAL,
         order=order or ARRIVAL,
         chosen=_chosen(named, question),
+        makes=not (settle and (inventory.quotas or inventory.limit_ranges)),
+        ordered=True,
     )
-    outcome = simulate(simulation, then)
+    settled = _settled(simulation, events, never_ready) if settle else None
+    outcome = simulate(simulation, then) if settled is None else result_of(simulation)
     if named is not None:
         outcome.pods = [record for record in outcome.pods if named(record.pod)]
     later = [notice for state in then for notice in state.notices]
     outcome.notices = [*notices_about(inventory, target, outcome, [*later, *inferred]), *outcome.notices]
+    if settled is not None:
+        outcome.notices = [*notices.of_lost_rules(target, settled.lost_rules), *outcome.notices]
     told = attempts.explained(outcome.failed_attempts, inventory, question.max_steps) if explain else None
-    return SchedulePlan(outcome, tuple(told) if told is not None else None)
+    next_ = _outlook(simulation, outcome) if settled is None else ()
+    return SchedulePlan(outcome, tuple(told) if told is not None else None, settled, next_)
+
+
+def _outlook(simulation: Simulation, outcome: SimulationResult) -> tuple[str, ...]:
+    """What settling would change: most inputs have nothing that could, and are asked no more."""
+    inventory = simulation.inventory
+    if not (
+        outcome.evictions
+        or inventory.quotas
+        or inventory.limit_ranges
+        or inventory.taint_rules
+        or any(node.spec.taints for node in inventory.nodes)
+        or any(device.taints for each in inventory.slices for device in each.spec.devices)
+    ):
+        return ()
+    from dra_plan.controllers.outlook import outlook
+
+    return tuple(outlook(simulation, outcome))
+
+
+def _settled(simulation: Simulation, events: Sequence[EventStep], never_ready: Sequence[str]) -> Settled:
+    from dra_plan.controllers.settle import Settling
+
+    return Settling(simulation, never_ready).run(events)
 
 
 def schedule_chosen(

@@ -78,7 +78,7 @@ DEFECTS = (
     Defect("G14", "group_evicts_its_own", 0, "a pod of a group evicts another one of the same group", _GROUPS),
     Defect("E1", "absent_device_selector_matches_all", 141620, "a taint rule without device selector taints every device", RECORDED),
     Defect("E2", "losing_class_loses_implicit_name", 141103, "a class that loses its extended resource name loses its implicit name too", RECORDED),
-    Defect("E3", "taint_rule_crashes", 0, "the first device taint rule crashes the scheduler", ("1.36.2",)),
+    Defect("E3", "taint_rule_crashes", 139651, "device taint rules made while the scheduler runs are ignored by it, and the next change of slices or classes crashes it", ("1.36.2",)),
 )  # fmt: skip
 
 NOT_APPLICABLE = {

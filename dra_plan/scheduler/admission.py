@@ -9,39 +9,25 @@ from functools import cached_property
 
 from msgspec.structs import replace
 
-from dra_plan.api.core import (
-    Affinity,
-    NodeAffinity,
-    NodeSelector,
-    NodeSelectorRequirement,
-    NodeSelectorTerm,
-    Pod,
-    PodResourceClaim,
-    PodResourceClaimStatus,
-    PodSpec,
-    PodTemplateSpec,
-)
+from dra_plan.api.core import Pod, PodResourceClaim, PodResourceClaimStatus
 from dra_plan.api.inventory import Inventory
-from dra_plan.api.meta import ObjectMeta, OwnerReference
 from dra_plan.api.podgroups import PodGroup, PodGroupResourceClaimStatus
 from dra_plan.api.resource import ResourceClaim
-from dra_plan.api.workloads import AnyWorkload, pod_template
+from dra_plan.api.workloads import AnyWorkload
 from dra_plan.claimsets.generated import ClaimOwner, make_claim
 from dra_plan.claimsets.groupclaims import is_of_group
 from dra_plan.claimsets.index import Index
 from dra_plan.claimsets.podclaims import is_unmade
-from dra_plan.claimsets.podstate import counts_for, ended
-from dra_plan.claimsets.replicas import is_over, pod_name, pod_spec, wanted
+from dra_plan.claimsets.podstate import counts_for, ended, is_ready
+from dra_plan.claimsets.replicas import is_over, wanted
 from dra_plan.errors import InputError
 from dra_plan.releases import Features
 
 from .clock import parse_time
 from .groups.admission import GroupAdmission, times_are_a_servers
 from .keys import ClaimKey, claim_key, group_key
-from .plugins.nodeaffinity import matches, required_terms
-from .plugins.tainttoleration import untolerated
+from .newpods import is_ordered, new_pods
 
-_NODE_NAME_FIELD = "metadata.name"
 SYSTEM_PRIORITIES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
 """PriorityClasses that every cluster has."""
 ARRIVAL = "arrival"
@@ -52,6 +38,8 @@ ORDERS = (ARRIVAL, NAME)
 NO_GATES = Features()
 """Nothing optional beyond what every release has on."""
 
+_MOST_DIGITS = 20
+"""Of a resource version: it is a 64-bit number."""
 MOST_PODS_MADE = 150_000
 """So many pods are made for the workloads of an input at most: Kubernetes supports no more in a cluster."""
 
@@ -59,8 +47,23 @@ MOST_PODS_MADE = 150_000
 class Admission:
     """Turns the pods and workloads of an input into the pods that the scheduler sees, with their claims."""
 
-    def __init__(self, inventory: Inventory, order: str = ARRIVAL, features: Features = NO_GATES) -> None:
+    def __init__(
+        self,
+        inventory: Inventory,
+        order: str = ARRIVAL,
+        features: Features = NO_GATES,
+        *,
+        makes: bool = True,
+        ordered: bool = False,
+    ) -> None:
+        """With `makes`, what controllers make is there from the start: pods of workloads, and claims of pods.
+
+        `ordered` StatefulSets make one pod after the other, of which the first one is there.
+        """
         self._inventory = inventory
+        self._makes, self._ordered = makes, ordered
+        self.ordered_sets: list[AnyWorkload] = []
+        """The StatefulSets that make one pod after the other, as `pods` has met them."""
         self._order = order
         self._groups = GroupAdmission(features, inventory.priority_classes)
         self.groups = self._groups.groups(inventory.pod_groups)
@@ -74,22 +77,23 @@ class Admission:
     def pods(self) -> list[Pod]:
         """The pods of the input and those that its workloads are still to make, as the scheduler got to see them.
 
-        Pods came one after the other (ARRIVAL: by creationTimestamp, those without one last, then by their place in
-        the input; by their place alone where no server wrote the times; those of workloads come last), or are all
-        listed by namespace and name when the scheduler starts (NAME): what the random end of a name would be, nobody
-        knows. Raises InputError where workloads want more than `MOST_PODS_MADE`.
+        Pods came one after the other (ARRIVAL: by creationTimestamp, those without one last, then by resource version
+        and by their place in the input; by their place alone where no server wrote the times; those of workloads come
+        last), or are all listed by namespace and name when the scheduler starts (NAME): what the random end of a name
+        would be, nobody knows. Raises InputError where workloads want more than `MOST_PODS_MADE`.
         """
         given = list(self._inventory.pods)
         if self._order == ARRIVAL and times_are_a_servers(self.groups, given):
             given.sort(key=_arrival)
         self._room = MOST_PODS_MADE
-        made = [pod for workload in self._inventory.workloads for pod in self._replicas(workload)]
+        workloads = self._inventory.workloads if self._makes else ()
+        made = [pod for workload in workloads for pod in self._replicas(workload)]
         pods = [*given, *made]
         if self._order == NAME:
             pods.sort(key=_name)
-        return [self._admit(pod) for pod in pods]
+        return [self.admitted(pod) for pod in pods]
 
-    def _admit(self, pod: Pod) -> Pod:
+    def admitted(self, pod: Pod) -> Pod:
         """The pod with a uid, its priority and its preemption policy."""
         pod = self._groups.pod(pod)
         if not pod.metadata.uid:
@@ -118,17 +122,16 @@ class Admission:
         """The pods that the workload's controller would still create."""
         if is_over(workload) or self._index.is_planned_elsewhere(workload):
             return
-        if workload.kind == "DaemonSet":
-            yield from self._daemons(workload)
-            return
         pods = self._index.pods_of(workload)
-        template, (field, count) = pod_template(workload), wanted(workload, pods)
-        living = sum(counts_for(pod, workload.kind) for pod in pods)
-        self._room -= max(0, count - living)
-        if self._room < 0:
-            raise self._too_many(workload, field, count)
-        for index in range(living, count):
-            yield _pod_of(workload, template, f"{pod_name(workload)}-{index}")
+        if workload.kind != "DaemonSet":
+            field, count = wanted(workload, pods)
+            self._room -= max(0, count - sum(counts_for(pod, workload.kind) for pod in pods))
+            if self._room < 0:
+                raise self._too_many(workload, field, count)
+        ready = is_ready if self._ordered else None
+        if self._ordered and is_ordered(workload):
+            self.ordered_sets.append(workload)
+        yield from new_pods(workload, pods, self._inventory.nodes, is_ready=ready)
 
     def _too_many(self, workload: AnyWorkload, field: str, count: int) -> InputError:
         kind, metadata = workload.kind, workload.metadata
@@ -136,18 +139,6 @@ class Admission:
         where = f"{origin}: " if origin is not None else ""
         limit = f"at most {MOST_PODS_MADE} pods are made for the workloads of an input"
         return InputError(f"{where}{kind} {metadata.namespace}/{metadata.name}: {field}: {count} is too many: {limit}")
-
-    def _daemons(self, workload: AnyWorkload) -> Iterator[Pod]:
-        """One pod for each node that may take it, bound to that node by name."""
-        template, spec = pod_template(workload), pod_spec(workload)
-        present = {_daemon_node(pod) for pod in self._index.pods_of(workload) if counts_for(pod, workload.kind)}
-        for node in sorted(self._inventory.nodes, key=lambda n: n.metadata.name):
-            name = node.metadata.name
-            pod = _pod_of(workload, replace(template, spec=spec), f"{workload.metadata.name}-{name}")
-            if name in present or not matches(pod, name, node.metadata.labels):
-                continue
-            if untolerated(node.spec.taints, spec.tolerations) is None:
-                yield replace(pod, spec=_on_node(spec, name))
 
     # Claims
 
@@ -160,7 +151,7 @@ class Admission:
     def arriving(self, pod: Pod) -> tuple[Pod, list[ResourceClaim]]:
         """A pod that is created after those of the input, and the claims that are made for it."""
         self._claims.new.clear()
-        return self._with_claims(self._admit(pod), self._claims), list(self._claims.new)
+        return self._with_claims(self.admitted(pod), self._claims), list(self._claims.new)
 
     @cached_property
     def _claims(self) -> _Claims:
@@ -183,7 +174,7 @@ class Admission:
         return next((g for g in self.groups if (g.metadata.namespace, g.metadata.name) == key), None)
 
     def _with_claims(self, pod: Pod, claims: _Claims) -> Pod:
-        if pod.spec.node_name or pod.metadata.deletion_timestamp is not None or ended(pod):
+        if pod.spec.node_name or pod.metadata.deletion_timestamp is not None or ended(pod) or not self._makes:
             return pod
         group = self._group(pod) if pod.spec.scheduling_group is not None else None
         added = [
@@ -247,49 +238,16 @@ class _Claims:
         return claim if free == name else replace(claim, metadata=replace(claim.metadata, name=free))
 
 
-def _pod_of(workload: AnyWorkload, template: PodTemplateSpec, name: str) -> Pod:
-    """A pod of the workload. A Deployment's pods name it as their controller, its ReplicaSet being left out."""
-    owner = OwnerReference(
-        api_version=workload.api_version,
-        kind=workload.kind,
-        name=workload.metadata.name,
-        uid=workload.metadata.uid,
-        controller=True,
-    )
-    metadata = ObjectMeta(
-        name=name,
-        namespace=workload.metadata.namespace,
-        labels=template.metadata.labels,
-        annotations=template.metadata.annotations,
-        owner_references=[owner],
-    )
-    return Pod(metadata=metadata, spec=template.spec)
-
-
 def _name(pod: Pod) -> tuple[str, str]:
     return pod.metadata.namespace, pod.metadata.name
 
 
-def _arrival(pod: Pod) -> float:
+def _arrival(pod: Pod) -> tuple[float, int]:
+    """When the pod came; within a second, who was written first: of waiting pods, who was refused first.
+
+    Times are in whole seconds. Resource versions grow with each write (KEP-5504).
+    """
     created = parse_time(pod.metadata.creation_timestamp)
-    return math.inf if created is None else created
-
-
-def _daemon_node(pod: Pod) -> str:
-    """The node that a daemon is for: its own, or the one that its required node terms name."""
-    required = required_terms(pod)
-    for term in required.node_selector_terms if required is not None and not pod.spec.node_name else ():
-        for field in term.match_fields:
-            if field.key == _NODE_NAME_FIELD and field.operator == "In" and len(field.values) == 1:
-                return field.values[0]
-    return pod.spec.node_name
-
-
-def _on_node(spec: PodSpec, node: str) -> PodSpec:
-    """The spec with the node's name required in every term, as the DaemonSet controller writes it."""
-    affinity = spec.affinity or Affinity()
-    near = affinity.node_affinity or NodeAffinity()
-    by_name = NodeSelectorRequirement(key=_NODE_NAME_FIELD, operator="In", values=[node])
-    selector = NodeSelector(node_selector_terms=[NodeSelectorTerm(match_fields=[by_name])])
-    near = replace(near, required_during_scheduling_ignored_during_execution=selector)
-    return replace(spec, affinity=replace(affinity, node_affinity=near))
+    version = pod.metadata.resource_version
+    number = int(version) if version.isascii() and version.isdecimal() and len(version) <= _MOST_DIGITS else 0
+    return math.inf if created is None else created, number

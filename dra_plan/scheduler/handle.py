@@ -8,6 +8,7 @@ from typing import Any
 
 from dra_plan.allocator.allocator import DEFAULT_MAX_STEPS
 from dra_plan.api.core import Pod
+from dra_plan.api.resource import ResourceClaim
 from dra_plan.releases import Target
 
 from .clock import Clock
@@ -60,6 +61,10 @@ class Handle:
     later: Callable[[str, Callable[[], None]], None] = lambda _what, _do: None
     """Do something asynchronously: it takes effect while the next pod is being scheduled."""
 
+    victims_linger: bool = False
+    """Preempted pods stay, being deleted, until somebody takes them away; otherwise they are gone at once."""
+    refuses_claim: Callable[[ResourceClaim], str] = lambda _claim: ""
+    """Why the API server does not let the scheduler create a claim, or ""."""
     settle: Callable[[], bool] = lambda: False
     """Let happen outside the scheduler what was asked for and takes time; False if there was nothing."""
 

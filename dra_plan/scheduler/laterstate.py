@@ -41,7 +41,7 @@ def _index(objects: Iterable[_Object]) -> dict[tuple[str, str], _Object]:
 
 def advance(simulation: Simulation, before: Inventory, after: Inventory) -> None:
     """Apply the differences, in the order nodes, devices, volumes, claims, pod groups, pods."""
-    later = _LaterState(simulation, before, after)
+    later = LaterState(simulation, before, after)
     later.pass_time()
     later.nodes()
     later.devices()
@@ -52,7 +52,9 @@ def advance(simulation: Simulation, before: Inventory, after: Inventory) -> None
     simulation.scheduler.bindings.run_all()
 
 
-class _LaterState:
+class LaterState:
+    """The differences between two inputs, and how each kind of them is told to a simulation."""
+
     def __init__(self, simulation: Simulation, before: Inventory, after: Inventory) -> None:
         self._simulation = simulation
         self._cluster = simulation.cluster
@@ -154,14 +156,20 @@ class _LaterState:
     def pods(self) -> None:
         """Pods that go, change or come, with the claims that are made for them."""
         order, features = self._simulation.order, self._simulation.target.features
-        admission = Admission(self._after, order, features)
+        ordered = self._simulation.ordered
+        admission = Admission(self._after, order, features, ordered=ordered)
         given, generated = admission.claims(admission.pods())
+        self._simulation.ordered_sets = admission.ordered_sets
         for claim in generated:
             if self._cluster.claims.get(claim.metadata.namespace, claim.metadata.name) is None:
                 self._cluster.put_claim(claim)
         self._groups(admission.groups)
         new = {pod_uid(pod): pod for pod in given}
-        old = {pod_uid(pod): pod for pod in Admission(self._before, order, features).pods()}
+        old = {pod_uid(pod): pod for pod in Admission(self._before, order, features, ordered=ordered).pods()}
+        names = {pod.key for pod in given}
+        for uid in [uid for uid in self._cluster.pods if uid in self._simulation.made]:
+            if self._cluster.pods[uid].key in names and uid not in new:  # the cluster has made it by now
+                self._gone(self._cluster.pods[uid])
         for uid in old:
             if uid not in new and uid in self._cluster.pods:
                 self._gone(self._cluster.pods[uid])

@@ -92,7 +92,7 @@ class Scheduler:
     def run(self) -> None:
         """Schedule until nothing moves any more, or until the deadline: what waits then to be tried is cut short."""
         while True:
-            if self._is_late():
+            if self.is_late():
                 self._cut_short()
                 return
             item = self.queue.pop()
@@ -105,7 +105,8 @@ class Scheduler:
             ):
                 return
 
-    def _is_late(self) -> bool:
+    def is_late(self) -> bool:
+        """Whether the time is over that was given to the simulation."""
         deadline = self.handle.deadline
         return deadline is not None and time.monotonic() > deadline
 

@@ -69,12 +69,13 @@ def simulate(simulation: Simulation, then: Iterable[Inventory] = ()) -> Simulati
     before = simulation.inventory
     for after in then:
         advance(simulation, before, after)
-        simulation.scheduler.run()
+        simulation.run()
         before = after
-    return _result(simulation)
+    return result_of(simulation)
 
 
-def _result(simulation: Simulation) -> SimulationResult:
+def evictions_of(simulation: Simulation) -> list[Eviction]:
+    """The pods that had to go for others, each for the first one, in the order of the decisions."""
     evictions = [
         Eviction(victim.key, preemptor.key, node)
         for plugin in simulation.plugins_of(DefaultPreemption)
@@ -83,7 +84,15 @@ def _result(simulation: Simulation) -> SimulationResult:
     evictions += [
         Eviction(victim, f"podgroup/{group}", node) for group, victim, node in simulation.scheduler.groups.evictions
     ]
-    evictions = list({each.victim: each for each in reversed(evictions)}.values())[::-1]  # it goes for the first
+    first: dict[str, Eviction] = {}
+    for each in evictions:
+        first.setdefault(each.victim, each)
+    return list(first.values())
+
+
+def result_of(simulation: Simulation) -> SimulationResult:
+    """What has become of every pod and claim by now."""
+    evictions = evictions_of(simulation)
     gates = {item.uid: item for item in simulation.scheduler.queue.gated}
     for uid, record in simulation.scheduler.records.by_uid.items():
         if uid in gates and not record.message:

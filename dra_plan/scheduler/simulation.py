@@ -9,7 +9,9 @@ from dra_plan.allocator import View
 from dra_plan.allocator.allocator import DEFAULT_MAX_STEPS
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
-from dra_plan.claimsets.podstate import ended
+from dra_plan.api.workloads import AnyWorkload
+from dra_plan.claimsets.ownership import Dependents
+from dra_plan.claimsets.podstate import ended, is_ready
 from dra_plan.errors import UsageError
 from dra_plan.releases import Target
 
@@ -27,6 +29,8 @@ from .failedattempts import FailedAttempts
 from .framework import Plugin
 from .groups.admission import comes_after
 from .handle import Handle
+from .keys import pod_uid
+from .newpods import new_pods
 from .nominations import Nominator
 from .pluginnames import FIT
 from .podrecord import PodRecord
@@ -51,8 +55,10 @@ class Simulation:
 
     `config` is a decoded KubeSchedulerConfiguration, `plugins` are factories beside those of installed packages,
     `extenders` stand for those of the configuration. `api_server` is one of `API_SERVERS`, `order` (that in which
-    the pods of the input come) one of `admission.ORDERS`. Pods that are not `chosen` are not scheduled. `common` is
-    shared with simulations of related inputs, `view` is what the target sees of the input, if somebody has it already.
+    the pods of the input come) one of `admission.ORDERS`. Pods that are not `chosen` are not scheduled.
+    Pods of workloads, and claims of pods, are there from the start unless somebody else `makes` them; `ordered`
+    StatefulSets start with one pod. `common` is shared with simulations of related inputs, `view` is what the target
+    sees of the input, if somebody has it already.
     UsageError for what can't be configured.
     """
 
@@ -71,6 +77,8 @@ class Simulation:
         api_server: str = REAL,
         order: str = ARRIVAL,
         chosen: Callable[[Pod], bool] = lambda _pod: True,
+        makes: bool = True,
+        ordered: bool = False,
         common: Common | None = None,
         view: View | None = None,
     ) -> None:
@@ -83,12 +91,18 @@ class Simulation:
         self.api_server, self.order = api_server, order
         real = api_server == REAL
         self.inventory = inventory
+        self.ordered = ordered
+        self.ordered_sets: Sequence[AnyWorkload] = ()
+        """The StatefulSets that make one pod after the other."""
+        self.made: set[str] = set()
+        """The uids of pods that StatefulSets have made meanwhile."""
         self.target = target
         self.config = configuration.read(config)
         self.tracer = Tracer() if trace else None
-        self._admission = Admission(inventory, order, target.features)
+        self._admission = Admission(inventory, order, target.features, makes=makes, ordered=ordered)
         self.pods, claims = self._admission.claims(self._admission.pods())
         self.groups = self._admission.groups
+        self.ordered_sets = self._admission.ordered_sets
         store = ClaimStore(claims, consumable_capacity=target.features.consumable_capacity)
         self.cluster = SimulatedCluster(
             inventory, self.pods, store, target, shows_finished=not real, known=common.objects, view=view
@@ -135,6 +149,40 @@ class Simulation:
 
     def start(self) -> None:
         """Give every pod of the input to the scheduler, and schedule until nothing moves any more."""
+        self.admit_all()
+        self.run()
+
+    def run(self) -> None:
+        """Schedule until nothing moves any more; `ordered` StatefulSets make their next pods meanwhile."""
+        self.scheduler.run()
+        if not self.ordered_sets:
+            return
+        found = Dependents(list(self.cluster.pods.values()))
+        growing = [(each, [pod_uid(pod) for pod in found.of(each)]) for each in self.ordered_sets]
+        while growing:
+            growing = [each for each in growing if self._make_next(*each)]
+            self.scheduler.run()
+
+    def _make_next(self, workload: AnyWorkload, uids: list[str]) -> bool:
+        """The set, whose pods these are, makes its next one if they are all ready; False if it does not."""
+        pods = [self.cluster.pods[uid] for uid in uids if uid in self.cluster.pods]
+        made = list(new_pods(workload, pods, (), is_ready=self._is_ready))
+        for pod in made:
+            pod, claims = self._admission.arriving(pod)
+            for claim in claims:
+                self.cluster.put_claim(claim)
+            self.cluster.add_pod(pod)
+            self.admit(pod)
+            self.made.add(pod_uid(pod))
+            uids.append(pod_uid(pod))
+        return bool(made)
+
+    def _is_ready(self, pod: Pod) -> bool:
+        """A pod that was bound here is taken for ready."""
+        return is_ready(pod) or bool(pod.spec.node_name and self.scheduler.records.of(pod).attempts)
+
+    def admit_all(self) -> None:
+        """Give every pod of the input to the scheduler."""
         late = [group for group in self.groups if any(comes_after(group, pod) for pod in self.pods)]
         for group in self.groups:
             if group not in late:
@@ -146,7 +194,6 @@ class Simulation:
             self.admit(pod)
         for group in late:
             self.cluster.add_group(group)
-        self.scheduler.run()
 
     def admit(self, pod: Pod) -> None:
         """A pod seen for the first time: it is on a node, or wants one, or is none of the scheduler's business."""
@@ -158,6 +205,10 @@ class Simulation:
             self.scheduler.records.of(pod).skip("not chosen")
         else:
             self.scheduler.enqueue(pod)
+
+    def admitted(self, pod: Pod) -> Pod:
+        """The pod as the API server stores it: with its priority and preemption policy."""
+        return self._admission.admitted(pod)
 
     def arrive(self, pod: Pod) -> PodRecord:
         """A pod is created now, with its claims; the scheduler has its record as soon as it has run."""

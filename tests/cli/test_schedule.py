@@ -60,7 +60,7 @@ def test_on_a_screen(form: str, width: int, golden: Golden) -> None:
 
 def test_replicas_of_every_kind() -> None:
     assert [*placed(document())] == [
-        "agent", "held", "serve-0", "serve-1", "train-0", "train-1", "store-0", "store-1", "web-0"
+        "agent", "held", "serve-0", "serve-1", "train-0", "train-1", "store-0", "web-0", "store-1"
     ]  # fmt: skip
 
 
@@ -123,7 +123,7 @@ def test_choosing_pods() -> None:
     web = in_process("schedule", CLUSTER, WORK, "-l", "app=web")
     assert web.status == 0
     assert "ml/web-0" in web.out
-    assert "Not shown (-o wide shows them): 1 bound before, 7 not chosen." in web.out
+    assert "Not shown (-o wide shows them): 1 bound before, 6 not chosen." in web.out
     assert "volumes" not in web.err, "store is not scheduled"
     held = in_process("schedule", CLUSTER, WORK, "-l", "app=held")
     assert held.status == 1

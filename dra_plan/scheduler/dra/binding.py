@@ -69,6 +69,10 @@ class Binder:
         if special.metadata.name == SPECIAL_NAME:
             name = stored_name(special)
             created = replace(special, metadata=replace(special.metadata, name=name), status=None)
+            refusal = self._handle.refuses_claim(created)
+            if refusal:
+                what = f"create claim for extended resources {created.metadata.namespace}/"
+                raise BindError(f"{what}: {refusal}")
             self._handle.cluster.put_claim(created)
         kept.special = self._bind_claim(kept, created, allocation, pod)
         self._remove_pending(kept, special)

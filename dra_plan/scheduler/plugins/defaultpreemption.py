@@ -8,7 +8,7 @@ from dra_plan.api.core import Pod
 from dra_plan.scheduler import pluginnames
 from dra_plan.scheduler.cyclestate import CycleState
 from dra_plan.scheduler.events import Action, Hint, Interest, Resource
-from dra_plan.scheduler.eviction import remove_victim
+from dra_plan.scheduler.eviction import is_victim, remove_victim
 from dra_plan.scheduler.extenders import ExtenderError
 from dra_plan.scheduler.framework import EnqueueExtensions, NominatingInfo, PostFilterPlugin, PreEnqueuePlugin
 from dra_plan.scheduler.handle import Handle
@@ -19,7 +19,6 @@ from dra_plan.scheduler.preemption import NEVER, dry_run, no_victims
 from dra_plan.scheduler.status import Code, Status, error, unresolvable, unschedulable
 from dra_plan.scheduler.victims import Candidate, best_candidate
 
-_EVICTED = "PreemptionByScheduler"
 _NO_HELP = unresolvable(NOT_HELPFUL)
 
 
@@ -132,7 +131,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
         if status is not None and status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
             return ""
         for other in node.pods.values():
-            if other.priority < info.priority and other.terminating and _evicted(other.pod):
+            if other.priority < info.priority and is_victim(other.pod):
                 return "not eligible due to a terminating pod on the nominated node."
         return ""
 
@@ -163,9 +162,3 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
     def events_to_register(self) -> Sequence[Interest]:
         """Deleted pods open the gate; whether that is a reason to try again, other plugins say."""
         return [Interest(Resource.ASSIGNED_POD, Action.DELETE, lambda _pod, _old, _new: Hint.SKIP)]
-
-
-def _evicted(pod: Pod) -> bool:
-    return any(
-        c.type == "DisruptionTarget" and c.status == "True" and c.reason == _EVICTED for c in pod.status.conditions
-    )

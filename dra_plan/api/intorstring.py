@@ -1,0 +1,18 @@
+"""Numbers that may be percentages (apimachinery util/intstr)."""
+
+from __future__ import annotations
+
+import re
+
+_PERCENTAGE = re.compile(r"([0-9]{1,10})%", re.ASCII)
+
+
+def scaled(value: int | str, whole: int, *, up: bool) -> int:
+    """The number that is meant: a percentage of the whole, rounded up or down. Text that is none counts as 0."""
+    if isinstance(value, int):
+        return value
+    found = _PERCENTAGE.fullmatch(value)
+    if found is None:
+        return 0
+    number = int(found[1]) * whole
+    return -(-number // 100) if up else number // 100

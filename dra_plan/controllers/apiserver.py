@@ -1,0 +1,308 @@
+"""The API server beside a running simulation: creates, changes and deletes objects, and tells the scheduler.
+
+Pods and claims are the simulation's; all other objects are in an inventory of its own, which is never changed in
+place. A kubelet is assumed that makes a bound pod Running and Ready at once and removes a deleted one at once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from msgspec import structs
+
+from dra_plan.api.core import Node, Pod, PodResourceClaimStatus
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.resource import ResourceClaim
+from dra_plan.api.workloads import pod_template
+from dra_plan.claimsets.podstate import ended
+from dra_plan.scheduler.clock import format_time
+from dra_plan.scheduler.events import Action, Event, Resource
+from dra_plan.scheduler.eviction import REASON, is_victim, preemption_message
+from dra_plan.scheduler.keys import pod_uid
+from dra_plan.scheduler.laterstate import LaterState
+from dra_plan.scheduler.simulate import evictions_of
+from dra_plan.scheduler.simulation import Simulation
+
+from .disruption import budgets
+from .quota import Quotas
+from .state import ClusterState, EndCause, EndedPod
+from .workloads import given_revisions, revision
+
+_POD_LISTS = ("pods", "claims")
+
+
+class ApiServer:
+    """What controllers and events write to. Refusals are texts, as a client gets them."""
+
+    def __init__(self, simulation: Simulation, quotas: Quotas, never_ready: Collection[str] = ()) -> None:
+        """`never_ready` are the keys of pods (NAMESPACE/NAME) that start and never become ready."""
+        self._never_ready = frozenset(never_ready)
+        self._simulation = simulation
+        self._cluster = simulation.cluster
+        self.inventory = replace(simulation.inventory)
+        self.start = simulation.clock.now
+        self.quotas = quotas
+        self.ended: list[EndedPod] = []
+        self._rules_are_lost = simulation.target.quirks.taint_rule_crashes
+        self.crashed = False
+        """Whether the scheduler has crashed on a device taint rule (E3) and does nothing any more."""
+        self.made: dict[str, int] = {}
+        """Uid of each pod that controllers made to the number of pods that had ended before."""
+        self._revisions: dict[str, object] = {}
+        self._lost_nodes: dict[str, float] = {}
+        self._changed: dict[tuple[str, str], float] = {}
+        self._homeless: dict[str, None] = {}
+        """The uids of the pods that had no node when they were last looked at, in order."""
+        self._generations: Counter[str] = Counter()
+        quotas.watch(lambda: self.inventory.classes, self._charged)
+        simulation.handle.refuses_claim = quotas.refuses
+        simulation.handle.victims_linger = True
+        given = {pod_uid(pod): pod for pod in simulation.inventory.pods}
+        self._revisions.update(given_revisions(simulation.inventory))
+        for uid, pod in self._cluster.pods.items():
+            if uid not in given:
+                self._note_made(pod)
+            if not pod.spec.node_name:
+                self._homeless[uid] = None
+
+    @property
+    def now(self) -> float:
+        """The time of the simulation, in seconds since the epoch."""
+        return self._simulation.clock.now
+
+    def state(self) -> ClusterState:
+        """The objects as they are now."""
+        inventory = replace(self.inventory, pods=list(self._cluster.pods.values()), claims=list(self._cluster.claims))
+        return ClusterState(
+            now=self.now,
+            start=self.start,
+            inventory=inventory,
+            target=self._simulation.target,
+            ended=self.ended,
+            made=self.made.keys(),
+            revisions=self._revisions,
+            lost_nodes=self._lost_nodes,
+            changed=self._changed,
+        )
+
+    def _charged(self, namespace: str) -> Iterator[Any]:
+        """The objects of a namespace that quotas may count."""
+        yield from (pod for pod in self._cluster.pods.values() if pod.metadata.namespace == namespace)
+        yield from (claim for claim in self._cluster.claims if claim.metadata.namespace == namespace)
+        for holder in ("templates", "workloads", "services", "quotas", "volume_claims"):
+            yield from (each for each in getattr(self.inventory, holder) if each.metadata.namespace == namespace)
+
+    # What the scheduler did
+
+    def observe(self) -> None:
+        """Notice which pods the scheduler has bound since the last time: their kubelets start them."""
+        pods = self._cluster.pods
+        for uid in list(self._homeless):
+            now_there = pods.get(uid)
+            if now_there is None:
+                self._homeless.pop(uid, None)
+            elif now_there.spec.node_name:
+                self._homeless.pop(uid, None)
+                self._run(now_there)
+
+    def victims(self) -> dict[str, Pod]:
+        """The pods that the scheduler has preempted and that have not ended yet, by namespace and name."""
+        return {pod.key: pod for pod in self._cluster.pods.values() if is_victim(pod)}
+
+    def end_victim(self) -> tuple[Pod, str]:
+        """The pod that was preempted first is gone; the pod, and what the scheduler's event says of it."""
+        victims = self.victims()
+        decided = {each.victim: each.preemptor for each in evictions_of(self._simulation)}
+        key = next((key for key in decided if key in victims), next(iter(victims)))
+        by = decided.get(key, "another pod")
+        victim = victims[key]
+        message = preemption_message(victim)
+        self.delete_pod(victim, EndCause(by=f"preemption by {by}", reason=REASON, message=message))
+        uids = (pod.metadata.uid for pod in self._cluster.pods.values() if pod.key == by)
+        return victim, f"Preempted by pod {next(uids, by)} on node {victim.spec.node_name}"
+
+    def _run(self, pod: Pod) -> None:
+        """The kubelet starts the pod, which is ready at once unless somebody said that it never is."""
+        phase = "Pending" if pod.key in self._never_ready else "Running"
+        status = structs.replace(pod.status, phase=phase, start_time=format_time(self.now))
+        self._cluster.replace_pod(pod, structs.replace(pod, status=status), Action(0))
+
+    # Pods
+
+    def create_pod(self, pod: Pod, *, made: bool) -> str:
+        """The pod exists, unless it is refused; `made`: by a controller, not by an event."""
+        self._generations[pod.key] += 1
+        if not pod.metadata.uid:
+            uid = f"pod:{pod.key}:{self._generations[pod.key]}" if made or self._was(pod) else f"pod:{pod.key}"
+            pod = structs.replace(pod, metadata=structs.replace(pod.metadata, uid=uid))
+        pod = self._simulation.admitted(self.quotas.limited(pod))
+        refusal = self.quotas.refuses(pod)
+        if refusal:
+            return refusal
+        stamped = structs.replace(pod.metadata, creation_timestamp=format_time(self.now))
+        pod = structs.replace(pod, metadata=stamped, status=structs.replace(pod.status, phase="Pending"))
+        self._cluster.add_pod(pod)
+        self._simulation.admit(pod)
+        if made:
+            self._note_made(pod)
+        if pod.spec.node_name:
+            self._run(pod)
+        else:
+            self._homeless[pod_uid(pod)] = None
+        return ""
+
+    def _was(self, pod: Pod) -> bool:
+        return any(each.pod.key == pod.key for each in self.ended) or any(
+            each.key == pod.key for each in self._simulation.inventory.pods
+        )
+
+    def _note_made(self, pod: Pod) -> None:
+        uid = pod_uid(pod)
+        self.made[uid] = len(self.ended)
+        owner = pod.metadata.controller
+        for workload in self.inventory.workloads:
+            metadata = workload.metadata
+            named = (workload.kind, metadata.namespace, metadata.name)
+            if owner is not None and named == (owner.kind, pod.metadata.namespace, owner.name):
+                self._revisions[uid] = revision(pod_template(workload))
+
+    def delete_pod(self, pod: Pod, cause: EndCause, rules: tuple[str, ...] = ()) -> None:
+        """The pod is gone; its claims are left to the claim controller."""
+        uid = pod_uid(pod)
+        current = self._cluster.pods.get(uid)
+        if current is None:
+            return
+        self._simulation.scheduler.queue.done(uid)
+        self._simulation.handle.nominator.clear(uid)
+        self._cluster.delete_pod(current)
+        self._homeless.pop(uid, None)
+        self.ended.append(EndedPod(current, self.now, cause, rules))
+
+    # Claims
+
+    def create_claim(self, claim: ResourceClaim, pod: Pod, entry: str) -> str:
+        """The claim exists and the pod's status names it, unless it is refused."""
+        namespace, name = claim.metadata.namespace, claim.metadata.name
+        known = self._cluster.claims.get(namespace, name)
+        if known is None or known.metadata.controller is None or known.metadata.controller.uid != pod.metadata.uid:
+            claim = self._named(claim)
+            refusal = self.quotas.refuses(claim)
+            if refusal:
+                return refusal
+            self._cluster.put_claim(claim)
+        current = self._cluster.pods[pod_uid(pod)]
+        status = PodResourceClaimStatus(name=entry, resource_claim_name=claim.metadata.name)
+        listed = [*current.status.resource_claim_statuses, status]
+        now = structs.replace(current, status=structs.replace(current.status, resource_claim_statuses=listed))
+        self._update_waiting(current, now, Action.UPDATE_POD_GENERATED_RESOURCE_CLAIM)
+        return ""
+
+    def _named(self, claim: ResourceClaim) -> ResourceClaim:
+        """The claim under a name that no other claim has, with a uid."""
+        metadata = claim.metadata
+        name, number = metadata.name, 1
+        while self._cluster.claims.get(metadata.namespace, name) is not None:
+            number += 1
+            name = f"{metadata.name}-{number}"
+        uid = f"claim:{metadata.namespace}/{name}:{format_time(self.now)}"
+        return structs.replace(claim, metadata=structs.replace(metadata, name=name, uid=metadata.uid or uid))
+
+    def write_claim(self, claim: ResourceClaim) -> None:
+        """The claim is as given."""
+        if not claim.metadata.uid:
+            claim = structs.replace(claim, metadata=structs.replace(claim.metadata, uid=f"claim:{claim.key}"))
+        self._cluster.put_claim(claim)
+
+    def delete_claim(self, claim: ResourceClaim) -> None:
+        """The claim is gone. It loses its devices first: that is an event of its own."""
+        if claim.status is not None and claim.status.allocation is not None:
+            self._cluster.put_claim(structs.replace(claim, status=None))
+        self._cluster.delete_claim(claim)
+
+    def ask_to_delete_claim(self, claim: ResourceClaim) -> None:
+        """The claim is gone, or marked: the finalizer of one that is in use holds it until its last pod has ended."""
+        if not any(user.uid in self._cluster.pods for user in (claim.status.reserved_for if claim.status else ())):
+            self.delete_claim(claim)
+        elif claim.metadata.deletion_timestamp is None:
+            metadata = structs.replace(claim.metadata, deletion_timestamp=format_time(self.now))
+            self._cluster.put_claim(structs.replace(claim, metadata=metadata))
+
+    def _update_waiting(self, was: Pod, now: Pod, action: Action) -> None:
+        self._cluster.update_pod(now)
+        self._simulation.scheduler.records.of(now).pod = now
+        event = Event(Resource.UNSCHEDULED_POD, action, was, now)
+        self._simulation.scheduler.queue.update(self._cluster.info(now), event)
+
+    # Other objects
+
+    def update_pod(self, was: Pod, now: Pod) -> None:
+        """A pod is as given: an event changed it, or its status."""
+        if was.spec.node_name:
+            self._cluster.replace_pod(was, now, Action.UPDATE_OTHER)
+        elif ended(now):
+            self._simulation.scheduler.queue.done(pod_uid(now))
+            self._cluster.update_pod(now)
+        else:
+            action = Action.UPDATE_OTHER
+            if was.spec.scheduling_gates and not now.spec.scheduling_gates:
+                action |= Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED
+            if was.metadata.labels != now.metadata.labels:
+                action |= Action.UPDATE_POD_LABEL
+            if was.spec.tolerations != now.spec.tolerations:
+                action |= Action.UPDATE_POD_TOLERATION
+            self._update_waiting(was, now, action)
+
+    def write_node(self, node: Node) -> None:
+        """The node is as given."""
+        nodes = [node if each.metadata.name == node.metadata.name else each for each in self.inventory.nodes]
+        self.replace_objects("nodes", nodes)
+
+    def replace_objects(self, holder: str, objects: list[Any]) -> None:
+        """These are all objects of a kind other than pods and claims; the scheduler is told what changed."""
+        before = self.inventory
+        self.inventory = after = replace(before, **{holder: objects})  # type: ignore[arg-type]
+        later = LaterState(self._simulation, self._seen(before), self._seen(after))
+        if holder in ("slices", "classes") and self._rules_are_lost and after.taint_rules:
+            self.crashed = True
+        later.nodes()
+        later.devices()
+        later.volumes()
+        self._cluster.set_lookups(after)
+        if holder == "nodes":
+            names = {node.metadata.name for node in objects}
+            gone = {node.metadata.name for node in before.nodes} - names
+            self._lost_nodes = {
+                **{name: at for name, at in self._lost_nodes.items() if name not in names},
+                **dict.fromkeys(gone, self.now),
+            }
+        if holder in ("quotas", "limit_ranges"):
+            self.quotas.renew(after)
+
+    def _seen(self, inventory: Inventory) -> Inventory:
+        """The objects as the scheduler gets to see them: with E3 it never hears of rules that are made later."""
+        if not self._rules_are_lost:
+            return inventory
+        return replace(inventory, taint_rules=self._simulation.inventory.taint_rules)
+
+    def note_change(self, kind: str, name: str) -> None:
+        """An event changed the object now."""
+        self._changed[kind, name] = self.now
+
+    def count_budgets(self, state: ClusterState) -> None:
+        """PodDisruptionBudgets allow what they do after all that has happened."""
+        if self.inventory.disruption_budgets:
+            counted = budgets(state)
+            self.inventory = replace(self.inventory, disruption_budgets=counted)
+            self._cluster.budgets = counted
+
+    def objects(self, holder: str) -> Iterable[Any]:
+        """All objects that the inventory's field of that name lists."""
+        if holder == "pods":
+            return list(self._cluster.pods.values())
+        if holder == "claims":
+            return list(self._cluster.claims)
+        objects: list[Any] = getattr(self.inventory, holder)
+        return objects

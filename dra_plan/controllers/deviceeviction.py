@@ -1,0 +1,248 @@
+"""Device taint eviction (KEP-5055, controller-manager's device-taint-eviction-controller).
+
+A pod is evicted when a device of a claim that is reserved for it has a NoExecute taint that the claim's allocation
+does not tolerate. Claims for extended resources are not looked at, and PodDisruptionBudgets do not matter.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from dra_plan.allocator.identity import PoolID
+from dra_plan.api.core import Pod
+from dra_plan.api.resource import (
+    DeviceRequestAllocationResult,
+    DeviceTaint,
+    DeviceTaintRule,
+    DeviceTaintSelector,
+    DeviceToleration,
+    ResourceClaim,
+    ResourceSlice,
+)
+from dra_plan.api.tolerations import tolerates
+from dra_plan.claimsets.podclaims import PodClaimError, claim_name
+from dra_plan.scheduler.clock import parse_time
+from dra_plan.scheduler.keys import pod_uid
+
+from .state import ClusterState, DeletePod, EndCause
+
+_NO_EXECUTE = "NoExecute"
+IN_PROGRESS = "EvictionInProgress"
+"""The condition of device taint rules."""
+CAUSE = EndCause(
+    by="device taint",
+    reason="DeletionByDeviceTaintManager",
+    message="Device Taint manager: deleting due to NoExecute taint",
+    event="DeviceTaintManagerEviction",
+    marks="Marking for deletion",
+    cancels="Cancelling deletion",
+)
+
+
+@dataclass(frozen=True)
+class RuleCondition:
+    """The condition `EvictionInProgress` of a device taint rule."""
+
+    rule: str
+    status: str
+    reason: str
+    message: str
+
+
+_Taints = Mapping[tuple[PoolID, str], Sequence[tuple[DeviceTaint, float]]]
+"""The NoExecute taints of published devices, and the moment at which each was added."""
+
+
+def step(state: ClusterState) -> list[DeletePod]:
+    """The pods that device taints evict, and when."""
+    taints, rules = _published(state), _rules(state)
+    if not taints and not rules:
+        return []
+    claims = {(claim.metadata.namespace, claim.metadata.name): claim for claim in state.inventory.claims}
+    times: dict[tuple[str, str], float] = {}
+    found = []
+    for pod in state.running:
+        moment = math.inf
+        used = list(_claims(pod, claims))
+        for claim in used:
+            key = (claim.metadata.namespace, claim.metadata.name)
+            if key not in times:
+                times[key] = _eviction_time(claim, taints, rules)
+            moment = min(moment, times[key])
+        if moment < math.inf:
+            wanting = tuple(rule.metadata.name for rule, _ in rules if any(_selected(rule, claim) for claim in used))
+            found.append(DeletePod(pod, CAUSE, moment, wanting))
+    return found
+
+
+def rule_conditions(state: ClusterState, pending: Sequence[DeletePod]) -> list[RuleCondition]:
+    """What the controller writes into the status of each rule; `pending` are the evictions that are still to come."""
+    if not state.target.features.device_taint_rules:
+        return []
+    found = []
+    for rule in state.inventory.taint_rules:
+        name = rule.metadata.name
+        evicted = sum(name in each.rules for each in state.ended)
+        waiting = [each.pod for each in pending if name in each.rules]
+        found.append(RuleCondition(name, *_progress(state, rule, evicted, waiting)))
+    return found
+
+
+def _progress(state: ClusterState, rule: DeviceTaintRule, evicted: int, waiting: Sequence[Pod]) -> tuple[str, str, str]:
+    """Status, reason and message of the condition."""
+    effect = rule.spec.taint.effect
+    if effect == "None":
+        return "False", "NoEffect", _foretold(state, rule)
+    if effect != _NO_EXECUTE:
+        return "False", "OtherEffect", "Eviction only happens for the NoExecute effect."
+    if waiting:
+        return "True", "PodsPendingEviction", pending_message(waiting)
+    if evicted:
+        return "False", "Completed", f"{counted(evicted, 'pod')} evicted since starting the controller."
+    return "False", "NotStarted", ""
+
+
+def pending_message(pods: Sequence[Pod]) -> str:
+    """How the controller counts the pods that a rule is about to evict."""
+    needs = "needs" if len(pods) == 1 else "need"
+    return f"{counted(len(pods), 'pod')} {needs} to be evicted in {_namespaces(pods)}."
+
+
+def _namespaces(pods: Sequence[Pod]) -> str:
+    number = len({pod.metadata.namespace for pod in pods})
+    return "1 namespace" if number == 1 else f"{number} different namespaces"
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 pod`, `2 pods`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _foretold(state: ClusterState, rule: DeviceTaintRule) -> str:
+    """Whom a rule without effect would evict."""
+    published = sum(
+        1
+        for each in _newest(state)
+        for device in each.spec.devices
+        if _means(rule.spec.device_selector, each.spec.driver, each.spec.pool.name, device.name)
+    )
+    claims = {(claim.metadata.namespace, claim.metadata.name): claim for claim in state.inventory.claims}
+    allocated = sum(_selected(rule, claim) for claim in claims.values())
+    pods = [pod for pod in state.running if any(_selected(rule, claim) for claim in _claims(pod, claims))]
+    devices = f"{counted(published, 'published device')} selected. {counted(allocated, 'allocated device')} selected."
+    would = f"{counted(len(pods), 'pod')} would be evicted in {_namespaces(pods)} if the effect was NoExecute."
+    return (
+        f"{devices} {would} "
+        "This information will not be updated again. Recreate the DeviceTaintRule to trigger an update."
+    )
+
+
+def _selected(rule: DeviceTaintRule, claim: ResourceClaim) -> int:
+    """How many allocated devices of the claim the rule selects."""
+    results = claim.allocation.devices.results if claim.allocation is not None else ()
+    return sum(_means(rule.spec.device_selector, each.driver, each.pool, each.device) for each in results)
+
+
+def _claims(pod: Pod, claims: Mapping[tuple[str, str], ResourceClaim]) -> Iterator[ResourceClaim]:
+    """The pod's allocated claims that are reserved for it."""
+    for entry in pod.spec.resource_claims:
+        try:
+            name = claim_name(pod, entry)
+        except PodClaimError:
+            continue
+        claim = claims.get((pod.metadata.namespace, name or ""))
+        if claim is None or claim.status is None or claim.status.allocation is None:
+            continue
+        if any(user.uid == pod_uid(pod) or user.resource == "podgroups" for user in claim.status.reserved_for):
+            yield claim
+
+
+def _eviction_time(claim: ResourceClaim, taints: _Taints, rules: Sequence[tuple[DeviceTaintRule, float]]) -> float:
+    """The earliest moment at which a taint of any device of the claim evicts; infinite if none does."""
+    assert claim.allocation is not None
+    earliest = math.inf
+    for result in claim.allocation.devices.results:
+        pool = PoolID(result.driver, result.pool)
+        own = taints.get((pool, result.device), ())
+        for taint, added in (*own, *_of_rules(rules, result)):
+            seconds = tolerated_seconds(taint, result.tolerations)
+            earliest = min(earliest, added + seconds)
+    return earliest
+
+
+def tolerated_seconds(taint: DeviceTaint, tolerations: Iterable[DeviceToleration]) -> float:
+    """How long the taint is tolerated: 0 without a toleration, for ever (infinite) with one that sets no limit.
+
+    Only tolerations whose effect is exactly NoExecute count; one without effect lets the pod be scheduled, and it is
+    evicted all the same (1.36.2, recorded dt-16, dt-66). Of several limits the smallest counts.
+    """
+    matching = [each for each in tolerations if each.effect == _NO_EXECUTE and tolerates(each, taint)]
+    if not matching:
+        return 0.0
+    limits = [each.toleration_seconds for each in matching if each.toleration_seconds is not None]
+    return max(0.0, float(min(limits))) if len(limits) == len(matching) else math.inf
+
+
+def _published(state: ClusterState) -> _Taints:
+    """The taints in the newest generation of each pool; a device that is not published has none."""
+    if not any(device.taints for each in state.inventory.slices for device in each.spec.devices):
+        return {}
+    found: dict[tuple[PoolID, str], list[tuple[DeviceTaint, float]]] = {}
+    for each in _newest(state):
+        since = state.since("ResourceSlice", each.metadata.name)
+        for device in each.spec.devices:
+            for taint in device.taints:
+                if taint.effect == _NO_EXECUTE:
+                    found.setdefault((_pool(each), device.name), []).append((taint, _added(taint, since)))
+    return found
+
+
+def _newest(state: ClusterState) -> list[ResourceSlice]:
+    """The slices of the newest generation of each pool."""
+    newest: dict[PoolID, int] = defaultdict(int)
+    for each in state.inventory.slices:
+        newest[_pool(each)] = max(newest[_pool(each)], each.spec.pool.generation)
+    return [each for each in state.inventory.slices if each.spec.pool.generation == newest[_pool(each)]]
+
+
+def _pool(each: ResourceSlice) -> PoolID:
+    return PoolID(each.spec.driver, each.spec.pool.name)
+
+
+def _rules(state: ClusterState) -> list[tuple[DeviceTaintRule, float]]:
+    """The rules that evict. One without a selector evicts nobody, although the scheduler takes it for all devices."""
+    if not state.target.features.device_taint_rules:
+        return []
+    return [
+        (rule, _added(rule.spec.taint, state.since("DeviceTaintRule", rule.metadata.name)))
+        for rule in state.inventory.taint_rules
+        if rule.spec.device_selector is not None and rule.spec.taint.effect == _NO_EXECUTE
+    ]
+
+
+def _of_rules(
+    rules: Sequence[tuple[DeviceTaintRule, float]], result: DeviceRequestAllocationResult
+) -> Iterator[tuple[DeviceTaint, float]]:
+    """Rules reach an allocated device by its names, whether it is published or not."""
+    for rule, added in rules:
+        if _means(rule.spec.device_selector, result.driver, result.pool, result.device):
+            yield rule.spec.taint, added
+
+
+def _means(selector: DeviceTaintSelector | None, driver: str, pool: str, device: str) -> bool:
+    """The eviction controller takes a rule without a selector for one that selects nothing."""
+    return (
+        selector is not None
+        and selector.driver in (None, driver)
+        and selector.pool in (None, pool)
+        and selector.device in (None, device)
+    )
+
+
+def _added(taint: DeviceTaint, since: float) -> float:
+    """When the taint was added: as it says, else when its object came, in whole seconds as the API server writes it."""
+    moment = parse_time(taint.time_added)
+    return moment if moment is not None else math.floor(since)

@@ -1,0 +1,195 @@
+"""How a cluster settled, as the document of `schedule` has it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from dra_plan.api.core import Pod
+from dra_plan.api.meta import ObjectMeta
+from dra_plan.api.resource import ResourceClaim
+from dra_plan.claimsets.ownership import deployment_of
+from dra_plan.documents.schedule import (
+    ControllerEvent,
+    GonePod,
+    LaterEviction,
+    ObjectCondition,
+    PodName,
+    PodOwner,
+    RefusedObject,
+    SettledClaim,
+    SettledCluster,
+    SettledPod,
+    UnsettledCluster,
+)
+from dra_plan.scheduler.keys import pod_uid
+
+from .deviceeviction import IN_PROGRESS
+from .events import BY_EVENT, DRAINED
+from .settle import CREATING, FAILED_CREATE, Settled
+from .state import EndedPod
+
+
+def settled_document(settled: Settled, messages: Mapping[str, str]) -> SettledCluster:
+    """The end of it all; `messages` are the scheduler's last words on pods, by uid."""
+    start = settled.server.start
+    devices = _devices_of_pods(settled.state.inventory.claims)
+    pods = settled.state.inventory.pods
+    return SettledCluster(
+        pods=[
+            SettledPod(
+                namespace=pod.metadata.namespace,
+                name=pod.metadata.name,
+                owner=_owner(pod.metadata),
+                node_name=pod.spec.node_name or None,
+                devices=devices.get(pod_uid(pod), []),
+                foreseen=pod_uid(pod) in settled.server.made,
+                message=messages.get(pod_uid(pod)) or None,
+            )
+            for pod in pods
+        ],
+        evicted=_evicted(settled, pods),
+        claims=[_claim(claim) for claim in settled.state.inventory.claims],
+        refused=[
+            RefusedObject(object=f"{each.kind}/{each.name}", namespace=each.namespace, message=each.message)
+            for each in settled.refused
+        ],
+        events=[
+            ControllerEvent(
+                kind=each.kind,
+                namespace=each.namespace,
+                name=each.name,
+                reason=each.reason,
+                message=each.message,
+                second=_second(each.moment, start),
+            )
+            for each in settled.happenings
+        ],
+        conditions=_conditions(settled),
+        later=[
+            LaterEviction(
+                namespace=each.pod.metadata.namespace,
+                name=each.pod.metadata.name,
+                by=each.cause.by,
+                second=_second(each.at, start),
+            )
+            for each in settled.pending
+        ],
+        rounds=settled.rounds,
+        unsettled=_unsettled(settled),
+    )
+
+
+def _conditions(settled: Settled) -> list[ObjectCondition]:
+    """Of device taint rules how far eviction has come; of workloads that some of their pods were refused."""
+    found = [
+        ObjectCondition(
+            kind="DeviceTaintRule",
+            namespace="",
+            name=each.rule,
+            type=IN_PROGRESS,
+            status=each.status,
+            reason=each.reason,
+            message=each.message,
+        )
+        for each in settled.conditions
+    ]
+    failing: dict[tuple[str, str], str] = {}
+    for event in settled.happenings:
+        if event.reason == FAILED_CREATE and event.kind in ("Deployment", "ReplicaSet"):
+            failing.setdefault((event.namespace, event.name), event.message.removeprefix(CREATING))
+    for workload in settled.state.inventory.workloads:
+        key = (workload.metadata.namespace, workload.metadata.name)
+        if key in failing and workload.kind in ("Deployment", "ReplicaSet"):
+            condition = ObjectCondition(
+                kind=workload.kind,
+                namespace=key[0],
+                name=key[1],
+                type="ReplicaFailure",
+                status="True",
+                reason=FAILED_CREATE,
+                message=failing[key],
+            )
+            found.append(condition)
+    return found
+
+
+def _second(moment: float, start: float) -> float:
+    return round(max(0.0, moment - start), 1)
+
+
+def _unsettled(settled: Settled) -> UnsettledCluster | None:
+    if not settled.unsettled:
+        return None
+    names = [PodName(namespace=pod.metadata.namespace, name=pod.metadata.name) for pod in settled.waiting]
+    return UnsettledCluster(message=settled.unsettled, pods=names)
+
+
+def _evicted(settled: Settled, pods: Sequence[Pod]) -> list[GonePod]:
+    """The pods that ended, those left out that an event deleted; with what their owners have made since."""
+    made: dict[tuple[str, str, str], list[tuple[int, str]]] = defaultdict(list)
+    for pod in pods:
+        if pod.metadata.controller is not None and pod_uid(pod) in settled.server.made:
+            made[_workload(pod.metadata)].append((settled.server.made[pod_uid(pod)], pod.metadata.name))
+    found = []
+    for index, each in enumerate(settled.server.ended):
+        if each.cause not in (BY_EVENT, DRAINED):
+            since = [name for number, name in made.get(_workload(each.pod.metadata), ()) if number > index]
+            found.append(_gone(each, since, settled.server.start))
+    return found
+
+
+def _gone(each: EndedPod, made: Sequence[str], start: float) -> GonePod:
+    metadata = each.pod.metadata
+    owner = metadata.controller
+    if owner is not None and owner.kind == "StatefulSet":
+        made = [name for name in made if name == metadata.name]
+    return GonePod(
+        namespace=metadata.namespace,
+        name=metadata.name,
+        owner=_owner(metadata),
+        node_name=each.pod.spec.node_name or None,
+        by=each.cause.by,
+        reason=each.cause.reason,
+        message=each.cause.message,
+        second=_second(each.moment, start),
+        recreated_as=list(made),
+    )
+
+
+def _workload(metadata: ObjectMeta) -> tuple[str, str, str]:
+    """Kind, namespace and name of what makes the pod: for a pod of a ReplicaSet its Deployment, if there is one."""
+    owner, deployment = metadata.controller, deployment_of(metadata)
+    if deployment:
+        return "Deployment", metadata.namespace, deployment
+    return (owner.kind, metadata.namespace, owner.name) if owner is not None else ("", "", "")
+
+
+def _owner(metadata: ObjectMeta) -> PodOwner | None:
+    owner = metadata.controller
+    return PodOwner(kind=owner.kind, name=owner.name) if owner is not None else None
+
+
+def _claim(claim: ResourceClaim) -> SettledClaim:
+    status = claim.status
+    return SettledClaim(
+        namespace=claim.metadata.namespace,
+        name=claim.metadata.name,
+        devices=_devices(claim) if claim.allocation is not None else None,
+        reserved_for=[user.name for user in status.reserved_for] if status is not None else [],
+    )
+
+
+def _devices(claim: ResourceClaim) -> list[str]:
+    assert claim.allocation is not None
+    return [f"{r.request}={r.driver}/{r.pool}/{r.device}" for r in claim.allocation.devices.results]
+
+
+def _devices_of_pods(claims: Sequence[ResourceClaim]) -> Mapping[str, list[str]]:
+    """Uid of each pod to the devices of the claims that are reserved for it, by the names of these."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for claim in sorted(claims, key=lambda each: each.key):
+        if claim.status is not None and claim.allocation is not None:
+            for user in claim.status.reserved_for:
+                found[user.uid or f"{claim.metadata.namespace}/{user.name}"] += _devices(claim)
+    return found

@@ -1,0 +1,271 @@
+"""The steps of an events file, and what each does to the API server."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from dra_plan.api.resource import DeviceTaint, ResourceSlice
+from dra_plan.errors import InputError
+from dra_plan.manifests import kinds
+from dra_plan.manifests.decode import from_dicts
+from dra_plan.manifests.faults import ManifestErrors
+from dra_plan.manifests.kinds import Kind
+from dra_plan.near import nearest
+from dra_plan.scheduler.clock import format_time
+from dra_plan.whatif.departure import belongs_to_node
+
+from .apiserver import ApiServer
+from .state import EndCause
+
+_VERBS = ("create", "patch", "status", "delete", "drain", "wait", "settle")
+_OPTIONS = ("time",)
+BY_EVENT = EndCause(by="events")
+DRAINED = EndCause(by="drain")
+LONGEST_WAIT = 10.0 * 365 * 86400
+"""The longest time in seconds that a step may wait: ten years."""
+
+
+@dataclass(frozen=True)
+class EventStep:
+    """One line of an events file: what is done, and the second after the first line at which, if that is said."""
+
+    verb: str
+    value: Any
+    origin: str
+    time: float | None = None
+
+
+@dataclass(frozen=True)
+class RefusedCreate:
+    """An object that the API server did not create."""
+
+    kind: str
+    namespace: str
+    name: str
+    message: str
+
+
+def read_steps(lines: Iterable[tuple[str, Any]]) -> list[EventStep]:
+    """The steps of decoded lines, each with where it stands. Raises InputError for what is no step."""
+    return [_step(origin, line) for origin, line in lines]
+
+
+def _step(origin: str, line: Any) -> EventStep:
+    if not isinstance(line, dict):
+        raise InputError(f'{origin}: wanted an object such as {{"create": ...}}, got {type(line).__name__}')
+    verbs = [key for key in line if key not in _OPTIONS]
+    if len(verbs) != 1:
+        raise InputError(f"{origin}: wanted one of {', '.join(_VERBS)}, got {', '.join(map(repr, verbs)) or 'none'}")
+    [verb] = verbs
+    if verb not in _VERBS:
+        near = nearest(verb, _VERBS)
+        hint = f" (did you mean {near!r}?)" if near else f": use one of {', '.join(_VERBS)}"
+        raise InputError(f"{origin}: unknown step {verb!r}{hint}")
+    value, time = line[verb], line.get("time")
+    if time is not None and not _is_seconds(time):
+        raise InputError(f"{origin}: time: wanted seconds, got {time!r}")
+    problem = _problem(verb, value)
+    if problem:
+        raise InputError(f"{origin}: {verb}: {problem}")
+    return EventStep(verb, value, origin, float(time) if time is not None else None)
+
+
+def _problem(verb: str, value: Any) -> str:
+    """What is wrong with the value of a step, or ""."""
+    if verb == "create":
+        return "" if isinstance(value, dict) else "wanted an object"
+    if verb in ("patch", "status"):
+        fits = isinstance(value, list) and len(value) == 3 and isinstance(value[2], dict)
+        return "" if fits and _named(value) else "wanted [KIND, NAME, PATCH]"
+    if verb == "delete":
+        return "" if isinstance(value, list) and len(value) == 2 and _named(value) else "wanted [KIND, NAME]"
+    if verb == "drain":
+        return "" if isinstance(value, str) else "wanted the name of a node"
+    if verb == "wait":
+        return "" if _is_seconds(value) else f"wanted seconds, at most {LONGEST_WAIT:g}"
+    return ""
+
+
+def _named(value: list[Any]) -> bool:
+    return isinstance(value[0], str) and isinstance(value[1], str)
+
+
+def _is_seconds(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= LONGEST_WAIT
+
+
+# What steps do
+
+
+class Events:
+    """Carries steps out. `refused` are the objects that were not created, in order."""
+
+    def __init__(self, server: ApiServer) -> None:
+        self._server = server
+        self.refused: list[RefusedCreate] = []
+
+    def carry_out(self, step: EventStep) -> None:
+        """The step is done; waiting and settling are not done here. Raises InputError for what cannot be done."""
+        do = {
+            "create": self._create,
+            "patch": self._patch,
+            "status": self._patch,
+            "delete": self._delete,
+            "drain": self._drain,
+        }.get(step.verb)
+        if do is not None:
+            do(step)
+
+    def _create(self, step: EventStep) -> None:
+        for kind, obj in _decoded(step.value, step.origin):
+            if self._find(kind, obj.metadata.namespace, obj.metadata.name) is not None:
+                message = f'{_resource(kind)} "{obj.metadata.name}" already exists'
+                self._refuse(kind, obj, message)
+                continue
+            refusal = self._put_new(kind, _stamped(obj, self._server.now))
+            if refusal:
+                self._refuse(kind, obj, refusal)
+
+    def _put_new(self, kind: Kind, obj: Any) -> str:
+        server = self._server
+        if kind.holder == "pods":
+            return server.create_pod(obj, made=False)
+        refusal = server.quotas.refuses(obj)
+        if refusal:
+            return refusal
+        server.note_change(kind.name, obj.metadata.name)
+        if kind.holder == "claims":
+            server.write_claim(obj)
+        else:
+            server.replace_objects(kind.holder, [*server.objects(kind.holder), obj])
+        return ""
+
+    def _refuse(self, kind: Kind, obj: Any, message: str) -> None:
+        self.refused.append(RefusedCreate(kind.name, obj.metadata.namespace, obj.metadata.name, message))
+
+    def _patch(self, step: EventStep) -> None:
+        """A merge patch (RFC 7386) of the object, or of its status."""
+        kind, old = self._named(step)
+        document = {**msgspec.to_builtins(old), "apiVersion": old.api_version, "kind": old.kind}
+        merged = _merge(document, step.value[2])
+        [(_, new)] = _decoded(merged, step.origin)
+        self._replace(kind, old, _stamped(new, self._server.now))
+
+    def _replace(self, kind: Kind, old: Any, new: Any) -> None:
+        server = self._server
+        server.note_change(kind.name, old.metadata.name)
+        if kind.holder == "pods":
+            server.update_pod(old, new)
+        elif kind.holder == "claims":
+            server.write_claim(new)
+        else:
+            objects = [new if each is old else each for each in server.objects(kind.holder)]
+            server.replace_objects(kind.holder, objects)
+
+    def _delete(self, step: EventStep) -> None:
+        kind, old = self._named(step)
+        server = self._server
+        if kind.holder == "pods":
+            server.delete_pod(old, BY_EVENT)
+        elif kind.holder == "claims":
+            server.ask_to_delete_claim(old)
+        else:
+            server.replace_objects(kind.holder, [each for each in server.objects(kind.holder) if each is not old])
+            if kind.pod_spec:
+                self._orphaned(old)
+
+    def _orphaned(self, owner: Any) -> None:
+        """What a deleted workload controls goes with it: its pods, and ReplicaSets with theirs."""
+        index = self._server.state().index
+        for pod in index.pods_of(owner):
+            self._server.delete_pod(pod, BY_EVENT)
+        owned = [id(each) for each in index.dependent_workloads.of(owner)]
+        if owned:
+            left = [each for each in self._server.objects("workloads") if id(each) not in owned]
+            self._server.replace_objects("workloads", left)
+
+    def _drain(self, step: EventStep) -> None:
+        """The node is cordoned and its pods are deleted, but for those that belong to it."""
+        kind = _kind("Node", step.origin)
+        node = self._find(kind, "", step.value)
+        if node is None:
+            raise InputError(f"{step.origin}: drain: no node {step.value!r}")
+        cordoned = replace(node, spec=replace(node.spec, unschedulable=True))
+        self._replace(kind, node, cordoned)
+        for pod in self._server.objects("pods"):
+            if pod.spec.node_name == step.value and not belongs_to_node(pod):
+                self._server.delete_pod(pod, DRAINED)
+
+    def _named(self, step: EventStep) -> tuple[Kind, Any]:
+        kind = _kind(step.value[0], step.origin)
+        namespace, _, name = step.value[1].rpartition("/")
+        found = self._find(kind, (namespace or "default") if kind.namespaced else "", name)
+        if found is None:
+            raise InputError(f"{step.origin}: {step.verb}: no {kind.name} {step.value[1]!r}")
+        return kind, found
+
+    def _find(self, kind: Kind, namespace: str, name: str) -> Any:
+        for each in self._server.objects(kind.holder):
+            metadata = each.metadata
+            if (each.kind, metadata.namespace, metadata.name) == (kind.name, namespace, name):
+                return each
+        return None
+
+
+def _kind(name: str, origin: str) -> Kind:
+    for kind in kinds.every():
+        if kind.name == name:
+            return kind
+    near = nearest(name, (kind.name for kind in kinds.every()))
+    raise InputError(f"{origin}: unknown kind {name!r}" + (f" (did you mean {near!r}?)" if near else ""))
+
+
+def _resource(kind: Kind) -> str:
+    return f"{kind.plural}.{kind.group}" if kind.group else kind.plural
+
+
+def _decoded(document: Mapping[str, Any], origin: str) -> list[tuple[Kind, Any]]:
+    """The typed objects of a document, which may be a List. Raises InputError where it cannot be decoded."""
+    try:
+        inventory = from_dicts([dict(document)])
+    except ManifestErrors as error:
+        raise InputError(f"{origin}: {error}") from None
+    found = [(kind, obj) for kind in kinds.every() for obj in getattr(inventory, kind.holder) if obj.kind == kind.name]
+    if not found:
+        raise InputError(f"{origin}: events cannot make objects of kind {document.get('kind')!r}")
+    return found
+
+
+def serves_taint_rules(steps: Iterable[EventStep]) -> bool:
+    """Whether the steps make device taint rules, which an API server does only where their gate is on."""
+    return any(step.verb == "create" and step.value.get("kind") == "DeviceTaintRule" for step in steps)
+
+
+def _merge(document: Any, patch: Any) -> Any:
+    if not isinstance(patch, dict):
+        return copy.deepcopy(patch)
+    merged = dict(document) if isinstance(document, dict) else {}
+    for key, value in patch.items():
+        if value is None:
+            merged.pop(key, None)
+        else:
+            merged[key] = _merge(merged.get(key), value)
+    return merged
+
+
+def _stamped(new: Any, now: float) -> Any:
+    """A slice whose taints say when they were added, as the API server writes it where nobody else has."""
+    if not isinstance(new, ResourceSlice):
+        return new
+
+    def stamped(taint: DeviceTaint) -> DeviceTaint:
+        return taint if taint.time_added is not None else replace(taint, time_added=format_time(now))
+
+    devices = [replace(each, taints=[stamped(taint) for taint in each.taints]) for each in new.spec.devices]
+    return replace(new, spec=replace(new.spec, devices=devices))

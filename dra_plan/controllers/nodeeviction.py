@@ -1,0 +1,116 @@
+"""Node taint eviction (tainteviction), the taints that follow from a node's state (nodelifecycle), and pod garbage.
+
+PodDisruptionBudgets do not matter to any of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from msgspec.structs import replace
+
+from dra_plan.api.core import Node, Pod, Taint, Toleration
+from dra_plan.api.tolerations import tolerates
+from dra_plan.scheduler.clock import format_time, parse_time
+
+from .state import Action, ClusterState, DeletePod, EndCause, WriteNode
+
+_NO_EXECUTE = "NoExecute"
+NOT_READY = "node.kubernetes.io/not-ready"
+UNREACHABLE = "node.kubernetes.io/unreachable"
+_OF_READY = {"False": NOT_READY, "Unknown": UNREACHABLE}
+DEFAULT_TOLERATION_SECONDS = 300
+"""What admission (DefaultTolerationSeconds) gives every pod for nodes that are not ready or unreachable."""
+NODE_MONITOR_SECONDS = 2.5
+"""Half of the node monitor's period: when on average it notices what a node's condition says."""
+GARBAGE_SECONDS = 50.0
+"""After the deletion of a node its pods stay 40 to 60 seconds: a quarantine of 40, and a look each 20."""
+
+CAUSE = EndCause(
+    by="node taint",
+    reason="DeletionByTaintManager",
+    message="Taint manager: deleting due to NoExecute taint",
+    event="TaintManagerEviction",
+    marks="Marking for deletion Pod {pod}",
+    cancels="Cancelling deletion of Pod {pod}",
+)
+GARBAGE = EndCause(
+    by="node gone",
+    reason="DeletionByPodGC",
+    message="PodGC: node no longer exists",
+)
+
+
+def step(state: ClusterState) -> list[Action]:
+    """The pods that node taints evict, and when; pods of nodes that are gone; taints of nodes that are not ready."""
+    tainted = {
+        name: taints
+        for name, node in state.nodes.items()
+        if (taints := [taint for taint in node.spec.taints if taint.effect == _NO_EXECUTE])
+    }
+    actions: list[Action] = list(_lifecycle(state))
+    if not tainted and not state.lost_nodes:
+        return actions
+    for pod in state.running:
+        node = pod.spec.node_name
+        if node in tainted:
+            moment = eviction_time(state, pod, tainted[node])
+            if moment < math.inf:
+                actions.append(DeletePod(pod, CAUSE, moment))
+        elif node in state.lost_nodes and node not in state.nodes:
+            actions.append(DeletePod(pod, GARBAGE, state.lost_nodes[node] + GARBAGE_SECONDS))
+    return actions
+
+
+def eviction_time(state: ClusterState, pod: Pod, taints: Sequence[Taint]) -> float:
+    """When the taints evict the pod; infinite if they do not.
+
+    Of the pod's tolerations the first that matches a taint counts, not the one with the fewest seconds (recorded
+    nt-06). A taint that none matches evicts at once; of the others' seconds the smallest counts.
+    """
+    seconds = math.inf
+    added = state.since("Node", pod.spec.node_name)
+    for taint in taints:
+        first = next((each for each in _tolerations(pod, taint) if tolerates(each, taint)), None)
+        moment = parse_time(taint.time_added)
+        if first is None:
+            return moment if moment is not None else added
+        if first.toleration_seconds is not None and first.toleration_seconds < seconds:
+            seconds = max(0, first.toleration_seconds)
+            added = moment if moment is not None else added
+    return added + seconds
+
+
+def _tolerations(pod: Pod, taint: Taint) -> Iterator[Toleration]:
+    """The pod's tolerations, and the one that admission adds where none of them is for the taint's key."""
+    yield from pod.spec.tolerations
+    if taint.key in (NOT_READY, UNREACHABLE):
+        yield Toleration(
+            key=taint.key,
+            operator="Exists",
+            effect=_NO_EXECUTE,
+            toleration_seconds=DEFAULT_TOLERATION_SECONDS,
+        )
+
+
+def _lifecycle(state: ClusterState) -> Iterator[WriteNode]:
+    """Nodes get the taints of their Ready condition, for both effects, and lose them when they are ready again."""
+    for node in state.inventory.nodes:
+        ready = next((each.status for each in node.status.conditions if each.type == "Ready"), None)
+        if ready is None:
+            continue
+        wanted = _OF_READY.get(ready)
+        has = {taint.key for taint in node.spec.taints if taint.key in _OF_READY.values()}
+        if has == ({wanted} if wanted else set()):
+            continue
+        moment = state.since("Node", node.metadata.name) + NODE_MONITOR_SECONDS
+        yield WriteNode(_with_taint(node, wanted, moment), moment)
+
+
+def _with_taint(node: Node, key: str | None, moment: float) -> Node:
+    taints = [taint for taint in node.spec.taints if taint.key not in _OF_READY.values()]
+    if key is not None:
+        added = format_time(moment)
+        taints += [Taint(key=key, effect=effect, time_added=added) for effect in ("NoSchedule", _NO_EXECUTE)]
+    return replace(node, spec=replace(node.spec, taints=taints))

@@ -1,0 +1,345 @@
+"""ResourceQuota and LimitRange: what the API server charges for an object, and what it refuses to create.
+
+Claims are charged when they are created, by their requests, whatever they get later (KEP-4381, quota/v1/evaluator/core
+resource_claims.go): per class `CLASS.deviceclass.resource.k8s.io/devices`, the extended resource names of the class,
+and one object. Pods that ask for extended resources are charged for them; the claim that the scheduler makes for such
+a pod is charged less what the pod was.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
+
+from msgspec.structs import replace
+
+from dra_plan.api.base import QuantityText
+from dra_plan.api.core import (
+    Container,
+    LimitRange,
+    LimitRangeItem,
+    Pod,
+    ResourceQuota,
+    ScopedResourceSelectorRequirement,
+)
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.quantity import canonical_text, make, parse
+from dra_plan.api.resource import DeviceClass, DeviceRequest, ResourceClaim
+from dra_plan.api.well_known import IMPLICIT_PREFIX
+from dra_plan.claimsets.podclaims import special_claim_owner
+from dra_plan.claimsets.podstate import ended
+from dra_plan.manifests import kinds
+from dra_plan.scheduler.podrequest import exact_requests, is_extended
+
+DEVICES = ".deviceclass.resource.k8s.io/devices"
+DEVICES_OF_ALL = 32
+"""What a request for all devices is charged: the most that one may get."""
+_CLAIM_COUNT = "count/resourceclaims.resource.k8s.io"
+_BOTH_NAMES = ("cpu", "memory", "ephemeral-storage")
+_COUNTED = frozenset(
+    {
+        "configmaps",
+        "persistentvolumeclaims",
+        "pods",
+        "quotas",
+        "replicationcontrollers",
+        "secrets",
+        "services",
+        "services.loadbalancers",
+        "services.nodeports",
+    }
+)
+"""What comes in whole numbers, beside extended resources (IsIntegerResourceName)."""
+_REQUESTED = ("cpu", "memory", "ephemeral-storage")
+_NANO = 10**9
+
+Charges = Mapping[str, int]
+"""Resource name to billionths."""
+
+
+class Quotas:
+    """The quotas and limits of all namespaces, and what is used of them. Objects are charged as they come and go."""
+
+    def __init__(self, inventory: Inventory) -> None:
+        self._quotas: dict[str, list[ResourceQuota]] = {}
+        self._limits: dict[str, list[LimitRange]] = {}
+        self.renew(inventory)
+        self._classes: Callable[[], Iterable[DeviceClass]] = lambda: inventory.classes
+        self._objects: Callable[[str], Iterable[object]] = lambda _namespace: ()
+
+    def renew(self, inventory: Inventory) -> None:
+        """From now on the quotas and limits are these."""
+        self._quotas, self._limits = defaultdict(list), defaultdict(list)
+        for quota in inventory.quotas:
+            self._quotas[quota.metadata.namespace].append(quota)
+        for limits in inventory.limit_ranges:
+            self._limits[limits.metadata.namespace].append(limits)
+
+    def watch(self, classes: Callable[[], Iterable[DeviceClass]], objects: Callable[[str], Iterable[object]]) -> None:
+        """From now on these are the device classes, and the objects of a namespace, to look at."""
+        self._classes, self._objects = classes, objects
+
+    @property
+    def exist(self) -> bool:
+        """Whether any namespace has a quota or limits."""
+        return bool(self._quotas or self._limits)
+
+    def limited(self, pod: Pod) -> Pod:
+        """The pod with the defaults that the LimitRanges of its namespace give to containers."""
+        items = [
+            item
+            for limits in self._limits.get(pod.metadata.namespace, ())
+            for item in limits.spec.limits
+            if item.type == "Container"
+        ]
+        for item in items:
+            containers = [_defaulted(container, item) for container in pod.spec.containers]
+            pod = replace(pod, spec=replace(pod.spec, containers=containers))
+        return pod
+
+    def refuses(self, obj: object) -> str:
+        """Why the API server refuses to create the object, which has its defaults; "" if it does not."""
+        namespace = obj.metadata.namespace  # type: ignore[attr-defined]
+        if isinstance(obj, Pod):
+            problem = _invalid(obj) or self._outside_limits(obj)
+        else:
+            problem = _invalid_quota(obj) if isinstance(obj, ResourceQuota) else ""
+        if problem:
+            return problem
+        quotas = self._quotas.get(namespace)
+        if not quotas:
+            return ""
+        for quota in sorted(quotas, key=lambda each: each.metadata.name):
+            problem = self._exceeded(quota, obj)
+            if problem:
+                return f'{_resource(obj)} "{obj.metadata.name}" is forbidden: {problem}'  # type: ignore[attr-defined]
+        return ""
+
+    def _exceeded(self, quota: ResourceQuota, obj: object) -> str:
+        if not _in_scope(quota, obj):
+            return ""
+        hard = {name: parse(text).nano for name, text in quota.spec.hard.items()}
+        name = quota.metadata.name
+        if isinstance(obj, Pod):
+            lacking = _unset(obj, hard)
+            if lacking:
+                return f"failed quota: {name}: must specify {lacking}"
+        charged = {key: value for key, value in self.charges(obj).items() if key in hard}
+        if not charged:
+            return ""
+        used = self.used(quota, charged)
+        over = sorted(key for key, value in charged.items() if value > 0 and used[key] + value > hard[key])
+        if not over:
+            return ""
+
+        def listed(amounts: Mapping[str, int]) -> str:
+            return ",".join(f"{key}={_text(amounts[key], quota.spec.hard[key])}" for key in over)
+
+        return f"exceeded quota: {name}, requested: {listed(charged)}, used: {listed(used)}, limited: {listed(hard)}"
+
+    def used(self, quota: ResourceQuota, names: Iterable[str]) -> Counter[str]:
+        """What the objects of the quota's namespace use of the named resources."""
+        total: Counter[str] = Counter(dict.fromkeys(names, 0))
+        for obj in self._objects(quota.metadata.namespace):
+            if _in_scope(quota, obj):
+                for name, value in self.charges(obj).items():
+                    if name in total:
+                        total[name] += value
+        return total
+
+    def charges(self, obj: object) -> Charges:
+        """What the object is charged for, in billionths."""
+        if isinstance(obj, Pod):
+            return _of_pod(obj)
+        if isinstance(obj, ResourceClaim):
+            return self._of_claim(obj)
+        return {_count_name(obj): _NANO}
+
+    def _of_claim(self, claim: ResourceClaim) -> Charges:
+        total: Counter[str] = Counter({_CLAIM_COUNT: _NANO})
+        classes = {each.metadata.name: each for each in self._classes()}
+        for request in claim.spec.devices.requests:
+            for name, count in _devices(request).items():
+                total[name + DEVICES] += count * _NANO
+                total[f"requests.{IMPLICIT_PREFIX}{name}"] += count * _NANO
+                known = classes.get(name)
+                if known is not None and known.spec.extended_resource_name:
+                    total[f"requests.{known.spec.extended_resource_name}"] += count * _NANO
+        paid = self._paid_by_pod(claim)
+        return {name: max(0, value - paid.get(name, 0)) for name, value in total.items()} if paid else total
+
+    def _paid_by_pod(self, claim: ResourceClaim) -> Charges:
+        """What the pod of a claim for extended resources was charged for them already."""
+        owner = special_claim_owner(claim)
+        if owner is None:
+            return {}
+        for obj in self._objects(claim.metadata.namespace):
+            if isinstance(obj, Pod) and obj.metadata.name == owner[0]:
+                return {name: value for name, value in _of_pod(obj).items() if "/" in name and name != "count/pods"}
+        return {}
+
+    def _outside_limits(self, pod: Pod) -> str:
+        found = []
+        for limits in self._limits.get(pod.metadata.namespace, ()):
+            for item in limits.spec.limits:
+                if item.type == "Container":
+                    found += [text for each in pod.spec.containers for text in _violations(each, item)]
+        if not found:
+            return ""
+        listed = found[0] if len(found) == 1 else f"[{', '.join(found)}]"
+        return f'pods "{pod.metadata.name}" is forbidden: {listed}'
+
+
+def _devices(request: DeviceRequest) -> Counter[str]:
+    """Class to the devices charged; of firstAvailable, for each class the largest alternative."""
+    found: Counter[str] = Counter()
+    for each in (request.exactly,) if request.exactly is not None else request.first_available:
+        count = DEVICES_OF_ALL if each.allocation_mode == "All" else each.count or 1
+        found[each.device_class_name] = max(found[each.device_class_name], count)
+    return found
+
+
+def _of_pod(pod: Pod) -> Charges:
+    """A pod that has finished counts as an object only."""
+    total = {"count/pods": _NANO}
+    if ended(pod):
+        return total
+    total["pods"] = _NANO
+    for name, value in exact_requests(pod).items():
+        total[f"requests.{name}"] = value
+        if name in _BOTH_NAMES or name.startswith("hugepages-"):
+            total[name] = value
+    for name, value in _summed(pod, lambda each: each.resources.limits).items():
+        if name in _BOTH_NAMES:
+            total[f"limits.{name}"] = value
+    return total
+
+
+def _summed(pod: Pod, listed: Callable[[Container], Mapping[str, QuantityText]]) -> Counter[str]:
+    total: Counter[str] = Counter()
+    for container in pod.spec.containers:
+        for name, text in listed(container).items():
+            total[name] += parse(text).nano
+    return total
+
+
+def _unset(pod: Pod, hard: Iterable[str]) -> str:
+    """The resources that the quota wants every container to state, with the containers that do not."""
+    found: dict[str, list[str]] = {}
+    for name in sorted(hard):
+        plain = name.removeprefix("requests.").removeprefix("limits.")
+        if plain not in _REQUESTED:
+            continue
+        for container in (*pod.spec.init_containers, *pod.spec.containers):
+            stated = container.resources.limits if name.startswith("limits.") else container.resources.requests
+            if plain not in stated:
+                found.setdefault(name, []).append(container.name)
+    return "; ".join(f"{name} for: {','.join(sorted(missing))}" for name, missing in found.items())
+
+
+def _defaulted(container: Container, item: LimitRangeItem) -> Container:
+    resources = container.resources
+    limits = {**item.default, **resources.limits}
+    requests = {**item.default_request, **resources.requests}
+    for name, text in limits.items():
+        requests.setdefault(name, text)
+    return replace(container, resources=replace(resources, limits=limits, requests=requests))
+
+
+def _invalid(pod: Pod) -> str:
+    """A request above its limit, as pod validation words it: a LimitRange's default limit can bring that about."""
+    for index, container in enumerate(pod.spec.containers):
+        for name, text in sorted(container.resources.requests.items()):
+            limit = container.resources.limits.get(name)
+            if limit is not None and parse(text).nano > parse(limit).nano:
+                where = f"spec.containers[{index}].resources.requests"
+                return (
+                    f'Pod "{pod.metadata.name}" is invalid: {where}: Invalid value: "{text}": '
+                    f"must be less than or equal to {name} limit of {limit}"
+                )
+    return ""
+
+
+def _invalid_quota(quota: ResourceQuota) -> str:
+    """Amounts below zero, and parts of what comes in whole numbers, as quota validation words them."""
+    found = []
+    for name, text in sorted(quota.spec.hard.items()):
+        amount = parse(text)
+        shown = f'spec.hard[{name}]: Invalid value: "{canonical_text(amount)}"'
+        if amount.nano < 0:
+            found.append(f"{shown}: must be greater than or equal to 0")
+        if amount.nano % _NANO and (name in _COUNTED or is_extended(name)):
+            found.append(f"{shown}: must be an integer")
+    if not found:
+        return ""
+    listed = found[0] if len(found) == 1 else f"[{', '.join(found)}]"
+    return f'ResourceQuota "{quota.metadata.name}" is invalid: {listed}'
+
+
+def _violations(container: Container, item: LimitRangeItem) -> list[str]:
+    """As the LimitRanger words them."""
+    found = []
+    for name, most in sorted(item.max.items()):
+        limit = container.resources.limits.get(name)
+        if limit is None:
+            found.append(f"maximum {name} usage per Container is {most}.  No limit is specified")
+        elif parse(limit).nano > parse(most).nano:
+            found.append(f"maximum {name} usage per Container is {most}, but limit is {limit}")
+    for name, least in sorted(item.min.items()):
+        request = container.resources.requests.get(name)
+        if request is None:
+            found.append(f"minimum {name} usage per Container is {least}.  No request is specified")
+        elif parse(request).nano < parse(least).nano:
+            found.append(f"minimum {name} usage per Container is {least}, but request is {request}")
+    return found
+
+
+# Scopes
+
+
+def _in_scope(quota: ResourceQuota, obj: object) -> bool:
+    """Whether the quota counts the object. One with scopes counts pods only."""
+    selector = quota.spec.scope_selector
+    if not quota.spec.scopes and (selector is None or not selector.match_expressions):
+        return True
+    if not isinstance(obj, Pod):
+        return False
+    requirements = [ScopedResourceSelectorRequirement(scope_name=name, operator="Exists") for name in quota.spec.scopes]
+    requirements += selector.match_expressions if selector is not None else []
+    return all(_matches(requirement, obj) for requirement in requirements)
+
+
+def _matches(requirement: ScopedResourceSelectorRequirement, pod: Pod) -> bool:
+    scope = requirement.scope_name
+    if scope == "PriorityClass":
+        named = pod.spec.priority_class_name
+        if requirement.operator == "In":
+            return named in requirement.values
+        if requirement.operator == "NotIn":
+            return named not in requirement.values
+        return bool(named) == (requirement.operator == "Exists")
+    if scope in ("BestEffort", "NotBestEffort"):
+        stated = any(each.resources.requests or each.resources.limits for each in pod.spec.containers)
+        return stated == (scope == "NotBestEffort")
+    return scope == "NotTerminating"
+
+
+# Texts
+
+
+def _text(nano: int, like: QuantityText) -> str:
+    """An amount as Kubernetes writes it, in the form of the quota's own amount."""
+    return canonical_text(make(nano, -9, parse(like).format))
+
+
+def _resource(obj: object) -> str:
+    """PLURAL.GROUP of the object, as API errors name it."""
+    name = _count_name(obj)
+    return name.removeprefix("count/")
+
+
+def _count_name(obj: object) -> str:
+    kind = kinds.find(obj.api_version, obj.kind)  # type: ignore[attr-defined]
+    if kind is None:
+        return "count/"
+    return f"count/{kind.plural}.{kind.group}" if kind.group else f"count/{kind.plural}"

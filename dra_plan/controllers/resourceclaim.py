@@ -1,0 +1,97 @@
+"""The resource claim controller (KEP-4381): reservations, deallocation, and claims made from templates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from dra_plan.api.core import Pod
+from dra_plan.api.resource import ResourceClaim, ResourceClaimConsumerReference, ResourceClaimStatus
+from dra_plan.claimsets.generated import make_claim
+from dra_plan.claimsets.podclaims import is_unmade
+from dra_plan.claimsets.podstate import ended
+from dra_plan.scheduler.keys import pod_uid
+
+from .state import Action, ClusterState, CreateClaim, DeleteClaim, ReportFailure, WriteClaim
+
+FAILED = "FailedResourceClaimCreation"
+_FINALIZER = "resource.kubernetes.io/delete-protection"
+
+
+def release(state: ClusterState) -> Iterator[Action]:
+    """What pods that are done with their claims leave behind: claims to delete, and claims to free.
+
+    A generated claim goes with its pod. Another one is no longer reserved for the pod; when that leaves nobody, it
+    loses its devices. A claim that is merely unused is left alone.
+    """
+    if not state.ended and not any(_needs_none(pod) for pod in state.inventory.pods):
+        return
+    for claim in state.inventory.claims:
+        owner = claim.metadata.controller
+        if owner is not None and owner.kind == "Pod" and _is_done(state, owner.uid, claim, owner.name):
+            yield DeleteClaim(claim)
+            continue
+        status = claim.status
+        if claim.metadata.deletion_timestamp is not None and (status is None or not status.reserved_for):
+            yield DeleteClaim(claim)
+            continue
+        if status is None or not status.reserved_for:
+            continue
+        users = [user for user in status.reserved_for if not _has_left(state, user, claim)]
+        if len(users) < len(status.reserved_for):
+            yield WriteClaim(_reserved(claim, status, users))
+
+
+def _reserved(
+    claim: ResourceClaim, status: ResourceClaimStatus, users: list[ResourceClaimConsumerReference]
+) -> ResourceClaim:
+    if users:
+        return replace(claim, status=replace(status, reserved_for=users))
+    kept = [each for each in claim.metadata.finalizers or () if each != _FINALIZER]
+    metadata = replace(claim.metadata, finalizers=kept or None)
+    return replace(claim, metadata=metadata, status=ResourceClaimStatus())
+
+
+def _has_left(state: ClusterState, user: ResourceClaimConsumerReference, claim: ResourceClaim) -> bool:
+    return user.resource == "pods" and _is_done(state, user.uid, claim, user.name)
+
+
+def _is_done(state: ClusterState, uid: str, claim: ResourceClaim, name: str) -> bool:
+    """Whether the pod no longer needs claims. A pod that the input never had is left alone: dumps may be partial."""
+    uid = uid or f"{claim.metadata.namespace}/{name}"
+    pod = state.pods_by_uid.get(uid)
+    if pod is None:
+        return uid in state.ended_uids
+    return _needs_none(pod)
+
+
+def _needs_none(pod: Pod) -> bool:
+    """Whether the pod has finished, or is being deleted before it had a node."""
+    return ended(pod) or (pod.metadata.deletion_timestamp is not None and not pod.spec.node_name)
+
+
+def generate(state: ClusterState) -> Iterator[Action]:
+    """The claims that pods still lack, in the order of their entries: the first that fails stops the rest."""
+    for pod in state.inventory.pods:
+        if pod.spec.node_name or pod.metadata.deletion_timestamp is not None or ended(pod):
+            continue
+        for entry in pod.spec.resource_claims:
+            if not is_unmade(pod, entry):
+                continue
+            template = state.index.template(pod.metadata.namespace, entry.resource_claim_template_name)
+            if template is None:
+                yield _template_missing(pod, entry.name, entry.resource_claim_template_name or "")
+                break
+            # a pod that was made just now has none; one of the input may have, and not say so in its status
+            is_new = pod_uid(pod) in state.made
+            known = None if is_new else state.index.generated_claims.of(pod, entry.name)
+            yield CreateClaim(known or make_claim(template, pod, entry.name), pod, entry.name)
+
+
+def _template_missing(pod: Pod, entry: str, template: str) -> ReportFailure:
+    message = (
+        f'PodResourceClaim {entry}: resource claim template "{template}": '
+        f'resourceclaimtemplate.resource.k8s.io "{template}" not found'
+    )
+    return ReportFailure("Pod", pod.metadata.namespace, pod.metadata.name, FAILED, message)

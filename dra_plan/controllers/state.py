@@ -1,0 +1,162 @@
+"""What controllers see of a cluster at one moment, and what they may do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import cached_property
+
+from dra_plan.api.core import Node, Pod
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.resource import ResourceClaim
+from dra_plan.claimsets.index import Index
+from dra_plan.claimsets.podstate import ended
+from dra_plan.releases import Target
+from dra_plan.scheduler.keys import pod_uid
+
+
+@dataclass(frozen=True)
+class EndCause:
+    """Why a pod ends: who wants it, and what the pod's condition `DisruptionTarget` says where it has one."""
+
+    by: str
+    reason: str = ""
+    message: str = ""
+    event: str = ""
+    """The reason of the events that the controller writes about it."""
+    marks: str = ""
+    """What the event says when the pod is deleted; {pod} is its key."""
+    cancels: str = ""
+    """What it says when the pod is no longer to be deleted."""
+
+
+@dataclass(frozen=True)
+class EndedPod:
+    """A pod that is gone. `moment` is in seconds since the epoch, as all times here."""
+
+    pod: Pod
+    moment: float
+    cause: EndCause
+    rules: tuple[str, ...] = ()
+    """The device taint rules because of which it was evicted."""
+
+
+@dataclass(frozen=True)
+class DeletePod:
+    """A pod is to be deleted, at once or `at` a later moment if the reason lasts."""
+
+    pod: Pod
+    cause: EndCause
+    at: float = 0.0
+    rules: tuple[str, ...] = ()
+    """The device taint rules that want it."""
+
+
+@dataclass(frozen=True)
+class CreatePod:
+    """A pod is to be made, at once or `at` a later moment. `owner` is KIND and name of what wants it."""
+
+    pod: Pod
+    owner: tuple[str, str]
+    at: float = 0.0
+
+
+@dataclass(frozen=True)
+class CreateClaim:
+    """A claim is to be made for an entry of the pod's resourceClaims."""
+
+    claim: ResourceClaim
+    pod: Pod
+    entry: str
+    at: float = 0.0
+
+
+@dataclass(frozen=True)
+class WriteClaim:
+    """A claim gets a new status."""
+
+    claim: ResourceClaim
+    at: float = 0.0
+
+
+@dataclass(frozen=True)
+class DeleteClaim:
+    """A claim is to be deleted."""
+
+    claim: ResourceClaim
+    at: float = 0.0
+
+
+@dataclass(frozen=True)
+class WriteNode:
+    """A node gets other taints."""
+
+    node: Node
+    at: float = 0.0
+
+
+@dataclass(frozen=True)
+class ReportFailure:
+    """An event that says why a controller cannot do what it should."""
+
+    kind: str
+    namespace: str
+    name: str
+    reason: str
+    message: str
+    at: float = 0.0
+
+
+Action = DeletePod | CreatePod | CreateClaim | WriteClaim | DeleteClaim | WriteNode | ReportFailure
+
+
+@dataclass(frozen=True)
+class ClusterState:
+    """The objects of a cluster at the moment `now`, and what has happened since `start`.
+
+    `made` are the uids of the pods that controllers made; `revisions` says of which template pods are, as far as that
+    is known; `lost_nodes` are nodes that were deleted, and when; `changed` says when an object changed.
+    """
+
+    now: float
+    start: float
+    inventory: Inventory
+    target: Target
+    ended: Sequence[EndedPod]
+    made: Set[str]
+    revisions: Mapping[str, object]
+    lost_nodes: Mapping[str, float]
+    changed: Mapping[tuple[str, str], float]
+
+    @cached_property
+    def index(self) -> Index:
+        """Look-ups over the objects."""
+        return Index(self.inventory)
+
+    @cached_property
+    def pods_by_uid(self) -> Mapping[str, Pod]:
+        """The pods that exist."""
+        return {pod_uid(pod): pod for pod in self.inventory.pods}
+
+    @cached_property
+    def ended_uids(self) -> frozenset[str]:
+        """The pods that are gone."""
+        return frozenset(pod_uid(each.pod) for each in self.ended)
+
+    @cached_property
+    def nodes(self) -> Mapping[str, Node]:
+        """The nodes by name."""
+        return {node.metadata.name: node for node in self.inventory.nodes}
+
+    @cached_property
+    def running(self) -> Sequence[Pod]:
+        """The pods that have a node, have not finished, and are not being deleted."""
+        return [
+            pod
+            for pod in self.inventory.pods
+            if pod.spec.node_name and not ended(pod) and pod.metadata.deletion_timestamp is None
+        ]
+
+    def since(self, kind: str, name: str) -> float:
+        """When the object was last changed by an event, or when the simulation began."""
+        return self.changed.get((kind, name), self.start)

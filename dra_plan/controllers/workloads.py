@@ -1,0 +1,314 @@
+"""The controllers of workloads: who makes pods again, in which order, and how updates and scaling proceed.
+
+Deployments and their ReplicaSets are one here: pods belong to the Deployment, and their revision says of which
+template they are.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from msgspec.structs import replace
+
+from dra_plan.api.core import Node, Pod, PodTemplateSpec
+from dra_plan.api.intorstring import scaled
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.workloads import AnyWorkload, Job, UpdateStrategy, Workload, pod_template
+from dra_plan.claimsets.index import Index
+from dra_plan.claimsets.ownership import controls
+from dra_plan.claimsets.podstate import counts_for, ended, is_ready
+from dra_plan.claimsets.replicas import is_over, wanted
+from dra_plan.errors import InputError
+from dra_plan.scheduler.admission import MOST_PODS_MADE
+from dra_plan.scheduler.keys import pod_uid
+from dra_plan.scheduler.newpods import daemon_may_run, daemon_node, is_ordered, new_pods
+
+from .state import Action, ClusterState, CreatePod, DeletePod, EndCause
+
+_HASH_LABEL = "pod-template-hash"
+_REVISION_LABEL = "controller-revision-hash"
+_QUARTER = "25%"
+_MOST_DIGITS = 10
+"""Of an ordinal."""
+DEFAULT_BACKOFF_LIMIT = 6
+JOB_BACKOFF_SECONDS = 10.0
+"""A failed pod of a Job is replaced after this, doubled with each further failure."""
+MOST_JOB_BACKOFF_SECONDS = 600.0
+
+SCALED_DOWN = EndCause(by="scale down")
+UPDATED = EndCause(by="rolling update")
+NOT_ON_NODE = EndCause(by="DaemonSet")
+BACKOFF_LIMIT = EndCause(by="Job", reason="BackoffLimitExceeded", message="Job has reached the specified backoff limit")
+
+
+def step(state: ClusterState) -> Iterator[Action]:
+    """What the controllers of all workloads do, in input order."""
+    names: dict[str, set[str]] = defaultdict(set)
+    for pod in state.inventory.pods:
+        names[pod.metadata.namespace].add(pod.metadata.name)
+    for each in state.ended:
+        names[each.pod.metadata.namespace].add(each.pod.metadata.name)
+    for workload in state.inventory.workloads:
+        if is_over(workload) or state.index.is_planned_elsewhere(workload):
+            continue
+        pods = state.index.pods_of(workload)
+        _check_number(workload, pods)
+        taken = names[workload.metadata.namespace]
+        if isinstance(workload, Job):
+            actions = _job(state, workload, pods, taken)
+        elif isinstance(workload, Workload) and workload.kind == "Deployment":
+            actions = _deployment(state, workload, pods, taken)
+        elif isinstance(workload, Workload) and workload.kind == "StatefulSet":
+            actions = _stateful_set(state, workload, pods)
+        elif workload.kind == "DaemonSet":
+            actions = _daemon_set(state, workload, pods)
+        else:
+            actions = _replicas(state, workload, pods, taken)
+        for action in actions:
+            if isinstance(action, CreatePod):
+                taken.add(action.pod.metadata.name)
+            yield action
+
+
+def _check_number(workload: AnyWorkload, pods: Sequence[Pod]) -> None:
+    """Raises InputError for a workload that wants more pods than a cluster has."""
+    field, count = wanted(workload, pods)
+    if count > MOST_PODS_MADE:
+        name = f"{workload.kind} {workload.metadata.namespace}/{workload.metadata.name}"
+        raise InputError(f"{name}: {field}: {count} is too many: at most {MOST_PODS_MADE} pods are made")
+
+
+def _create(workload: AnyWorkload, pods: Iterator[Pod], at: float = 0.0) -> Iterator[CreatePod]:
+    owner = (workload.kind, workload.metadata.name)
+    return (CreatePod(pod, owner, at) for pod in pods)
+
+
+def _replicas(state: ClusterState, workload: AnyWorkload, pods: Sequence[Pod], taken: set[str]) -> Iterator[Action]:
+    """A ReplicaSet, a ReplicationController, or a kind that is unknown here."""
+    living = [pod for pod in pods if counts_for(pod, workload.kind)]
+    surplus = len(living) - wanted(workload, pods).number
+    yield from (DeletePod(pod, SCALED_DOWN) for pod in _least_wanted(living)[: max(0, surplus)])
+    yield from _create(workload, new_pods(workload, pods, state.inventory.nodes, taken))
+
+
+def _least_wanted(pods: Sequence[Pod]) -> list[Pod]:
+    """In the order in which a ReplicaSet deletes: those without a node, then those not ready, then the newest."""
+
+    def key(pod: Pod) -> tuple[bool, bool, bool]:
+        return bool(pod.spec.node_name), pod.status.phase != "Pending", is_ready(pod)
+
+    newest_first = sorted(pods, key=lambda pod: pod.metadata.creation_timestamp or "~", reverse=True)
+    return sorted(newest_first, key=key)
+
+
+# Deployments
+
+
+def _deployment(state: ClusterState, workload: Workload, pods: Sequence[Pod], taken: set[str]) -> Iterator[Action]:
+    living = [pod for pod in pods if counts_for(pod, workload.kind)]
+    new: list[Pod] = []
+    old: list[Pod] = []
+    for pod in living:
+        (new if _is_current(state, workload, pod) else old).append(pod)
+    if not old:
+        yield from _replicas(state, workload, pods, taken)
+        return
+    if workload.spec.paused:
+        return
+    count = wanted(workload, pods).number
+    strategy = workload.spec.strategy or UpdateStrategy()
+    if strategy.type == "Recreate":
+        # the new ones come when the old ones are gone, not when they are being deleted
+        yield from (DeletePod(pod, UPDATED) for pod in old)
+        return
+    surge, unavailable = _bounds(strategy, count)
+    room = max(0, min(count + surge - len(living), count - len(new)))
+    template = replace(workload, spec=replace(workload.spec, replicas=len(new) + room))
+    yield from _create(template, new_pods(template, new, state.inventory.nodes, taken))
+    yield from (DeletePod(pod, UPDATED) for pod in _scaled_down(old, new, count, unavailable))
+
+
+def _scaled_down(old: Sequence[Pod], new: Sequence[Pod], count: int, unavailable: int) -> list[Pod]:
+    """The old pods that may go: unhealthy ones first, and as many ready ones as availability allows.
+
+    As reconcileOldReplicaSets of the Deployment controller: new pods that are not ready yet count as missing.
+    """
+    least = count - unavailable
+    not_ready_new = sum(not is_ready(pod) for pod in new)
+    most = len(old) + len(new) - least - not_ready_new
+    if most <= 0:
+        return []
+    unhealthy = [pod for pod in _least_wanted(old) if not is_ready(pod)][:most]
+    available = sum(map(is_ready, (*old, *new)))
+    healthy = [pod for pod in _least_wanted(old) if is_ready(pod)]
+    return [*unhealthy, *healthy[: max(0, available - least)]]
+
+
+def _bounds(strategy: UpdateStrategy, count: int) -> tuple[int, int]:
+    """How many pods more and fewer than wanted there may be: percentages up for the one and down for the other."""
+    rolling = strategy.rolling_update
+    surge = _share(rolling.max_surge if rolling is not None else None, count, up=True)
+    unavailable = _share(rolling.max_unavailable if rolling is not None else None, count, up=False)
+    return surge, unavailable if surge or unavailable else 1
+
+
+def _share(value: int | str | None, count: int, *, up: bool) -> int:
+    return scaled(_QUARTER if value is None else value, count, up=up)
+
+
+def _is_current(state: ClusterState, workload: Workload, pod: Pod) -> bool:
+    """Whether the pod was made of the workload's template as it is now."""
+    known = state.revisions.get(pod_uid(pod))
+    if known is not None:
+        return known == revision(pod_template(workload))
+    owner = state.index.controllers.of(pod.metadata)
+    if isinstance(owner, Workload) and owner.kind == "ReplicaSet":
+        return revision(pod_template(owner)) == revision(pod_template(workload))
+    return True
+
+
+def given_revisions(inventory: Inventory) -> dict[str, object]:
+    """Uid of each pod of a StatefulSet or DaemonSet to its revision, as far as the input tells.
+
+    A pod whose label names another revision than the set's status is of an older template. Where nothing is said it
+    was made of the template that the input has.
+    """
+    index = Index(inventory)
+    found: dict[str, object] = {}
+    for workload in inventory.workloads:
+        if isinstance(workload, Workload) and workload.kind in ("StatefulSet", "DaemonSet"):
+            now = revision(pod_template(workload))
+            for pod in index.dependent_pods.of(workload):
+                label = (pod.metadata.labels or {}).get(_REVISION_LABEL, "")
+                newest = workload.status.update_revision
+                is_old = bool(label and newest) and label != newest
+                found[pod_uid(pod)] = label if is_old else now
+    return found
+
+
+def revision(template: PodTemplateSpec) -> PodTemplateSpec:
+    """The template as a ReplicaSet of its Deployment has it, without the label that tells ReplicaSets apart."""
+    labels = {key: value for key, value in (template.metadata.labels or {}).items() if key != _HASH_LABEL}
+    return replace(template, metadata=replace(template.metadata, labels=labels or None))
+
+
+# StatefulSets
+
+
+def _stateful_set(state: ClusterState, workload: Workload, pods: Sequence[Pod]) -> Iterator[Action]:
+    """As updateStatefulSet: make what is missing, in order; then scale down from the end; then update from the end.
+
+    With OrderedReady each is one pod at a time, and a pod that is not ready stops all that comes after it.
+    """
+    count, ordered = wanted(workload, pods).number, is_ordered(workload)
+    by_ordinal = sorted((ordinal, pod) for pod in pods if (ordinal := _ordinal(workload, pod)) is not None)
+    yield from (DeletePod(pod, EndCause(by="StatefulSet")) for _, pod in by_ordinal if ended(pod))
+    kept = [pod for ordinal, pod in by_ordinal if ordinal < count]
+    made = list(new_pods(workload, pods, state.inventory.nodes, is_ready=is_ready))
+    yield from _create(workload, iter(made))
+    all_ready = not made and len(kept) == count and all(map(is_ready, kept))
+    if ordered and not all_ready:
+        return
+    surplus = [pod for ordinal, pod in reversed(by_ordinal) if ordinal >= count]
+    if surplus:
+        yield from (DeletePod(pod, SCALED_DOWN) for pod in (surplus[:1] if ordered else surplus))
+        if ordered:
+            return
+    yield from _update(state, workload, kept)
+
+
+def _update(state: ClusterState, workload: Workload, pods: Sequence[Pod]) -> Iterator[Action]:
+    """Pods of an older template from the highest ordinal down to the partition, one after the other."""
+    strategy = workload.spec.update_strategy
+    if strategy is not None and strategy.type == "OnDelete":
+        return
+    partition = strategy.rolling_update.partition if strategy is not None and strategy.rolling_update else 0
+    for pod in reversed(pods):
+        if (_ordinal(workload, pod) or 0) < partition:
+            return
+        if not _is_current(state, workload, pod):
+            yield DeletePod(pod, UPDATED)
+            return
+        if not is_ready(pod):
+            return
+
+
+def _ordinal(workload: Workload, pod: Pod) -> int | None:
+    prefix, _, number = pod.metadata.name.rpartition("-")
+    is_number = number.isascii() and number.isdecimal() and len(number) <= _MOST_DIGITS
+    return int(number) if prefix == workload.metadata.name and is_number else None
+
+
+# DaemonSets
+
+
+def _daemon_set(state: ClusterState, workload: AnyWorkload, pods: Sequence[Pod]) -> Iterator[Action]:
+    """A pod on each node that may take one; those on nodes that evict it are deleted and not made again there."""
+    for pod in pods:
+        node = state.nodes.get(daemon_node(pod))
+        if ended(pod):
+            yield DeletePod(pod, EndCause(by="DaemonSet"))
+        elif node is not None and counts_for(pod, workload.kind) and not _may_stay(workload, node):
+            yield DeletePod(pod, NOT_ON_NODE)
+    yield from _create(workload, new_pods(workload, pods, state.inventory.nodes))
+    if isinstance(workload, Workload):
+        yield from _update_daemons(state, workload, [pod for pod in pods if counts_for(pod, workload.kind)])
+
+
+def _update_daemons(state: ClusterState, workload: Workload, pods: Sequence[Pod]) -> Iterator[Action]:
+    """Pods of an older template: as many at a time as may be unavailable, those that are not ready first."""
+    strategy = workload.spec.update_strategy
+    if strategy is not None and strategy.type == "OnDelete":
+        return
+    old = [pod for pod in pods if not _is_current(state, workload, pod)]
+    rolling = strategy.rolling_update if strategy is not None else None
+    most = 1 if rolling is None or rolling.max_unavailable is None else rolling.max_unavailable
+    room = max(1, scaled(most, len(pods), up=True)) - sum(not is_ready(pod) for pod in pods)
+    broken = [pod for pod in old if not is_ready(pod)]
+    whole = [pod for pod in old if is_ready(pod)]
+    yield from (DeletePod(pod, UPDATED) for pod in (*broken, *whole[: max(0, room)]))
+
+
+def _may_stay(workload: AnyWorkload, node: Node) -> bool:
+    """A NoSchedule taint keeps new daemons away and leaves those that are there."""
+    lasting = [taint for taint in node.spec.taints if taint.effect == "NoExecute"]
+    return daemon_may_run(workload, replace(node, spec=replace(node.spec, taints=lasting)))
+
+
+# Jobs
+
+
+def _job(state: ClusterState, workload: Job, pods: Sequence[Pod], taken: set[str]) -> Iterator[Action]:
+    """A pod that ended early counts as failed; its successor comes after a back-off, beyond the limit none does."""
+    failures = _failures(state, workload, pods)
+    limit = DEFAULT_BACKOFF_LIMIT if workload.spec.backoff_limit is None else workload.spec.backoff_limit
+    living = [pod for pod in pods if counts_for(pod, workload.kind)]
+    if len(failures) + workload.status.failed > limit:
+        yield from (DeletePod(pod, BACKOFF_LIMIT) for pod in living)
+        return
+    surplus = len(living) - wanted(workload, pods).number
+    if surplus > 0:
+        yield from (DeletePod(pod, SCALED_DOWN) for pod in _least_wanted(living)[:surplus])
+    at = 0.0
+    if failures:
+        seconds = JOB_BACKOFF_SECONDS * 2.0 ** (min(len(failures), 10) - 1)
+        at = max(failures) + min(seconds, MOST_JOB_BACKOFF_SECONDS)
+    yield from _create(workload, new_pods(workload, pods, state.inventory.nodes, taken), at)
+
+
+def _failures(state: ClusterState, workload: Job, pods: Sequence[Pod]) -> list[float]:
+    """When pods of the Job have failed in this simulation: by an event, or by ending before they had succeeded.
+
+    Those that had failed before are in the status of the Job.
+    """
+    failed = [pod.metadata.name for pod in pods if pod.status.phase == "Failed"]
+    by_event = [state.changed["Pod", name] for name in failed if ("Pod", name) in state.changed]
+    return by_event + [
+        each.moment
+        for each in state.ended
+        if each.pod.status.phase != "Succeeded"
+        and each.cause is not BACKOFF_LIMIT
+        and each.cause is not SCALED_DOWN
+        and controls(workload, each.pod.metadata)
+    ]

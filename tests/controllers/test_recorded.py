@@ -1,0 +1,57 @@
+"""Clusters that went on until nothing changed: Kubernetes 1.36.2 with all its controllers, and what we say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dra_plan import Cluster
+
+from .recorded import QUIRK, cases, differences, settled
+
+EVERY = 6
+CHANCE = {
+    "pc-g25": "two preemptors and a freed claim race; the recordings disagree on who wins",
+    "pc-g30": "which of two freed devices is there first is a matter of milliseconds; there is one recording",
+    "q-18": "both nodes score the same, and one is drawn",
+    "q-g07": "both nodes score the same, and one is drawn",
+    "st-s008-p1": "three nodes score the same, and one is drawn",
+    "dt-43": "the input cannot say that the scheduler had lost the rule",
+    "dt-64": "a race of evictions without end, until the rule goes",
+}
+"""Cases in which chance decides although nothing marks it, and why."""
+
+CASES = [*cases("control"), *cases("settled")]
+FAMILIES = sorted({case["family"] for case in CASES})
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_sample_agrees(family: str) -> None:
+    sample = [case for case in CASES if case["family"] == family][::EVERY]
+    assert sample
+    check(sample)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("family", FAMILIES)
+def test_all_agree(family: str) -> None:
+    check([case for case in CASES if case["family"] == family])
+
+
+def check(sample: list[dict[str, Any]]) -> None:
+    wrong = {case["id"]: found for case in sample if (found := differences(case, settled(case)))}
+    assert {case: found for case, found in wrong.items() if case not in CHANCE} == {}
+
+
+def test_the_defect_is_a_switch() -> None:
+    """E3: with rules that the scheduler never hears of, an evicted pod's successor lands where it was."""
+    case = next(case for case in CASES if case["id"] == "dt-08")
+    assert case["quirk"] == QUIRK
+    assert settled(case)["unsettled"]
+    rule = next(case for case in CASES if case["id"] == "dt-64+fix")
+    assert settled({**rule, "action": rule["action"][:1]})["unsettled"] is None
+    assert settled({**rule, "action": rule["action"][:1], "quirk": QUIRK})["unsettled"]
+    cluster = Cluster.of(rule["before"], kubernetes_version="1.36.2")
+    [told] = cluster.schedule(settle=True, events=rule["action"][:1]).document.warnings
+    assert (told.code, told.defects, told.object) == ("upstream-defect", ("E3",), "DeviceTaintRule r")
