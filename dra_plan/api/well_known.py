@@ -23,6 +23,22 @@ POD_CLAIM_ANNOTATION = "resource.kubernetes.io/pod-claim-name"
 SPECIAL_ANNOTATION = "resource.kubernetes.io/extended-resource-claim"
 """Marks the claim that stands for a pod's extended resources."""
 
+COUNTED_OBJECTS = (
+    "configmaps",
+    "persistentvolumeclaims",
+    "pods",
+    "replicationcontrollers",
+    "resourcequotas",
+    "secrets",
+    "services",
+    "services.loadbalancers",
+    "services.nodeports",
+)
+"""Names under which quotas count objects, in whole numbers (IsIntegerResourceName)."""
+
+DELETE_PROTECTION = "resource.kubernetes.io/delete-protection"
+"""The finalizer of claims that are allocated, which keeps them until nobody uses their devices."""
+
 CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"

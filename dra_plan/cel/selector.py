@@ -177,10 +177,10 @@ class Selector:
         try:
             value, cost = with_room(account)
             if isinstance(value, EvaluationError | Fatal):
-                return FailedEvaluation(str(value), cost)
+                return _failed(value, cost)
             return Evaluation(_as_bool(value), cost)
         except (EvaluationError, Fatal, CelRuntimeError) as error:
-            return FailedEvaluation(str(error), cost, isinstance(error, EvaluationError) and error.missing_key)
+            return _failed(error, cost)
 
     def _value(self, device: Device, driver: str) -> Value:
         lists, exact = self._lists, self._exact
@@ -276,3 +276,7 @@ def _compiled(expression: str, version: str, consumable: bool, lists: bool, rule
     scope = environment(version, gates, rules)
     checked = check(expression, scope)
     return with_room(lambda: Selector(checked, scope))
+
+
+def _failed(error: Exception, cost: int) -> FailedEvaluation:
+    return FailedEvaluation(str(error), cost, isinstance(error, EvaluationError) and error.missing_key)

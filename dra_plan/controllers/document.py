@@ -26,7 +26,7 @@ from dra_plan.scheduler.keys import pod_uid
 
 from .deviceeviction import IN_PROGRESS
 from .events import BY_EVENT, DRAINED
-from .settle import CREATING, FAILED_CREATE, Settled
+from .settle import FAILED_CREATE, Settled
 from .state import EndedPod
 
 
@@ -97,7 +97,7 @@ def _conditions(settled: Settled) -> list[ObjectCondition]:
     failing: dict[tuple[str, str], str] = {}
     for event in settled.happenings:
         if event.reason == FAILED_CREATE and event.kind in ("Deployment", "ReplicaSet"):
-            failing.setdefault((event.namespace, event.name), event.message.removeprefix(CREATING))
+            failing.setdefault((event.namespace, event.name), event.refusal)
     for workload in settled.state.inventory.workloads:
         key = (workload.metadata.namespace, workload.metadata.name)
         if key in failing and workload.kind in ("Deployment", "ReplicaSet"):

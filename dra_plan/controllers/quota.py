@@ -25,7 +25,7 @@ from dra_plan.api.core import (
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.quantity import canonical_text, make, parse
 from dra_plan.api.resource import DeviceClass, DeviceRequest, ResourceClaim
-from dra_plan.api.well_known import IMPLICIT_PREFIX
+from dra_plan.api.well_known import COUNTED_OBJECTS, IMPLICIT_PREFIX
 from dra_plan.claimsets.podclaims import special_claim_owner
 from dra_plan.claimsets.podstate import ended
 from dra_plan.manifests import kinds
@@ -36,20 +36,6 @@ DEVICES_OF_ALL = 32
 """What a request for all devices is charged: the most that one may get."""
 _CLAIM_COUNT = "count/resourceclaims.resource.k8s.io"
 _BOTH_NAMES = ("cpu", "memory", "ephemeral-storage")
-_COUNTED = frozenset(
-    {
-        "configmaps",
-        "persistentvolumeclaims",
-        "pods",
-        "quotas",
-        "replicationcontrollers",
-        "secrets",
-        "services",
-        "services.loadbalancers",
-        "services.nodeports",
-    }
-)
-"""What comes in whole numbers, beside extended resources (IsIntegerResourceName)."""
 _REQUESTED = ("cpu", "memory", "ephemeral-storage")
 _NANO = 10**9
 
@@ -268,7 +254,7 @@ def _invalid_quota(quota: ResourceQuota) -> str:
         shown = f'spec.hard[{name}]: Invalid value: "{canonical_text(amount)}"'
         if amount.nano < 0:
             found.append(f"{shown}: must be greater than or equal to 0")
-        if amount.nano % _NANO and (name in _COUNTED or is_extended(name)):
+        if amount.nano % _NANO and (name in COUNTED_OBJECTS or is_extended(name)):
             found.append(f"{shown}: must be an integer")
     if not found:
         return ""

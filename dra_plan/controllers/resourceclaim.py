@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from dra_plan.api.core import Pod
 from dra_plan.api.resource import ResourceClaim, ResourceClaimConsumerReference, ResourceClaimStatus
+from dra_plan.api.well_known import DELETE_PROTECTION
 from dra_plan.claimsets.generated import make_claim
 from dra_plan.claimsets.podclaims import is_unmade
 from dra_plan.claimsets.podstate import ended
@@ -16,7 +17,6 @@ from dra_plan.scheduler.keys import pod_uid
 from .state import Action, ClusterState, CreateClaim, DeleteClaim, ReportFailure, WriteClaim
 
 FAILED = "FailedResourceClaimCreation"
-_FINALIZER = "resource.kubernetes.io/delete-protection"
 
 
 def release(state: ClusterState) -> Iterator[Action]:
@@ -48,7 +48,7 @@ def _reserved(
 ) -> ResourceClaim:
     if users:
         return replace(claim, status=replace(status, reserved_for=users))
-    kept = [each for each in claim.metadata.finalizers or () if each != _FINALIZER]
+    kept = [each for each in claim.metadata.finalizers or () if each != DELETE_PROTECTION]
     metadata = replace(claim.metadata, finalizers=kept or None)
     return replace(claim, metadata=metadata, status=ResourceClaimStatus())
 

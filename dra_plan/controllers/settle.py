@@ -48,7 +48,6 @@ free (dt-68, dt-69), with three the successors join before the last one has left
 """
 
 FAILED_CREATE = "FailedCreate"
-CREATING = "Error creating: "
 
 
 @dataclass(frozen=True)
@@ -61,6 +60,8 @@ class Happening:
     reason: str
     message: str
     moment: float
+    refusal: str = ""
+    """What the API server said, where it refused something."""
 
 
 @dataclass
@@ -325,10 +326,10 @@ class Settling:
 
     def _failed_create(self, action: CreatePod, refusal: str) -> None:
         kind, name = action.owner
-        message = f"{CREATING}{refusal}"
+        message = f"Error creating: {refusal}"
         if kind == "StatefulSet":
             message = f"Create Pod {action.pod.metadata.name} in StatefulSet {name} failed error: {refusal}"
-        self._note(kind, action.pod.metadata.namespace, name, FAILED_CREATE, message)
+        self._note(kind, action.pod.metadata.namespace, name, FAILED_CREATE, message, refusal)
 
     def _failed_claim(self, action: CreateClaim, refusal: str) -> None:
         message = f"PodResourceClaim {action.entry}: create ResourceClaim : {refusal}"
@@ -336,9 +337,9 @@ class Settling:
         self._stopped.add(pod_uid(action.pod))
         self._note("Pod", metadata.namespace, metadata.name, resourceclaim.FAILED, message)
 
-    def _note(self, kind: str, namespace: str, name: str, reason: str, message: str) -> None:
+    def _note(self, kind: str, namespace: str, name: str, reason: str, message: str, refusal: str = "") -> None:
         key = (kind, namespace, name, reason, message)
-        self._happenings.setdefault(key, Happening(*key, self._server.now))
+        self._happenings.setdefault(key, Happening(*key, self._server.now, refusal))
 
     # The outcome
 

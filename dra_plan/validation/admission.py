@@ -17,7 +17,7 @@ from dra_plan.scheduler.admission import SYSTEM_PRIORITIES
 from .input import Input
 from .rule import Problem, error, refused, warning
 from .subject import Subject
-from .words import listed, nearest, shown
+from .words import absent_of, nearest, shown
 from .workloads import PRIORITY_CLASS
 
 NO_NAMESPACE = refused(
@@ -81,7 +81,7 @@ class AdmissionPlugins:
     def namespace(self, name: str) -> Iterator[Problem]:
         """Whether something can be created in a namespace."""
         if self.namespaces is not None and name and name not in self.namespaces and name not in _ALWAYS_THERE:
-            message = f"no Namespace {shown(name)} in the input, which has {listed(sorted(self.namespaces))}"
+            message = absent_of(f"Namespace {shown(name)}", self.namespaces)
             yield NO_NAMESPACE.at(("metadata", "namespace"), message, nearest(name, sorted(self.namespaces)) or "")
 
     def pod(self, path: FieldPath, spec: PodSpec, namespace: str) -> Iterator[Problem]:
@@ -100,7 +100,7 @@ class AdmissionPlugins:
         if name and named is None and name not in SYSTEM_PRIORITIES:
             at = (*path, "priorityClassName")
             if self.classes:
-                message = f"no PriorityClass {shown(name)} in the input, which has {listed(sorted(self.classes))}"
+                message = absent_of(f"PriorityClass {shown(name)}", self.classes)
                 yield NO_PRIORITY_CLASS.at(at, message, nearest(name, sorted(self.classes)) or "")
             else:
                 yield PRIORITY_CLASS_UNKNOWN.at(at, f"PriorityClass {shown(name)}: the input has no priority classes")

@@ -11,7 +11,7 @@ from dra_plan.releases import Target
 from . import configs, formats, limits, selectors
 from .limits import at_most
 from .rule import Problem, refused
-from .words import shown
+from .words import no_extended_resource
 
 EXTENDED_RESOURCE = refused(
     "DRA148",
@@ -34,7 +34,7 @@ def check(device_class: DeviceClass, target: Target) -> Iterator[Problem]:
         yield from configs.check((*_SPEC, "config", index), entry.opaque)
     name = spec.extended_resource_name
     if name is not None and not is_extended_resource(name):
-        yield EXTENDED_RESOURCE.at((*_SPEC, "extendedResourceName"), f"{shown(name)} is no extended resource name")
+        yield EXTENDED_RESOURCE.at((*_SPEC, "extendedResourceName"), no_extended_resource(name))
 
 
 def is_extended_resource(name: str) -> bool:

@@ -26,7 +26,7 @@ from dra_plan.releases import Target
 from . import formats, names, nodeselectors, resources
 from .rule import Problem, Rule, refused
 from .schema import MISSING_FIELD
-from .words import nearest, shown
+from .words import EXISTS_WITH_VALUE, nearest, shown
 
 RESTART_POLICY = refused(
     "DRA165",
@@ -151,7 +151,7 @@ def _tolerations(path: FieldPath, given: Sequence[Toleration], target: Target) -
         if one.toleration_seconds is not None and one.effect != "NoExecute":
             yield SCHEDULING.at((*at, "effect"), "tolerationSeconds goes with effect NoExecute only", "NoExecute")
         if operator == "Exists" and one.value:
-            yield SCHEDULING.at((*at, "operator"), "operator Exists takes no value", "Equal")
+            yield SCHEDULING.at((*at, "operator"), EXISTS_WITH_VALUE, "Equal")
         elif operator == "Equal":
             yield from names.label_value((*at, "value"), one.value)
         yield from one_of(SCHEDULING, (*at, "operator"), operator, operators)

@@ -12,7 +12,7 @@ from dra_plan.manifests.paths import FieldPath
 from .input import Input
 from .rule import Problem, error, info, refused, unschedulable, warning
 from .subject import Subject
-from .words import listed, nearest, shown
+from .words import absent_of, listed, nearest, shown
 
 NO_CLASS = unschedulable(
     "DRA201",
@@ -109,7 +109,7 @@ def _classes(given: Input) -> Found:
             continue
         path = (*request.path, "deviceClassName")
         if classes:
-            message = f"no DeviceClass {shown(name)} in the input, which has {listed(sorted(classes))}"
+            message = absent_of(f"DeviceClass {shown(name)}", classes)
             yield request.subject, NO_CLASS.at(path, message, nearest(name, classes) or "")
         elif (request.subject, name) not in told:
             told.add((request.subject, name))

@@ -8,12 +8,13 @@ from typing import Any
 from dra_plan.api.base import QuantityText
 from dra_plan.api.core import Container, PodSpec, ResourceRequirements
 from dra_plan.api.quantity import Quantity, QuantityError, compare, parse
+from dra_plan.api.well_known import COUNTED_OBJECTS
 from dra_plan.manifests.paths import FieldPath, render, value_at
 
 from . import formats
 from .classes import is_extended_resource
 from .rule import Problem, refused
-from .words import nearest, shown
+from .words import nearest, no_extended_resource, shown
 
 RESOURCE_NAME = refused(
     "DRA161",
@@ -46,21 +47,9 @@ RULES = (RESOURCE_NAME, AMOUNT, LIMIT, POD_RESOURCES)
 
 _NATIVE = ("cpu", "memory", "ephemeral-storage")
 _HUGE = "hugepages-"
-_OBJECTS = (
-    "configmaps",
-    "persistentvolumeclaims",
-    "pods",
-    "replicationcontrollers",
-    "resourcequotas",
-    "secrets",
-    "services",
-    "services.loadbalancers",
-    "services.nodeports",
-)
-"""Kinds whose objects quotas count by their plain names."""
 _QUOTA_NAMES = frozenset(
     (
-        *_OBJECTS,
+        *COUNTED_OBJECTS,
         *_NATIVE,
         "requests.storage",
         *(f"{part}.{name}" for part in ("requests", "limits") for name in _NATIVE),
@@ -128,7 +117,7 @@ def _container_resource(path: FieldPath, name: str) -> Iterator[Problem]:
     elif not formats.is_label_name(name):
         yield RESOURCE_NAME.at(path, f"{shown(name)} is no resource name: {formats.LABEL_NAME.partition(': ')[2]}")
     elif "kubernetes.io/" not in name and not is_extended_resource(name):
-        yield RESOURCE_NAME.at(path, f"{shown(name)} is no extended resource name")
+        yield RESOURCE_NAME.at(path, no_extended_resource(name))
 
 
 def amount(path: FieldPath, name: str, written: object) -> Iterator[Problem]:
@@ -138,7 +127,7 @@ def amount(path: FieldPath, name: str, written: object) -> Iterator[Problem]:
         return
     if value.sign < 0:
         yield AMOUNT.at(path, f"{written} is less than 0")
-    elif (name in _OBJECTS or is_extended_resource(name)) and value.milli % 1000:
+    elif (name in COUNTED_OBJECTS or is_extended_resource(name)) and value.milli % 1000:
         yield AMOUNT.at(path, f"{written} of {shown(name)} is not whole")
 
 

@@ -9,7 +9,7 @@ from dra_plan.manifests.paths import FieldPath
 
 from . import names
 from .rule import Problem, refused
-from .words import nearest, shown
+from .words import EXISTS_WITH_VALUE, nearest, shown
 
 TAINT = refused(
     "DRA137",
@@ -62,7 +62,7 @@ def _toleration(path: FieldPath, toleration: DeviceToleration) -> Iterator[Probl
         yield from names.label_name((*path, "key"), toleration.key)
     if toleration.operator == "Exists":
         if toleration.value:
-            yield TOLERATION.at((*path, "value"), "operator Exists takes no value", "operator: Equal")
+            yield TOLERATION.at((*path, "value"), EXISTS_WITH_VALUE, "operator: Equal")
     elif toleration.operator == "Equal":
         yield from names.label_value((*path, "value"), toleration.value)
     else:

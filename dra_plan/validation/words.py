@@ -9,6 +9,9 @@ from dra_plan import near
 
 MOST_NAMED = 3
 
+EXISTS_WITH_VALUE = "operator Exists takes no value"
+"""Of tolerations, those of pods and those of requests."""
+
 
 _ALIKE = 0.7
 """How much of two names must be the same, of 1; a correction is more than a hint."""
@@ -58,3 +61,13 @@ def listed(names: Iterable[object], most: int = MOST_NAMED) -> str:
 def shown(text: str, most: int = 60) -> str:
     """A value in quotes, cut when long."""
     return f'"{text}"' if len(text) <= most else f'"{text[: most - 3]}..."'
+
+
+def no_extended_resource(name: str) -> str:
+    """Of a name that should be one of an extended resource."""
+    return f"{shown(name)} is no extended resource name"
+
+
+def absent_of(what: str, known: Iterable[str]) -> str:
+    """Of an object that is named, where the input has others of its kind."""
+    return f"no {what} in the input, which has {listed(sorted(known))}"

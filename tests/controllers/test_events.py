@@ -10,8 +10,8 @@ import pytest
 
 from dra_plan import Cluster
 from dra_plan.errors import InputError, UsageError
+from tests.build import gpus, node, pod
 from tests.cli.running import in_process
-from tests.scheduler.build import gpus, node, pod
 
 CLUSTER = [node("a"), pod("p")]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from tests.build import gpus, pod
 from tests.cli.running import in_process
-from tests.scheduler.build import gpus, pod
 
 RULE = {
     "apiVersion": "resource.k8s.io/v1beta2",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dra_plan import Cluster
-from tests.scheduler.build import allocation, claim, gpus, pod, template
+from tests.build import allocation, claim, gpus, pod, template
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

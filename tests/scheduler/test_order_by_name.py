@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from .build import node, plan, pod, where
+from tests.build import node, pod
+from tests.scheduler.reading import plan, where
 
 
 def workload(kind: str, name: str, cpu: str) -> dict:

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from dra_plan.api.core import NodeAllocatableResourceClaimStatus, Pod, PodExtendedResourceClaimStatus
 from dra_plan.api.resource import AllocationResult, ResourceClaim, ResourceClaimConsumerReference, ResourceClaimStatus
+from dra_plan.api.well_known import DELETE_PROTECTION
 from dra_plan.scheduler.clock import format_time
 from dra_plan.scheduler.handle import Handle
 from dra_plan.scheduler.keys import pod_uid
@@ -19,7 +20,6 @@ from .state import PodState
 
 MOST_CONSUMERS = 256
 """The API server refuses more users of one claim."""
-_FINALIZER = "resource.kubernetes.io/delete-protection"
 
 
 class BindError(Exception):
@@ -143,8 +143,8 @@ class Binder:
         if allocation is not None:
             what = "add allocation and reservation"
             finalizers = metadata.finalizers or []
-            if _FINALIZER not in finalizers:
-                metadata = replace(metadata, finalizers=[*finalizers, _FINALIZER])
+            if DELETE_PROTECTION not in finalizers:
+                metadata = replace(metadata, finalizers=[*finalizers, DELETE_PROTECTION])
             if self._handle.target.features.binding_conditions and allocation.allocation_timestamp is None:
                 allocation = replace(allocation, allocation_timestamp=format_time(self._handle.clock.now))
             status = replace(status, allocation=allocation)

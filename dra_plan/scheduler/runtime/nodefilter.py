@@ -71,7 +71,7 @@ class Refused(Mapping[str, Status]):
         return self._number
 
 
-class Remembered:
+class FilterAnswers:
     """What a profile's filters said of nodes: to whole pods, and, for pods unlike in all else, plugin by plugin."""
 
     def __init__(self, cluster: SimulatedCluster) -> None:
@@ -86,7 +86,7 @@ class _Run:
 
     __slots__ = ("_keys", "_made", "_plugins", "_remembered", "known")
 
-    def __init__(self, plugins: Sequence[FilterPlugin], keys: Sequence[Hashable], remembered: Remembered) -> None:
+    def __init__(self, plugins: Sequence[FilterPlugin], keys: Sequence[Hashable], remembered: FilterAnswers) -> None:
         self._plugins, self._keys, self._remembered = plugins, keys, remembered
         self._made: list[tuple[Sequence[FilterPlugin], list[Status | None]]] | None = None
         self.known = remembered.of_pods.of(tuple(keys))
@@ -112,7 +112,7 @@ class NodeFilter:
     Neighbouring plugins with a memo key share one list of answers, so that a node is asked about once.
     """
 
-    def __init__(self, phase: FilterPhase, state: CycleState, pod: Pod, remembered: Remembered) -> None:
+    def __init__(self, phase: FilterPhase, state: CycleState, pod: Pod, remembered: FilterAnswers) -> None:
         self._phase = phase
         self._state = state
         self._pod = pod
@@ -123,7 +123,7 @@ class NodeFilter:
         self._runs: list[_Run | FilterPlugin] = []
         self._group(remembered)
 
-    def _group(self, remembered: Remembered) -> None:
+    def _group(self, remembered: FilterAnswers) -> None:
         members: list[FilterPlugin] = []
         keys: list[Hashable] = []
 

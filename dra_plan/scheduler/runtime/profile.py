@@ -17,7 +17,7 @@ from dra_plan.scheduler.trace import Tracer
 
 from .binding import BindPhase
 from .filtering import FilterPhase
-from .nodefilter import NodeFilter, Remembered
+from .nodefilter import FilterAnswers, NodeFilter
 from .plugins import Guard
 from .scoring import ScorePhase
 
@@ -41,7 +41,7 @@ class Framework(FilterPhase, ScorePhase, BindPhase):
         self.queue_sort = sorters[0]
         self.scores = NodeAnswers(handle.cluster, None)
         self.scores_of_objects = NodeAnswers(handle.cluster, None, of_objects=True)
-        self._statuses = Remembered(handle.cluster)
+        self._statuses = FilterAnswers(handle.cluster)
 
     def sort_key(self, item: QueuedPod) -> tuple[float, ...]:
         """The queue sort plugin's key for a pod."""
