@@ -8,11 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dra_plan.allocator import Allocator, DeviceID, NodeOutcome, Outcome, Pool, PoolID
-    from dra_plan.claimsets import ClaimSet
-    from dra_plan.cluster import Cluster
-    from dra_plan.errors import DraPlanError, InputError, UsageError
-    from dra_plan.live import Snapshot, read_cluster
     from dra_plan.live.anonymize import anonymized
     from dra_plan.live.gates import of_metrics as gates_of_metrics
     from dra_plan.manifests.loaded import LoadedObjects
@@ -28,7 +23,13 @@ if TYPE_CHECKING:
     from dra_plan.planner.pool_list import PoolList
     from dra_plan.planner.scheduling import SchedulePlan
     from dra_plan.planner.validation import ValidationReport
-    from dra_plan.shorthands import allocate, explain, gather_pools, schedule, validate
+
+    from .allocator import Allocator, DeviceID, NodeOutcome, Outcome, Pool, PoolID
+    from .claimsets import ClaimSet
+    from .cluster import Cluster
+    from .errors import DraPlanError, InputError, UsageError
+    from .live import Snapshot, read_cluster
+    from .shorthands import allocate, explain, gather_pools, schedule, validate
 
 __version__ = "0.1.0"
 

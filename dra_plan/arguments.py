@@ -8,15 +8,16 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from dra_plan import shown
-from dra_plan.allocator import Probe
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.label_text import parse_selector
 from dra_plan.api.meta import LabelSelector
-from dra_plan.errors import UsageError
 from dra_plan.planner.question import Progress, Question
 from dra_plan.planner.release_choice import AskedRelease
-from dra_plan.releases import Target
+
+from . import shown
+from .allocator import Probe
+from .errors import UsageError
+from .releases import Target
 
 Objects = dict[str, Any] | Iterable[dict[str, Any]]
 """Kubernetes objects as plain dicts, or one of them."""

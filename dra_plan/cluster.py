@@ -10,10 +10,16 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
-from dra_plan.allocator import Probe, View
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import LabelSelector
-from dra_plan.arguments import (
+from dra_plan.claimsets.identity import told_apart
+from dra_plan.documents.base import AppliedEdit
+from dra_plan.planner.answer import PrintedAnswer, counted
+from dra_plan.planner.question import Progress
+from dra_plan.planner.release_choice import AskedRelease
+
+from .allocator import Probe, View
+from .arguments import (
     Names,
     Objects,
     able,
@@ -31,13 +37,8 @@ from dra_plan.arguments import (
     truth,
     whole_number,
 )
-from dra_plan.claimsets.identity import told_apart
-from dra_plan.documents.base import AppliedEdit
-from dra_plan.errors import UsageError
-from dra_plan.planner.answer import PrintedAnswer, counted
-from dra_plan.planner.question import Progress
-from dra_plan.planner.release_choice import AskedRelease
-from dra_plan.releases import Target
+from .errors import UsageError
+from .releases import Target
 
 if TYPE_CHECKING:
     from dra_plan.controllers.events import EventStep
@@ -56,7 +57,8 @@ if TYPE_CHECKING:
     from dra_plan.scheduler.extenders import Extender
     from dra_plan.scheduler.registry import Registry
     from dra_plan.validation.reading import Reading
-    from dra_plan.whatif import Edit
+
+    from .whatif import Edit
 
 
 A = TypeVar("A", bound=PrintedAnswer[Any])
@@ -115,7 +117,7 @@ class Cluster:
         inventory = load(sources, recursive=recursive, stdin=standard_input, before=before, namespace=namespace)
 
         def read() -> Reading:
-            from dra_plan.validation import reading
+            from .validation import reading
 
             again = standard_input.again()
             return reading.read(sources, recursive=recursive, stdin=again, before=before, namespace=namespace)
@@ -138,7 +140,7 @@ class Cluster:
 
         Raises InputError for a cluster that can't be read, or without kubectl, UsageError as `load`.
         """
-        from dra_plan.live import read_cluster
+        from .live import read_cluster
 
         return cls.load(
             [],
@@ -216,7 +218,7 @@ class Cluster:
 
     def cordon(self, *nodes: str) -> Cluster:
         """The cluster with these nodes unschedulable. UsageError for an unknown node, as in all edits."""
-        from dra_plan.whatif import Cordon
+        from .whatif import Cordon
 
         return self.edited(*map(Cordon, names(nodes, "nodes")))
 
@@ -227,7 +229,7 @@ class Cluster:
         their own that nobody else uses is deallocated. Bare pods are gone, with a warning. Pods of DaemonSets and
         static pods stay until the node goes.
         """
-        from dra_plan.whatif import Drain
+        from .whatif import Drain
 
         return self.edited(*map(Drain, names(nodes, "nodes")))
 
@@ -236,7 +238,7 @@ class Cluster:
 
         With a pod go its generated claims, with a workload its pods, with a node its pods and its node-local slices.
         """
-        from dra_plan.whatif import Without
+        from .whatif import Without
 
         return self.edited(*map(Without.parse, names(objects, "objects")))
 
@@ -247,7 +249,7 @@ class Cluster:
         can't be: a slice that is not node-local, a pool that would stay incomplete.
         """
         required(like, (str, os.PathLike), "like", "the name of a node, or a file")
-        from dra_plan.whatif import AddNodes
+        from .whatif import AddNodes
 
         return self.edited(AddNodes.of(self._inventory, whole_number(count, "count"), like))
 
@@ -517,7 +519,8 @@ class Cluster:
         nodes.
         """
         from dra_plan.manifests.decode import from_dicts
-        from dra_plan.planner import capacity
+
+        from .planner import capacity
 
         for owner in owners:
             required(owner, (str, dict), "owners", "names, or pods as dicts")

@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from dra_plan import releases
-from dra_plan.arguments import Names, Objects, list_of, names, required, target_of, truth
-from dra_plan.cluster import Cluster
+from . import releases
+from .arguments import Names, Objects, list_of, names, required, target_of, truth
+from .cluster import Cluster
 
 if TYPE_CHECKING:
     from dra_plan.planner.allocation import AllocationPlan

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from dra_plan.cel.deep import with_room
-from dra_plan.recursion import more_frames
+from dra_plan.interpreter import more_frames
 
 
 def _depth(levels: int) -> int:

@@ -20,8 +20,9 @@ from .probe import Probe
 from .pruning_rules import USUAL, Pruning
 from .requests import ClaimRequests
 from .results import LateResults, ResultMaker, Take, can_be_late
-from .search import Search, SearchLimits
+from .search import Search
 from .view import View
+from .walk import SearchLimits
 
 DEFAULT_MAX_STEPS = 250_000
 """Steps of one search before it is given up as undecided; fixed, so that answers do not depend on the machine."""

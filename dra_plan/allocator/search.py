@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 
 from dra_plan.api.core import Node
 from dra_plan.api.resource import AllocationResult
-from dra_plan.recursion import more_frames
+from dra_plan.interpreter import more_frames
 from dra_plan.releases import Features, Quirks, Rules
 
 from .counters import Counters

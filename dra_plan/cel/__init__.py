@@ -1,5 +1,5 @@
 """The selector language of device classes and requests."""
 
-from dra_plan.cel.selector import Evaluation, Selector, compile_selector
+from .selector import Evaluation, Selector, compile_selector
 
 __all__ = ["Evaluation", "Selector", "compile_selector"]

@@ -1,6 +1,6 @@
 """Makes expression nodes with ids; which nodes stand for which text is decided by parser and macros."""
 
-from dra_plan.cel.ast import (
+from .ast import (
     ACCUMULATOR,
     Call,
     Comprehension,

@@ -1,17 +1,17 @@
 """Whether an expression may be a selector: parsing, types, validators and planning in the order Kubernetes has them."""
 
-from dra_plan.cel.ast import Expr
-from dra_plan.cel.checked import Checked
-from dra_plan.cel.deep import with_room
-from dra_plan.cel.environment import Environment
-from dra_plan.cel.errors import CelCompileError
-from dra_plan.cel.folding import folded
-from dra_plan.cel.infer import Inferred, infer
-from dra_plan.cel.parse import parse
-from dra_plan.cel.source import ExpressionText, Issue
-from dra_plan.cel.types import BOOL
-from dra_plan.cel.validators import validate
-from dra_plan.cel.values import EvaluationError
+from .ast import Expr
+from .checked import Checked
+from .deep import with_room
+from .environment import Environment
+from .errors import CelCompileError
+from .folding import folded
+from .infer import Inferred, infer
+from .parse import parse
+from .source import ExpressionText, Issue
+from .types import BOOL
+from .validators import validate
+from .values import EvaluationError
 
 
 def check(expression: str, environment: Environment) -> Checked:

@@ -7,9 +7,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from dra_plan.cel.ast import Expr
-from dra_plan.cel.library import Overload
-from dra_plan.cel.types import Type
+from .ast import Expr
+from .library import Overload
+from .types import Type
 
 
 class Checked(Struct, frozen=True, eq=False):

@@ -10,15 +10,8 @@ import math
 
 from dra_plan.api.quantity import Quantity
 from dra_plan.api.semver import Semver
-from dra_plan.cel.values import (
-    Cidr,
-    Ip,
-    NamedFormat,
-    QuantityCell,
-    Url,
-    Value,
-    size_of,
-)
+
+from .values import Cidr, Ip, NamedFormat, QuantityCell, Url, Value, size_of
 
 COST_LIMIT = 1_000_000
 """An evaluation that costs more ends in an error, and the API server refuses what may cost more by its estimate."""

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from dra_plan.cel.lexer import END, Token
-from dra_plan.cel.source import Issue
+from .lexer import END, Token
+from .source import Issue
 
 MOST_DEPTH = 250
 

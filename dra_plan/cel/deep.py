@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from dra_plan.recursion import more_frames
+from dra_plan.interpreter import more_frames
 
 _T = TypeVar("_T")
 _FRAMES = 40_000

@@ -14,9 +14,10 @@ from dra_plan.api.quantity import Quantity, QuantityError
 from dra_plan.api.resource import Device, DeviceAttribute
 from dra_plan.api.semver import SemverError
 from dra_plan.cel.library.quantities import cell
-from dra_plan.cel.reads import Read
-from dra_plan.cel.values import DefaultMap, EvaluationError, Value
 from dra_plan.errors import InputError
+
+from .reads import Read
+from .values import DefaultMap, EvaluationError, Value
 
 _MOST_REMEMBERED = 200_000
 

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from dra_plan.cel.library.lists import MOST_LIST_VALUES
-from dra_plan.cel.types import ANY, BOOL, DYN, QUANTITY, STRING, Type, map_of
+
+from .types import ANY, BOOL, DYN, QUANTITY, STRING, Type, map_of
 
 DEVICE = Type("object", "kubernetes.DRADevice")
 

@@ -6,11 +6,11 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from dra_plan.cel.device_type import DEVICE, Sized, device
-from dra_plan.cel.library import LIBRARIES, Library, Overload
-from dra_plan.cel.macros import Expander, MacroKey
-from dra_plan.cel.messages import MESSAGES, WellKnown
-from dra_plan.cel.types import Type
+from .device_type import DEVICE, Sized, device
+from .library import LIBRARIES, Library, Overload
+from .macros import Expander, MacroKey
+from .messages import MESSAGES, WellKnown
+from .types import Type
 
 ExpressionRules: TypeAlias = Literal["stored", "new"]
 

@@ -11,15 +11,16 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from dra_plan.cel.ast import ACCUMULATOR, Call, Comprehension, Const, Expr, Ident, List, Map, Message, Select
-from dra_plan.cel.checked import Checked
-from dra_plan.cel.deep import with_room
-from dra_plan.cel.device_type import Sized
-from dra_plan.cel.environment import Environment
 from dra_plan.cel.library.operators import INDEX_LIST, INDEX_MAP
 from dra_plan.cel.library.overload import CallEstimate, Overload, PricedOperand
-from dra_plan.cel.ranges import FREE, MOST, ONE, UNKNOWN, Entries, Interval, fixed
-from dra_plan.cel.types import Type
+
+from .ast import ACCUMULATOR, Call, Comprehension, Const, Expr, Ident, List, Map, Message, Select
+from .checked import Checked
+from .deep import with_room
+from .device_type import Sized
+from .environment import Environment
+from .ranges import FREE, MOST, ONE, UNKNOWN, Entries, Interval, fixed
+from .types import Type
 
 _LIST_COST, _MAP_COST, _MESSAGE_COST = fixed(10), fixed(30), fixed(40)
 _SCALARS = frozenset({"bool", "double", "duration", "int", "timestamp", "uint"})

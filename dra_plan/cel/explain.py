@@ -7,17 +7,18 @@ import itertools
 import msgspec
 
 from dra_plan.api.go_text import go_quote
-from dra_plan.cel import ast
-from dra_plan.cel.ast import Expr
-from dra_plan.cel.checked import Checked
-from dra_plan.cel.interpret import Evaluator
 from dra_plan.cel.library.cidr import cidr_to_string
 from dra_plan.cel.library.conversions import double_to_string, duration_to_string, timestamp_to_string
 from dra_plan.cel.library.ip import ip_to_string
 from dra_plan.cel.library.quantities import amount_of
-from dra_plan.cel.reads import is_bind
-from dra_plan.cel.unparse import expression_text, macro_of, sort_keys
-from dra_plan.cel.values import (
+
+from . import ast
+from .ast import Expr
+from .checked import Checked
+from .interpret import Evaluator
+from .reads import is_bind
+from .unparse import expression_text, macro_of, sort_keys
+from .values import (
     NONE,
     Cidr,
     Duration,
@@ -34,7 +35,7 @@ from dra_plan.cel.values import (
     entries_of,
     type_name,
 )
-from dra_plan.cel.walk import children
+from .walk import children
 
 _MOST_SHOWN = 200
 _MOST_DEPTH = 60

@@ -10,13 +10,14 @@ from typing import Any
 
 from msgspec import structs
 
-from dra_plan.cel.ast import Call, Comprehension, Const, Expr, Ident, List, Map
-from dra_plan.cel.checked import Checked
-from dra_plan.cel.library import Overload
 from dra_plan.cel.library.overload import matching
 from dra_plan.cel.library.patterns import compile_regex
-from dra_plan.cel.values import EvaluationError, Fatal, TypeValue, Uint, Value, map_key, no_such_overload
-from dra_plan.cel.walk import children
+
+from .ast import Call, Comprehension, Const, Expr, Ident, List, Map
+from .checked import Checked
+from .library import Overload
+from .values import EvaluationError, Fatal, TypeValue, Uint, Value, map_key, no_such_overload
+from .walk import children
 
 
 def folded(checked: Checked) -> Checked:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from dra_plan.cel import ast
-from dra_plan.cel.ast import Expr
-from dra_plan.cel.cost import LIST_COST
-from dra_plan.cel.planned import StepPlanner
-from dra_plan.cel.qualify import UNSET, Evaluate, Run, iterate
-from dra_plan.cel.values import EvaluationError, Value, check_text, entries_of, go_type_name, map_key
+from . import ast
+from .ast import Expr
+from .cost import LIST_COST
+from .planned import StepPlanner
+from .qualify import UNSET, Evaluate, Run, iterate
+from .values import EvaluationError, Value, check_text, entries_of, go_type_name, map_key
 
 
 def plan_fold(planner: StepPlanner, fold: ast.Comprehension, scope: Mapping[str, Evaluate]) -> Evaluate:

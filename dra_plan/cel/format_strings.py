@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
-from dra_plan.cel.ast import Call, Const, Expr, List, Map
-from dra_plan.cel.checked import Checked
 from dra_plan.cel.library.text_format import BINARY, DECIMAL, HEXADECIMAL, OCTAL, refusal, unrecognized
-from dra_plan.cel.source import Issue
-from dra_plan.cel.walk import nodes
+
+from .ast import Call, Const, Expr, List, Map
+from .checked import Checked
+from .source import Issue
+from .walk import nodes
 
 _CLAUSE = re.compile(r"%(?:(%)|(?:\.([0-9]*))?(.)?)", re.DOTALL | re.ASCII)
 _FORMATTED = (

@@ -11,17 +11,18 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Mapping
 
-from dra_plan.cel import ast, quick
-from dra_plan.cel.ast import Expr
-from dra_plan.cel.checked import Checked
-from dra_plan.cel.cost import COST_LIMIT, equality, inequality
 from dra_plan.cel.library.operators import IN_LIST
 from dra_plan.cel.library.overload import cost_of, one
 from dra_plan.cel.library.patterns import compile_regex
-from dra_plan.cel.reads import DevicePath, bound_place, is_bind, place_of, tested_place
-from dra_plan.cel.types import Type
-from dra_plan.cel.values import Fatal, Uint, Value, map_key
-from dra_plan.cel.walk import children, nodes
+
+from . import ast, quick
+from .ast import Expr
+from .checked import Checked
+from .cost import COST_LIMIT, equality, inequality
+from .reads import DevicePath, bound_place, is_bind, place_of, tested_place
+from .types import Type
+from .values import Fatal, Uint, Value, map_key
+from .walk import children, nodes
 
 Generated = Callable[[dict[str, Value], dict[str, Value], str, bool], tuple[bool, int]]
 """Takes attributes, capacities, driver and allowMultipleAllocations; raises EvaluationError when it can't tell."""

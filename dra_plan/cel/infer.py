@@ -5,27 +5,12 @@ from contextlib import contextmanager
 
 from msgspec import Struct
 
-from dra_plan.cel.ast import Call, Comprehension, Const, Expr, Ident, List, Map, MapEntry, Message, MessageField, Select
-from dra_plan.cel.environment import Environment
-from dra_plan.cel.library import Overload
-from dra_plan.cel.source import Issue
-from dra_plan.cel.types import (
-    BOOL,
-    BYTES,
-    DOUBLE,
-    DYN,
-    ERROR,
-    INT,
-    NULL,
-    STRING,
-    UINT,
-    Type,
-    list_of,
-    map_of,
-    optional_of,
-    type_of,
-)
-from dra_plan.cel.unify import Bindings, is_dyn, most_general
+from .ast import Call, Comprehension, Const, Expr, Ident, List, Map, MapEntry, Message, MessageField, Select
+from .environment import Environment
+from .library import Overload
+from .source import Issue
+from .types import BOOL, BYTES, DOUBLE, DYN, ERROR, INT, NULL, STRING, UINT, Type, list_of, map_of, optional_of, type_of
+from .unify import Bindings, is_dyn, most_general
 
 _CONSTANTS = {
     "null": NULL,

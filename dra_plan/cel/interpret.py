@@ -9,19 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from dra_plan.cel import ast
-from dra_plan.cel.ast import Expr
-from dra_plan.cel.checked import Checked
-from dra_plan.cel.cost import COST_LIMIT, LIST_COST, MAP_COST, MESSAGE_COST, equality, inequality
-from dra_plan.cel.folds import plan_fold
-from dra_plan.cel.library import Overload
 from dra_plan.cel.library.operators import IN_LIST, contained
 from dra_plan.cel.library.overload import Cost, cost_of, matching
 from dra_plan.cel.library.quantities import cell
-from dra_plan.cel.messages import build_message
-from dra_plan.cel.planned import Planned, ValueObserver
-from dra_plan.cel.qualify import Attribute, Chain, Conditional, Evaluate, Qualifier, Run
-from dra_plan.cel.values import (
+
+from . import ast
+from .ast import Expr
+from .checked import Checked
+from .cost import COST_LIMIT, LIST_COST, MAP_COST, MESSAGE_COST, equality, inequality
+from .folds import plan_fold
+from .library import Overload
+from .messages import build_message
+from .planned import Planned, ValueObserver
+from .qualify import Attribute, Chain, Conditional, Evaluate, Qualifier, Run
+from .values import (
     NONE,
     EvaluationError,
     Fatal,

@@ -4,7 +4,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from dra_plan.cel.source import Issue
+from .source import Issue
 
 _ESCAPE = r"\\(?:[abfnrtv\"'\\?`]|[0-3][0-7][0-7]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})"
 _STRING = (

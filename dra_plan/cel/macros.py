@@ -6,8 +6,8 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from dra_plan.cel.ast import ACCUMULATOR, Call, Comprehension, Expr, Ident, List, Select
-from dra_plan.cel.builder import MacroBuilder
+from .ast import ACCUMULATOR, Call, Comprehension, Expr, Ident, List, Select
+from .builder import MacroBuilder
 
 
 class MacroError(Exception):

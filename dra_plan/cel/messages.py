@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from msgspec import Struct
 
-from dra_plan.cel.types import (
+from .types import (
     ANY,
     BOOL,
     BYTES,
@@ -24,7 +24,7 @@ from dra_plan.cel.types import (
     map_of,
     wrapper_of,
 )
-from dra_plan.cel.values import EvaluationError, Uint, Value, check_duration, check_timestamp, unsigned_overflow
+from .values import EvaluationError, Uint, Value, check_duration, check_timestamp, unsigned_overflow
 
 
 class WellKnown(Struct, frozen=True):

@@ -10,18 +10,19 @@ from typing import NamedTuple
 
 from dra_plan.api.semver import SemverError
 from dra_plan.api.semver import parse as parse_version
-from dra_plan.cel import ast
-from dra_plan.cel.ast import Expr
-from dra_plan.cel.environment import Environment
-from dra_plan.cel.infer import infer
-from dra_plan.cel.lexer import END, Token, tokenize
-from dra_plan.cel.parse import parse
-from dra_plan.cel.parts import parsed
-from dra_plan.cel.rewrite import with_clause
-from dra_plan.cel.types import QUANTITY, SEMVER, Type
-from dra_plan.cel.unify import is_dyn
-from dra_plan.cel.unparse import expression_text
-from dra_plan.cel.walk import nodes
+
+from . import ast
+from .ast import Expr
+from .environment import Environment
+from .infer import infer
+from .lexer import END, Token, tokenize
+from .parse import parse
+from .parts import parsed
+from .rewrite import with_clause
+from .types import QUANTITY, SEMVER, Type
+from .unify import is_dyn
+from .unparse import expression_text
+from .walk import nodes
 
 _SIGNS = {"_<_": "<", "_<=_": "<=", "_>_": ">", "_>=_": ">="}
 _JOINING = frozenset({"_&&_", "_||_", "!_", "_?_:_"})

@@ -7,13 +7,13 @@ nesting of operators afterwards (`_heights`).
 
 from collections.abc import Callable, Mapping
 
-from dra_plan.cel import literals
-from dra_plan.cel.ast import Call, Const, ConstKind, Expr, Ident, List, Map, MapEntry, Message, MessageField, Select
-from dra_plan.cel.builder import MacroBuilder, NodeFactory, TooManyNodesError
-from dra_plan.cel.cursor import MOST_DEPTH, STARTS, Cursor, Depth, SyntaxIssueError
-from dra_plan.cel.lexer import END, Token, tokenize
-from dra_plan.cel.macros import Expander, MacroError, MacroKey
-from dra_plan.cel.source import Issue
+from . import literals
+from .ast import Call, Const, ConstKind, Expr, Ident, List, Map, MapEntry, Message, MessageField, Select
+from .builder import MacroBuilder, NodeFactory, TooManyNodesError
+from .cursor import MOST_DEPTH, STARTS, Cursor, Depth, SyntaxIssueError
+from .lexer import END, Token, tokenize
+from .macros import Expander, MacroError, MacroKey
+from .source import Issue
 
 MOST_CODE_POINTS = 100_000
 

@@ -9,14 +9,15 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
-from dra_plan.cel import ast
-from dra_plan.cel.ast import Expr
-from dra_plan.cel.deep import with_room
-from dra_plan.cel.environment import environment
-from dra_plan.cel.lexer import END, Token, tokenize
-from dra_plan.cel.parse import parse
-from dra_plan.cel.walk import children, nodes
 from dra_plan.releases import NEWEST
+
+from . import ast
+from .ast import Expr
+from .deep import with_room
+from .environment import environment
+from .lexer import END, Token, tokenize
+from .parse import parse
+from .walk import children, nodes
 
 _OPENERS, _CLOSERS = frozenset("([{"), frozenset(")]}")
 

@@ -7,9 +7,9 @@ from typing import Protocol
 
 import msgspec
 
-from dra_plan.cel.ast import Expr
-from dra_plan.cel.qualify import Attribute, Evaluate
-from dra_plan.cel.values import Value
+from .ast import Expr
+from .qualify import Attribute, Evaluate
+from .values import Value
 
 
 class Planned(msgspec.Struct, frozen=True, eq=False):

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
-from dra_plan.cel.cost import COST_LIMIT
-from dra_plan.cel.values import (
+from .cost import COST_LIMIT
+from .values import (
     NONE,
     DefaultMap,
     EvaluationError,

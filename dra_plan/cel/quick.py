@@ -8,11 +8,12 @@ from __future__ import annotations
 from dra_plan.api.quantity import Quantity
 from dra_plan.api.resource import DeviceAttribute, DeviceCapacity
 from dra_plan.api.semver import parse as parse_version
-from dra_plan.cel.device import attribute_value, capacity_value
-from dra_plan.cel.library import Overload
 from dra_plan.cel.library.operators import contained
 from dra_plan.cel.library.overload import matching
-from dra_plan.cel.values import EvaluationError, Value, equal, map_key
+
+from .device import attribute_value, capacity_value
+from .library import Overload
+from .values import EvaluationError, Value, equal, map_key
 
 
 class GiveUpError(EvaluationError):

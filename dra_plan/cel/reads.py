@@ -10,10 +10,10 @@ from typing import TypeAlias
 
 import msgspec
 
-from dra_plan.cel import ast
-from dra_plan.cel.ast import Expr
-from dra_plan.cel.checked import Checked
-from dra_plan.cel.walk import children
+from . import ast
+from .ast import Expr
+from .checked import Checked
+from .walk import children
 
 Read: TypeAlias = tuple[str, str, str]
 """Kind, domain and id; domain and id are empty for the driver and allowMultipleAllocations."""

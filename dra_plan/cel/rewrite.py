@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 from dra_plan.api.semver import SemverError
 from dra_plan.api.semver import parse as parse_version
-from dra_plan.cel import ast
-from dra_plan.cel.parts import Reference, TextSpan, clauses, is_named, mentions, parsed
-from dra_plan.cel.unparse import constant_text, is_identifier
+
+from . import ast
+from .parts import Reference, TextSpan, clauses, is_named, mentions, parsed
+from .unparse import constant_text, is_identifier
 
 Plain = bool | int | str
 """A constant that an attribute may have as its value."""

@@ -10,24 +10,25 @@ import msgspec
 
 from dra_plan import shown
 from dra_plan.api.resource import Device, DeviceAttribute
-from dra_plan.cel import ast
-from dra_plan.cel.check import check
-from dra_plan.cel.checked import Checked
-from dra_plan.cel.deep import with_room
-from dra_plan.cel.device import Inspector, as_device, device_value, named, read_value
-from dra_plan.cel.environment import Environment, ExpressionRules, environment
-from dra_plan.cel.errors import CelDeviceError, CelRuntimeError
-from dra_plan.cel.estimate import estimate
-from dra_plan.cel.generate import Generated, generate
-from dra_plan.cel.interpret import Evaluator
-from dra_plan.cel.reads import Read, reads_of
-from dra_plan.cel.values import EvaluationError, Fatal, Value, begin_work, type_name
-from dra_plan.cel.walk import nodes
 from dra_plan.errors import UsageError
 from dra_plan.releases import find_release, gate_defaults
 
+from . import ast
+from .check import check
+from .checked import Checked
+from .deep import with_room
+from .device import Inspector, as_device, device_value, named, read_value
+from .environment import Environment, ExpressionRules, environment
+from .errors import CelDeviceError, CelRuntimeError
+from .estimate import estimate
+from .generate import Generated, generate
+from .interpret import Evaluator
+from .reads import Read, reads_of
+from .values import EvaluationError, Fatal, Value, begin_work, type_name
+from .walk import nodes
+
 if TYPE_CHECKING:
-    from dra_plan.cel.explain import EvaluatedPart
+    from .explain import EvaluatedPart
 
 _UNDECIDED = (EvaluationError, Fatal, RecursionError)
 """What the generated function raises when the accounting evaluator has to decide."""
@@ -115,7 +116,7 @@ class Selector:
 
     def explain(self, device: Device | Mapping[str, Any], *, driver: str) -> EvaluatedPart:
         """The value or error of every sub-expression that was evaluated, as a tree."""
-        from dra_plan.cel.explain import explain  # only explanations need it, and start-up time counts
+        from .explain import explain  # only explanations need it, and start-up time counts
 
         found = self._inspected(device)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from dra_plan.cel.types import DYN, Type
+from .types import DYN, Type
 
 _NULLABLE = frozenset({"opaque", "optional", "duration", "object", "any", "timestamp", "null", "wrapper"})
 

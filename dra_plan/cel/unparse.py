@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
-from dra_plan.cel import ast
-from dra_plan.cel.ast import Expr
 from dra_plan.cel.library.conversions import double_to_string
-from dra_plan.cel.reads import is_bind
+
+from . import ast
+from .ast import Expr
+from .reads import is_bind
 
 _BINARY = {
     "_||_": ("||", 2), "_&&_": ("&&", 3), "_==_": ("==", 4), "_!=_": ("!=", 4), "_<_": ("<", 4), "_<=_": ("<=", 4),

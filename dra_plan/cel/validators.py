@@ -2,16 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 
-from dra_plan.cel.ast import Call, Const, Expr, List, Map
-from dra_plan.cel.checked import Checked
-from dra_plan.cel.folding import applied, literal_value
-from dra_plan.cel.format_strings import format_issues
 from dra_plan.cel.library.patterns import compile_regex
-from dra_plan.cel.source import Issue
-from dra_plan.cel.types import Type
-from dra_plan.cel.unify import equivalent
-from dra_plan.cel.values import EvaluationError
-from dra_plan.cel.walk import children, nodes
+
+from .ast import Call, Const, Expr, List, Map
+from .checked import Checked
+from .folding import applied, literal_value
+from .format_strings import format_issues
+from .source import Issue
+from .types import Type
+from .unify import equivalent
+from .values import EvaluationError
+from .walk import children, nodes
 
 
 def validate(checked: Checked) -> list[Issue]:

@@ -17,7 +17,8 @@ import msgspec
 
 from dra_plan.api.quantity import Quantity
 from dra_plan.api.semver import Semver
-from dra_plan.cel.types import CIDR, DURATION, FORMAT, IP, QUANTITY, SEMVER, TIMESTAMP, URL
+
+from .types import CIDR, DURATION, FORMAT, IP, QUANTITY, SEMVER, TIMESTAMP, URL
 
 Value: TypeAlias = Any
 """Any of the run-time values. Not narrower because every function of the language is called through one table."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from dra_plan.cel.ast import Call, Comprehension, Expr, List, Map, Message, Select
+from .ast import Call, Comprehension, Expr, List, Map, Message, Select
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:

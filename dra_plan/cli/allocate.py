@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dra_plan.cli import options, whatif
-from dra_plan.cli.exits import Exit, of_document
-from dra_plan.cli.reporting import Reporting, of_claim_sets, page_of
+from . import options, whatif
+from .exits import Exit, of_document
+from .reporting import Reporting, of_claim_sets, page_of
 
 if TYPE_CHECKING:
     from dra_plan.documents.allocation import AllocationDocument
@@ -70,11 +70,12 @@ def allocate(
     workload and lone claim is planned on its own, against the cluster as it is. Arguments that are no files choose
     what is planned, as kubectl names it: pod/train, deploy/serve, po train, train.
     """
-    from dra_plan.cli.opening import opened
-    from dra_plan.cli.printing import ALLOWED_EMPTY, print_document, print_hint, print_warnings
-    from dra_plan.cli.progress import progress_bar
     from dra_plan.errors import InputError, UsageError
     from dra_plan.output.formats import parse_lazily
+
+    from .opening import opened
+    from .printing import ALLOWED_EMPTY, print_document, print_hint, print_warnings
+    from .progress import progress_bar
 
     with Reporting("allocate", report, paths, filenames) as reports:
         form = parse_lazily(output, _tables)

@@ -10,7 +10,8 @@ from typing import Annotated
 import typer
 
 from dra_plan import __version__
-from dra_plan.cli import (
+
+from . import (
     allocate,
     capacity,
     cel,
@@ -26,12 +27,12 @@ from dra_plan.cli import (
     snapshot,
     validate,
 )
-from dra_plan.cli.arguments import DUMP, of_cluster
-from dra_plan.cli.command import Command, Group
-from dra_plan.cli.exits import Exit
-from dra_plan.cli.guard import guarded
-from dra_plan.cli.watching import WatchingCommand
-from dra_plan.cli.whatif import PlanningCommand
+from .arguments import DUMP, of_cluster
+from .command import Command, Group
+from .exits import Exit
+from .guard import guarded
+from .watching import WatchingCommand
+from .whatif import PlanningCommand
 
 EPILOG = (
     "Exit status: 0 everything fits (explain: whatever it finds, unless --require-fit); 1 something does not, or is "

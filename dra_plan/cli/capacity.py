@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dra_plan.cli import options, whatif
-from dra_plan.cli.exits import Exit, of_document
-from dra_plan.cli.reporting import Reporting, page_of
+from . import options, whatif
+from .exits import Exit, of_document
+from .reporting import Reporting, page_of
 
 if TYPE_CHECKING:
     from dra_plan.documents.capacity import CapacityDocument
@@ -62,9 +62,10 @@ def capacity(
     of each workload's pod, or of those that are named (pod/train, deploy/serve, train), are created one after the other
     beside what is on the nodes, until kube-scheduler refuses one.
     """
-    from dra_plan.cli.opening import opened
-    from dra_plan.cli.printing import nothing_to_do, print_document
     from dra_plan.output.formats import parse_lazily
+
+    from .opening import opened
+    from .printing import nothing_to_do, print_document
 
     with Reporting("capacity", report, paths, filenames, pages_only=True) as reports:
         form = parse_lazily(output, _tables)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dra_plan.cli import completing, options
-from dra_plan.cli.exits import Exit
+from . import completing, options
+from .exits import Exit
 
 if TYPE_CHECKING:
     from dra_plan.documents.selectors import SelectorDocument
@@ -41,9 +41,10 @@ def cel(
     (files, directories, or - for standard input, which hold resource slices) it says for every device whether it
     matches; with --device what every sub-expression gives.
     """
-    from dra_plan.cli.printing import print_document
     from dra_plan.errors import UsageError
     from dra_plan.output.formats import parse_lazily
+
+    from .printing import print_document
 
     form = parse_lazily(output, _tables)
     gates = options.parse_gates(feature_gates)
@@ -59,7 +60,7 @@ def cel(
         raise UsageError("--device needs the manifests that have the device: name files or directories")
     inventory = None
     if sources:
-        from dra_plan.cli.loading import load_cluster
+        from .loading import load_cluster
 
         inventory = load_cluster(paths, filenames, recursive=recursive).inventory
     report = report_selector(

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dra_plan.cli.exits import Exit
+from .exits import Exit
 
 COMPLETE_VARIABLE = "_DRA_PLAN_COMPLETE"
 """Set by the completion scripts when they ask the program for candidates."""

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dra_plan.cli import live, options, whatif
-from dra_plan.cli.arguments import refuse_missing_files, tell_apart
-from dra_plan.cli.exits import Exit, of_document
-from dra_plan.cli.reporting import Reporting, page_of
+from . import live, options, whatif
+from .arguments import refuse_missing_files, tell_apart
+from .exits import Exit, of_document
+from .reporting import Reporting, page_of
 
 if TYPE_CHECKING:
     from dra_plan.cluster import Cluster
@@ -66,10 +66,11 @@ def diff(
     pods would have no place. Exit status 1 if anything is lost. With --live BEFORE is the cluster, and AFTER the
     cluster with the files applied.
     """
-    from dra_plan.cli.opening import loaded, namespace_of, selected
-    from dra_plan.cli.printing import print_document
     from dra_plan.errors import UsageError
     from dra_plan.output.diff import parse
+
+    from .opening import loaded, namespace_of, selected
+    from .printing import print_document
 
     if whatif.EACH in (drain or ()):
         return _drain_each(context)
@@ -119,10 +120,11 @@ def _states(context: typer.Context, paths: list[str]) -> list[list[str]]:
 
 def _drain_each(context: typer.Context) -> Exit:
     """`diff --drain each`: of one state, after the other edits, whose options are read from the context."""
-    from dra_plan.cli.opening import opened
-    from dra_plan.cli.printing import print_document
     from dra_plan.errors import UsageError
     from dra_plan.output.drains import parse
+
+    from .opening import opened
+    from .printing import print_document
 
     given = context.params
     with Reporting("diff", given["report"], given["paths"], pages_only=True) as reports:

@@ -34,8 +34,9 @@ def of_document(document: Gated, gate: Gate | None = None) -> Exit:
     verdicts = gate.verdicts(document)
     if Verdict.FAILED in verdicts:
         if gate != Gate():
-            from dra_plan.cli.printing import print_note
             from dra_plan.output.gate_words import failure
+
+            from .printing import print_note
 
             said = failure(gate, document)
             if said:

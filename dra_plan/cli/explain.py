@@ -6,10 +6,11 @@ from typing import Annotated
 
 import typer
 
-from dra_plan.cli import completing, options, watching, whatif
-from dra_plan.cli.exits import Exit, of_document
-from dra_plan.cli.reporting import Reporting, of_claim_sets, page_of
-from dra_plan.garbage import uncollected
+from dra_plan.interpreter import uncollected
+
+from . import completing, options, watching, whatif
+from .exits import Exit, of_document
+from .reporting import Reporting, of_claim_sets, page_of
 
 
 def explain(
@@ -78,11 +79,12 @@ def explain(
 
     Exit status 0 whatever is found, unless --require-fit is given; 2 and 4 as everywhere.
     """
-    from dra_plan.cli.loading import keep_until_exit
-    from dra_plan.cli.opening import opened
-    from dra_plan.cli.printing import print_document
-    from dra_plan.cli.progress import progress_bar
     from dra_plan.output.explain_formats import parse
+
+    from .loading import keep_until_exit
+    from .opening import opened
+    from .printing import print_document
+    from .progress import progress_bar
 
     with Reporting("explain", report, paths, filenames) as reports:
         form = parse(output)

@@ -7,9 +7,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dra_plan.cli.exits import Exit
-from dra_plan.cli.reporting import Reporting, page_of
 from dra_plan.errors import InputError
+
+from .exits import Exit
+from .reporting import Reporting, page_of
 
 if TYPE_CHECKING:
     from dra_plan.fixing.files import FixedSource
@@ -46,7 +47,7 @@ def write(done: FixedManifests) -> ValidationReport:
 
 
 def _tell(done: FixedManifests, verb: str) -> None:
-    from dra_plan.cli.printing import print_note
+    from .printing import print_note
 
     fixes = f"{done.made} fix" if done.made == 1 else f"{done.made} fixes"
     files = f"{len(done.sources)} file" if len(done.sources) == 1 else f"{len(done.sources)} files"

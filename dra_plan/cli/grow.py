@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dra_plan.cli import completing, options, whatif
-from dra_plan.cli.exits import Exit, of_document
-from dra_plan.cli.reporting import Reporting, page_of
+from . import completing, options, whatif
+from .exits import Exit, of_document
+from .reporting import Reporting, page_of
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -64,11 +64,12 @@ def grow(
     and -l choose which pods are scheduled, or arguments that are no files: pod/train, deploy/serve, train. What no
     number of nodes helps is said first, and is exit status 1.
     """
-    from dra_plan.cli.opening import opened
-    from dra_plan.cli.printing import nothing_to_do, print_document
     from dra_plan.errors import UsageError
     from dra_plan.output.formats import parse
     from dra_plan.output.growth import FORMATS
+
+    from .opening import opened
+    from .printing import nothing_to_do, print_document
 
     with Reporting("grow", report, paths, filenames, pages_only=True) as reports:
         form = parse(output, FORMATS)

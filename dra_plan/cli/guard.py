@@ -6,8 +6,9 @@ import os
 import sys
 from collections.abc import Callable
 
-from dra_plan.cli.exits import Exit
 from dra_plan.errors import DraPlanError
+
+from .exits import Exit
 
 
 def guarded(action: Callable[[], Exit | None]) -> Exit:
@@ -46,7 +47,7 @@ def _discard_output() -> None:
 
 
 def _fail(status: Exit, *lines: str) -> Exit:
-    from dra_plan.cli.printing import print_error
+    from .printing import print_error
 
     print_error(*lines)
     return status

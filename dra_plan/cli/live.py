@@ -116,8 +116,9 @@ def namespace(context: typer.Context) -> str | None:
 
 def read(options: Asked, *, progress: bool = True) -> Snapshot:
     """The cluster that the options mean, with a line on a terminal while it is read."""
-    from dra_plan.cli.progress import reading
     from dra_plan.live import read_cluster
+
+    from .progress import reading
 
     name = f"the cluster of context {options.context}" if options.context else "the cluster"
     with reading([name], wanted=progress) as say:
@@ -130,7 +131,7 @@ def read(options: Asked, *, progress: bool = True) -> Snapshot:
 
 def told(snapshot: Snapshot) -> None:
     """Says, in a note, whose version and gates the answer stands on."""
-    from dra_plan.cli.printing import print_note
+    from .printing import print_note
 
     info = snapshot.info
     version = info.server_version.removeprefix("v") or "of an unknown version"

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from dra_plan.api.inventory import Inventory
-from dra_plan.garbage import uncollected
+from dra_plan.interpreter import uncollected
 
 if TYPE_CHECKING:
     from dra_plan.cluster import Cluster
@@ -34,8 +34,9 @@ def load_cluster(
 
     UsageError as `Cluster.load`; InputError, with all faults, for what can't be read.
     """
-    from dra_plan.cli.progress import reading
     from dra_plan.cluster import Cluster
+
+    from .progress import reading
 
     given = [*(paths or ()), *(filenames or ())]
     with reading(["standard input" if name == "-" else name for name in given], wanted=progress), uncollected():
@@ -86,7 +87,7 @@ def keep_until_exit(thing: object) -> None:
 
 def _report_skipped(inventory: Inventory) -> None:
     if inventory.skipped:
-        from dra_plan.cli.printing import print_note
+        from .printing import print_note
 
         counts = ", ".join(f"{count} {kind}" for kind, count in sorted(inventory.skipped.items()))
         print_note(f"note: skipped, as planning does not use them: {counts}")
@@ -97,8 +98,9 @@ _MOST_OVERRIDDEN = 5
 
 
 def _report_overridden(inventory: Inventory) -> None:
-    from dra_plan.cli.printing import print_note
     from dra_plan.manifests.places import label
+
+    from .printing import print_note
 
     warned = {notice.object for notice in inventory.notices if notice.code == "object-overridden"}
     told = [(key, places) for key, places in inventory.overridden.items() if label(*key) not in warned]
@@ -117,7 +119,8 @@ def _report_kept_claims(inventory: Inventory) -> None:
         return
     from dra_plan.claimsets.index import Index
     from dra_plan.claimsets.notices import keeping_claims
-    from dra_plan.cli.printing import print_note
+
+    from .printing import print_note
 
     index = Index(inventory)
     for key in templates:

@@ -7,7 +7,8 @@ import os
 import sys
 
 from dra_plan import __version__
-from dra_plan.cli.exits import Exit
+
+from .exits import Exit
 
 
 def run() -> None:
@@ -20,14 +21,14 @@ def run() -> None:
         print(f"dra-plan {__version__}")
         return
     gc.set_threshold(50_000)  # importing and loading make many objects and little garbage
-    from dra_plan.cli.guard import guarded
+    from .guard import guarded
 
     sys.exit(guarded(_run_app))
 
 
 def run_plugin() -> None:
     """As `run`, but as kubectl's plugin, whatever the program's file is called."""
-    from dra_plan.cli.live import PLUGIN
+    from .live import PLUGIN
 
     sys.argv[0] = PLUGIN
     run()
@@ -41,14 +42,14 @@ def _open_missing_streams() -> None:
 
 
 def _run_app() -> Exit | None:
-    from dra_plan.cli.app import app, app_of
-    from dra_plan.cli.completion import COMPLETE_VARIABLE
+    from .app import app, app_of
+    from .completion import COMPLETE_VARIABLE
 
     if COMPLETE_VARIABLE in os.environ:
         from typer._completion_classes import completion_init
 
         completion_init()
-    from dra_plan.cli.parsing import REFUSED, refusal
+    from .parsing import REFUSED, refusal
 
     asked = app if COMPLETE_VARIABLE in os.environ else app_of("".join(sys.argv[1:2]))
     try:
@@ -60,6 +61,6 @@ def _run_app() -> Exit | None:
 
 def _program_name() -> str:
     """What the user typed: kubectl starts the plugin `kubectl-dra_plan` for `kubectl dra-plan`."""
-    from dra_plan.cli.live import is_plugin
+    from .live import is_plugin
 
     return "kubectl dra-plan" if is_plugin() else "dra-plan"

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
-from dra_plan.cli import live, options, whatif
-from dra_plan.cli.arguments import nothing_to_read, refuse_missing_files, tell_apart
-from dra_plan.cli.loading import load_cluster
+from . import live, options, whatif
+from .arguments import nothing_to_read, refuse_missing_files, tell_apart
+from .loading import load_cluster
 
 if TYPE_CHECKING:
     from dra_plan.api.meta import LabelSelector

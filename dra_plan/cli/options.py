@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dra_plan.cli import completing
+from . import completing
 
 if TYPE_CHECKING:
     from dra_plan.output.gate import Gate

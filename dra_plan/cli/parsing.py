@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from dra_plan.cli.exits import Exit
+from .exits import Exit
 
 REFUSED: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 """What typer raises for a command line that it can't parse; where the class lives differs between its releases."""
@@ -15,7 +15,7 @@ REFUSED: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if k
 
 def refusal(error: Any) -> Exit:
     """Tell the error in one line, with the command that shows the usage; without any argument show the help."""
-    from dra_plan.cli.printing import print_error
+    from .printing import print_error
 
     message = error.format_message()
     if type(error).__name__ == "NoArgsIsHelpError":

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dra_plan.cli import completing, options, whatif
-from dra_plan.cli.exits import Exit, of_document
-from dra_plan.cli.reporting import Reporting, page_of
+from . import completing, options, whatif
+from .exits import Exit, of_document
+from .reporting import Reporting, page_of
 
 if TYPE_CHECKING:
     from dra_plan.documents.placement import PlacementDocument
@@ -57,9 +57,10 @@ def place(
     no files: pod/train, deploy/serve, podgroup/gang. Placed is exit status 0; Impossible 1, with the smallest set of
     pods that proves it; Undecided 3, with both bounds.
     """
-    from dra_plan.cli.opening import opened
-    from dra_plan.cli.printing import nothing_to_do, print_document
     from dra_plan.output.formats import parse_lazily
+
+    from .opening import opened
+    from .printing import nothing_to_do, print_document
 
     with Reporting("place", report, paths, filenames, pages_only=True) as reports:
         form = parse_lazily(output, _tables)

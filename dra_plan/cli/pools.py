@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dra_plan.cli import options, whatif
-from dra_plan.cli.exits import Exit
-from dra_plan.cli.reporting import Reporting, page_of
+from . import options, whatif
+from .exits import Exit
+from .reporting import Reporting, page_of
 
 if TYPE_CHECKING:
     from dra_plan.documents.pools import PoolsDocument
@@ -46,10 +46,11 @@ def pools(
     shown as the allocator gathers them: state, slices, devices left, counters left; -o wide lists every device.
     """
     from dra_plan.allocator import AllocationError
-    from dra_plan.cli.opening import loaded
-    from dra_plan.cli.printing import print_document
     from dra_plan.errors import InputError
     from dra_plan.output.formats import parse_lazily
+
+    from .opening import loaded
+    from .printing import print_document
 
     with Reporting("pools", report, paths, filenames, pages_only=True) as reports:
         form = parse_lazily(output, _tables)

@@ -64,8 +64,9 @@ class Reporting:
     ) -> None:
         if self._told or not isinstance(error, Exception) or isinstance(error, BrokenPipeError):
             return
-        from dra_plan.cli.printing import print_error
         from dra_plan.output.reports import errors
+
+        from .printing import print_error
 
         try:
             content = errors.content(error, self._command, self.anchor)

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from dra_plan.cli import completing
-from dra_plan.cli.exits import Exit
+from . import completing
+from .exits import Exit
 
 
 def rule(
@@ -35,8 +35,9 @@ def rule(
     A rule says what it is about, why it matters and what to do; of a bad example what validate prints, and next to it
     a good one. Without CODE all rules are listed; docs/rules.md has the same.
     """
-    from dra_plan.cli.printing import print_document
     from dra_plan.output.rule_text import parse
+
+    from .printing import print_document
 
     form = parse(output)
     from dra_plan.planner.rule_guide import guides

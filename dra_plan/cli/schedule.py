@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dra_plan.cli import completing, options, watching, whatif
-from dra_plan.cli.exits import Exit, of_document
-from dra_plan.cli.reporting import Reporting, of_pods, page_of
+from . import completing, options, watching, whatif
+from .exits import Exit, of_document
+from .reporting import Reporting, of_pods, page_of
 
 if TYPE_CHECKING:
     from dra_plan.documents.schedule import ScheduleDocument
@@ -98,10 +98,11 @@ def schedule(
     taken in the scheduler's order and compete for nodes and devices; workloads count with their replicas. -n and -l
     choose which pending pods are scheduled, or arguments that are no files: pod/train, deploy/serve, po train, train.
     """
-    from dra_plan.cli.loading import load_cluster
-    from dra_plan.cli.opening import opened
-    from dra_plan.cli.printing import nothing_to_do, print_document
     from dra_plan.output.formats import parse_lazily
+
+    from .loading import load_cluster
+    from .opening import opened
+    from .printing import nothing_to_do, print_document
 
     with Reporting("schedule", report, paths, filenames) as reports:
         form = parse_lazily(output, _tables)
@@ -186,7 +187,7 @@ def _configuration(path: str | None, *, allow: bool) -> tuple[dict[str, Any] | N
         raise ManifestErrors([Fault(path, config.UNKNOWN, line, path=render(field)) for field, line in places])
     if not allow:
         return document, None
-    from dra_plan.cli.extenders import make
+    from .extenders import make
 
     return document, list(make(config.read(document)))
 

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from dra_plan.cli import completing
-from dra_plan.cli.exits import Exit
+from . import completing
+from .exits import Exit
 
 
 def schema(

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dra_plan.cli import live, options
-from dra_plan.cli.exits import Exit
+from . import live, options
+from .exits import Exit
 
 if TYPE_CHECKING:
     from dra_plan.live.snapshot import Snapshot
@@ -40,9 +40,10 @@ def snapshot(
     The cluster of kubectl's current context is read through kubectl, and written as one List, with its version and
     feature gates: every command reads it back. No Secret, no ConfigMap and no managedFields are ever asked for or kept.
     """
-    from dra_plan.cli.printing import print_note, print_warnings
     from dra_plan.live import rbac
     from dra_plan.manifests import unlisted
+
+    from .printing import print_note, print_warnings
 
     if print_rbac:
         sys.stdout.write(rbac.cluster_role())
@@ -62,8 +63,9 @@ def snapshot(
 
 
 def _anonymized(found: Snapshot) -> Snapshot:
-    from dra_plan.cli.printing import print_note
     from dra_plan.live.anonymize import anonymized
+
+    from .printing import print_note
 
     done = anonymized(found)
     if done.values_stay:

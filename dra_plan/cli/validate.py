@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dra_plan.cli import completing, options
-from dra_plan.cli.exits import Exit
-from dra_plan.cli.reporting import Reporting, page_of
+from . import completing, options
+from .exits import Exit
+from .reporting import Reporting, page_of
 
 if TYPE_CHECKING:
-    from dra_plan.cli.settings import Settings
     from dra_plan.validation.selection import RuleSelection
+
+    from .settings import Settings
 
 Codes = list[str] | None
 
@@ -101,9 +102,10 @@ def validate(
     and together: what they name in each other, what selectors do with the devices of the input, which requests
     nothing can meet. docs/rules.md lists the rules; `# dra-plan: ignore=CODE` in YAML spares a field from one.
     """
-    from dra_plan.cli.arguments import OBJECTS, no_manifests
-    from dra_plan.cli.printing import print_document
     from dra_plan.output.findings import parse
+
+    from .arguments import OBJECTS, no_manifests
+    from .printing import print_document
 
     with Reporting("validate", report, paths, filenames) as reports:
         form = parse(output)
@@ -112,16 +114,17 @@ def validate(
         if not given:
             raise no_manifests(f"{OBJECTS} | dra-plan validate -")
         from dra_plan import releases
-        from dra_plan.cli import fixing, settings
-        from dra_plan.cli.loading import keep_until_exit
         from dra_plan.errors import UsageError
-        from dra_plan.garbage import uncollected
+        from dra_plan.interpreter import uncollected
         from dra_plan.manifests.sources import STDIN
         from dra_plan.output.reports.findings import content
         from dra_plan.planner import validation
         from dra_plan.validation.reading import read
         from dra_plan.validation.rule import Severity
         from dra_plan.validation.served import parse as parse_served
+
+        from . import fixing, settings
+        from .loading import keep_until_exit
 
         found = _settings(config)
         threshold = found.fail_on or Severity.ERROR
@@ -159,7 +162,7 @@ def validate(
 
 
 def _settings(config: Path | None) -> Settings:
-    from dra_plan.cli import settings
+    from . import settings
 
     if config is None:
         return settings.find(Path())

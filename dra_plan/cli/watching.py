@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from dra_plan.cli import live
-from dra_plan.cli.whatif import PlanningCommand
+from . import live
+from .whatif import PlanningCommand
 
 if TYPE_CHECKING:
-    from dra_plan.cli.opening import Opened
     from dra_plan.live.snapshot import Snapshot
+
+    from .opening import Opened
 
 PAUSE = 5.0
 """Seconds between two readings."""
@@ -55,7 +56,7 @@ class WatchingCommand(PlanningCommand):
             ctx.params = dict(arguments)
             super(WatchingCommand, self).invoke(ctx)
 
-        from dra_plan.cli.loading import giving_back
+        from .loading import giving_back
 
         with giving_back():
             raise SystemExit(_watch(ctx, live.Asked(**given), ask))
@@ -63,8 +64,8 @@ class WatchingCommand(PlanningCommand):
 
 def _watch(context: Any, options: live.Asked, ask: Callable[[], None]) -> int:
     """Asks about one state after the other. The exit status is that of the last answer."""
-    from dra_plan.cli.opening import OPENED
-    from dra_plan.cli.printing import print_note
+    from .opening import OPENED
+    from .printing import print_note
 
     status, before, answered = 0, None, ""
     watched: set[str] | None = None
@@ -95,9 +96,10 @@ def _watch(context: Any, options: live.Asked, ask: Callable[[], None]) -> int:
 
 def _states(options: live.Asked) -> Iterator[Snapshot]:
     """The cluster as it is, and then each time that something has changed. Raises InputError if it can't be read."""
-    from dra_plan.cli.printing import print_note
     from dra_plan.live import UnreadClusterError
     from dra_plan.live.snapshot import without_time
+
+    from .printing import print_note
 
     found = live.read(options)
     failures = 0

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dra_plan.cli import completing, live
-from dra_plan.cli.command import Command
+from . import completing, live
+from .command import Command
 
 if TYPE_CHECKING:
     from dra_plan.api.inventory import Inventory

@@ -11,7 +11,7 @@ from msgspec import UNSET, Meta, UnsetType
 from dra_plan.api.core import NodeSelector
 from dra_plan.api.notice import Notice
 from dra_plan.api.resource import AllocationResult, DeviceAllocationResult
-from dra_plan.garbage import uncollected
+from dra_plan.interpreter import uncollected
 from dra_plan.releases import QUIRK_MODES, Target
 
 API_VERSION: Literal["dra-plan/v1alpha1"] = "dra-plan/v1alpha1"

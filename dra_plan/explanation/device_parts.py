@@ -13,6 +13,7 @@ from dra_plan.api.resource import CapacityRequestPolicy, CapacityRequestPolicyRa
 from dra_plan.documents.base import DeviceName
 from dra_plan.documents.clauses import ComputedPart, ComputedValue, DecidingClause, FoundName, FoundValue
 from dra_plan.documents.devices import ClaimHolder, RemovedDevices
+from dra_plan.explanation.suggest.capacities import asked_name
 
 from .funnel import Funnel, NodeOffer, Removal
 from .holders import holders, wanted
@@ -20,7 +21,6 @@ from .names import device_name
 from .placement import Placement
 from .reasons import refusal_fields
 from .selectors import DecisivePart, NamedValues
-from .suggest.capacities import asked_name
 
 EXAMPLES = 3
 """Devices that a removal names."""

@@ -13,6 +13,8 @@ from dra_plan.allocator.requests import Want
 from dra_plan.documents.devices import PassedOver
 from dra_plan.documents.explanation import AbsentName, ChosenDevice, NodeStory, PassedAlternative, StoryRequest
 from dra_plan.documents.suggestions import TriedChanges
+from dra_plan.explanation.suggest.admissions import suggestion_rank
+from dra_plan.explanation.suggest.trials import MOST, Suggestion
 
 from .absent import AbsentValue
 from .choices import DeviceChoice
@@ -28,8 +30,6 @@ from .names import claim_name, device_name, request_name
 from .placement import Placement
 from .reason_parts import defect, fault, pool
 from .reasons import Refusal, TakenAlready, group_key, refusal_fields
-from .suggest.admissions import suggestion_rank
-from .suggest.trials import MOST, Suggestion
 
 
 class SetParts:

@@ -12,13 +12,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from dra_plan.allocator import PoolID
-from dra_plan.api.resource import (
-    Counter,
-    DeviceConstraint,
-    DeviceRequest,
-    ResourceClaim,
-    ResourceSlice,
-)
+from dra_plan.api.resource import Counter, DeviceConstraint, DeviceRequest, ResourceClaim, ResourceSlice
 
 from .placement import Placement
 

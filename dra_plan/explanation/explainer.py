@@ -11,6 +11,9 @@ from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.claimsets import ClaimSet
+from dra_plan.explanation.suggest.admissions import NodeOpening
+from dra_plan.explanation.suggest.search import SuggestionSearch
+from dra_plan.explanation.suggest.trials import Suggestion
 
 from . import blocking, choices, defects, errors
 from .absent import AbsentValue, absent_values
@@ -23,9 +26,6 @@ from .node_selectors import decisive_parts_of
 from .placement import Budget, Placements
 from .reasons import group_key
 from .renamed import Renaming
-from .suggest.admissions import NodeOpening
-from .suggest.search import SuggestionSearch
-from .suggest.trials import Suggestion
 
 Key = tuple[object, ...]
 

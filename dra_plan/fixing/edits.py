@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from dra_plan.api.base import FieldPath
 from dra_plan.manifests.extents import DocumentText, Extent, Form
-from dra_plan.manifests.paths import FieldPath
 
 
 class CharEdit(NamedTuple):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from dra_plan.api.base import FieldPath
 from dra_plan.manifests.extents import Form
 from dra_plan.manifests.json_reader import JsonError, plain
-from dra_plan.manifests.paths import FieldPath
 from dra_plan.manifests.yaml_merge import YamlError
 from dra_plan.validation.rule import Problem
 from dra_plan.validation.subject import Subject

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
+from dra_plan.api.base import FieldPath
 from dra_plan.manifests.extents import Extent, Form
-from dra_plan.manifests.paths import FieldPath
 
 from .edits import CharEdit, ObjectText
 

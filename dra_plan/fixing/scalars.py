@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from dra_plan.api.base import FieldPath
 from dra_plan.api.quantity import QuantityError, parse
 from dra_plan.api.semver import parse as parse_version
 from dra_plan.manifests.extents import Extent, Form
-from dra_plan.manifests.paths import FieldPath, value_at
+from dra_plan.manifests.paths import value_at
 from dra_plan.manifests.shapes import Schema, schema_at
 
 from .edits import CharEdit, ObjectText

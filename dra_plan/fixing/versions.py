@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from dra_plan.api.base import FieldPath
 from dra_plan.manifests import defaults
 from dra_plan.manifests.convert import REQUESTS
 from dra_plan.manifests.diagnose import diagnose
 from dra_plan.manifests.fitting import fits
 from dra_plan.manifests.kinds import Kind
 from dra_plan.manifests.objects import NOT_DECODED, typed
-from dra_plan.manifests.paths import FieldPath, value_at
+from dra_plan.manifests.paths import value_at
 
 from . import moves, requests, scalars
 from .edits import CharEdit

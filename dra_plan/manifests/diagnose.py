@@ -11,12 +11,12 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
+from dra_plan.api.base import FieldPath
 from dra_plan.api.quantity import QuantityError, parse
 from dra_plan.api.times import parse_timestamp
 
 from . import standins
 from .kinds import Kind
-from .paths import FieldPath
 from .shapes import QUANTITY, Schema, may_be_empty, schema_of
 
 _NAMES = {

@@ -8,13 +8,14 @@ from typing import Any
 
 import msgspec
 
+from dra_plan.api.base import FieldPath
+
 from . import json_extents, json_reader, lines
 from .collect import Collector
 from .extents import DocumentText, LinedText
 from .faults import TEMPLATE, Fault, set_twice
 from .json_reader import JsonError
 from .lines import Line, Lines
-from .paths import FieldPath
 from .places import Place
 from .sources import Source
 

@@ -6,8 +6,9 @@ import re
 from functools import partial
 from typing import NamedTuple
 
+from dra_plan.api.base import FieldPath
+
 from .extents import Extent, Extents, Form
-from .paths import FieldPath
 
 _STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
 _TOKEN = re.compile(rf'[\s,]*(?:({_STRING})(\s*:)?|([{{\[])|([}}\]])|([^\s{{}}\[\],:"]+))', re.DOTALL)

@@ -9,13 +9,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from dra_plan.api.base import Object
+from dra_plan.api.base import FieldPath, Object
 
 from . import json_reader, kinds, lines
 from .answers import is_no_objects
 from .kinds import Kind
 from .objects import NOT_DECODED
-from .paths import FieldPath
 from .places import NO_HEADER, Header, Place
 from .sharing import SharedParts
 from .unwrap import header_of_items, is_list

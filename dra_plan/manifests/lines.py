@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dra_plan.api.base import FieldPath
+
 from . import json_extents
 from .extents import Extents, LinedText
-from .paths import FieldPath
 
 Lines = dict[FieldPath, int]
 """Line of each field, from 1, by its path."""

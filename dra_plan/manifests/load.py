@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, NamedTuple
 from dra_plan import shown
 from dra_plan.api.inventory import Inventory
 from dra_plan.errors import UsageError
-from dra_plan.garbage import uncollected
+from dra_plan.interpreter import uncollected
 
 from .collect import Collector
 from .documents import Document, read_documents

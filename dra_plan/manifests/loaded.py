@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, overload
 
 from dra_plan.api.inventory import Inventory
 from dra_plan.errors import UsageError
-from dra_plan.garbage import uncollected
+from dra_plan.interpreter import uncollected
 
 from .decode import from_dicts
 from .faults import ManifestErrors

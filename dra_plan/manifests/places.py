@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
+from dra_plan.api.base import FieldPath
 from dra_plan.api.notice import Origin
 
 from .extents import DocumentText, TextFinder
 from .kinds import Kind
-from .paths import FieldPath
 
 LineFinder = Callable[[list[FieldPath]], list[int]]
 """Gives the lines of fields of one document, 0 where unknown."""

@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from dra_plan.api.base import FieldPath
 from dra_plan.api.core import PodTemplateSpec
 from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.workloads import CustomWorkload, CustomWorkloadSpec, JobCondition, JobStatus
 
 from .objects import NOT_DECODED
-from .paths import FieldPath, render
+from .paths import render
 from .quantities import are_readable
 
 _DEEPEST = 12

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dra_plan.api.base import FieldPath
 from dra_plan.api.inventory import AsWritten
 from dra_plan.api.notice import Notice, Origin
 
 from .convert import BASIC_DEVICES
 from .faults import Fault
 from .kinds import Kind
-from .paths import FieldPath, pattern, render
+from .paths import pattern, render
 from .places import Place
 
 _NO_PATH: FieldPath = ()

@@ -10,8 +10,9 @@ import importlib.resources
 import json
 from typing import Any
 
+from dra_plan.api.base import FieldPath
+
 from .kinds import Kind
-from .paths import FieldPath
 from .storage_shapes import LABEL_SELECTOR, STORAGE
 
 Schema = dict[str, Any]

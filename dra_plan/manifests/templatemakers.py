@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from dra_plan.api.base import FieldPath
+
 from .kinds import split_version
-from .paths import FieldPath, value_at
+from .paths import value_at
 
 _FIELDS: Mapping[tuple[str, str], FieldPath] = {
     ("resource.nvidia.com", "ComputeDomain"): ("spec", "channel", "resourceClaimTemplate", "name"),

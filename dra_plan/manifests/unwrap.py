@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from dra_plan.api.base import FieldPath
+
 from .answers import explained, is_no_objects
 from .diagnose import describe
-from .paths import FieldPath
 from .places import NO_HEADER, Header, Item, Place, label_of
 from .report import Report
 

@@ -5,13 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from dra_plan import shown
-from dra_plan.documents.schedule import (
-    PluginVerdict,
-    ScheduleDocument,
-    ScheduledPod,
-    ScheduledVolume,
-    TracedAttempt,
-)
+from dra_plan.documents.schedule import PluginVerdict, ScheduleDocument, ScheduledPod, ScheduledVolume, TracedAttempt
 
 from . import schedule_groups, schedule_reasons, schedule_settled, schedule_trace, text
 from .columns import Part, Screen, Table

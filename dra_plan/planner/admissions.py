@@ -17,9 +17,10 @@ from dra_plan.claimsets.index import pod_owner, workload_owner
 from dra_plan.claimsets.sets import ClaimSet, Owner
 from dra_plan.explanation.suggest.admissions import AdmissionSearch, Tolerating
 from dra_plan.manifests import kinds
-from dra_plan.planner.claim_set_plan import ClaimSetPlan
 from dra_plan.releases import Target
 from dra_plan.scheduler.noderules import NodeRules
+
+from .claim_set_plan import ClaimSetPlan
 
 
 class Admissions:

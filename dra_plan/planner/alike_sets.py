@@ -9,7 +9,8 @@ from collections.abc import Hashable, Sequence
 
 from dra_plan.claimsets.alike import asked
 from dra_plan.claimsets.sets import ClaimSet
-from dra_plan.planner.set_planner import PlannedSet, SetPlanner
+
+from .set_planner import PlannedSet, SetPlanner
 
 
 def plan_alike(planner: SetPlanner, sets: Sequence[ClaimSet], jobs: int) -> list[PlannedSet]:
@@ -32,7 +33,7 @@ def plan_alike(planner: SetPlanner, sets: Sequence[ClaimSet], jobs: int) -> list
 
 def _searched(planner: SetPlanner, sets: Sequence[ClaimSet], jobs: int) -> list[PlannedSet]:
     if min(jobs, len(sets)) > 1:
-        from dra_plan.planner.parallel import plan_sets
+        from .parallel import plan_sets
 
         return plan_sets(planner, sets, min(jobs, len(sets)))
     return [planner.plan(claim_set) for claim_set in sets]

@@ -14,18 +14,19 @@ from dra_plan.documents.allocation import AllocationDocument
 from dra_plan.documents.base import answer_target, warnings
 from dra_plan.documents.owners import UnplannedOwner
 from dra_plan.errors import UsageError
-from dra_plan.planner import completeness, notices, ownerstates
-from dra_plan.planner.alike_sets import plan_alike
-from dra_plan.planner.answer import PrintedAnswer, counted
-from dra_plan.planner.claim_set_plan import ClaimSetPlan
-from dra_plan.planner.leading import Leading
-from dra_plan.planner.newfields import of_new_fields
-from dra_plan.planner.nodes import choose_nodes, with_nodes
-from dra_plan.planner.owners import choose_sets
-from dra_plan.planner.planned_sets import PlannedSets
-from dra_plan.planner.question import Question
-from dra_plan.planner.set_planner import SetPlanner
 from dra_plan.releases import Target
+
+from . import completeness, notices, ownerstates
+from .alike_sets import plan_alike
+from .answer import PrintedAnswer, counted
+from .claim_set_plan import ClaimSetPlan
+from .leading import Leading
+from .newfields import of_new_fields
+from .nodes import choose_nodes, with_nodes
+from .owners import choose_sets
+from .planned_sets import PlannedSets
+from .question import Question
+from .set_planner import SetPlanner
 
 
 @dataclass(frozen=True, repr=False)
@@ -95,12 +96,12 @@ def plan_claim_sets(
     leading = Leading(view, nodes)
     plans = tuple(replace(plan, leading=leading.of(plan)) for plan in plans)
     if explain:
-        from dra_plan.planner.explained_sets import ExplainedSets
+        from .explained_sets import ExplainedSets
 
         explained = ExplainedSets(planner, inventory, suggests=suggest)
         plans = tuple(explained.of(plan) for plan in plans)
         if suggest and any(plan.excluded for plan in plans):
-            from dra_plan.planner.admissions import Admissions  # as above
+            from .admissions import Admissions  # as above
 
             admissions = Admissions(nodes, inventory, view.target)
             plans = tuple(admissions.of(plan) for plan in plans)

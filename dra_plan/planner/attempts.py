@@ -11,9 +11,10 @@ from dra_plan.api.resource import ResourceClaim
 from dra_plan.claimsets.alike import asked
 from dra_plan.claimsets.sets import ClaimSet, Owner
 from dra_plan.documents.schedule import ExplainedAttempt, PodName
-from dra_plan.planner.question import Question
-from dra_plan.planner.set_planner import SetPlanner
 from dra_plan.scheduler.failedattempts import FailedAttempt
+
+from .question import Question
+from .set_planner import SetPlanner
 
 if TYPE_CHECKING:
     from dra_plan.explanation.known import KnownFindings

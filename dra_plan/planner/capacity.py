@@ -30,21 +30,22 @@ from dra_plan.documents.capacity import (
 )
 from dra_plan.documents.fleet import FleetFigures
 from dra_plan.errors import UsageError
-from dra_plan.planner import completeness, notices
-from dra_plan.planner.answer import PrintedAnswer, counted
-from dra_plan.planner.capacity_count import Counting
-from dra_plan.planner.capacity_fleet import Fleet
-from dra_plan.planner.capacity_owners import OwnPods
-from dra_plan.planner.capacity_possible import Share, possible
-from dra_plan.planner.newfields import of_new_fields
-from dra_plan.planner.nodes import with_nodes
-from dra_plan.planner.ownernames import CLAIM, Known, find
-from dra_plan.planner.question import Question
 from dra_plan.releases import Target
 from dra_plan.scheduler.copies import Copies
 from dra_plan.scheduler.coverage import of_scheduler
 from dra_plan.scheduler.podrecord import PodRecord
 from dra_plan.scheduler.simulation import Simulation
+
+from . import completeness, notices
+from .answer import PrintedAnswer, counted
+from .capacity_count import Counting
+from .capacity_fleet import Fleet
+from .capacity_owners import OwnPods
+from .capacity_possible import Share, possible
+from .newfields import of_new_fields
+from .nodes import with_nodes
+from .ownernames import CLAIM, Known, find
+from .question import Question
 
 _Seeker = Callable[[Sequence[Share], tuple[Simulation, Sequence[Copies]]], PossibleCopies | None]
 """Asked for the best placement of copies, of which the scheduler bound so many."""

@@ -14,11 +14,12 @@ from dra_plan.allocator.requests import Want
 from dra_plan.allocator.state import AllocatedState
 from dra_plan.api.core import Node
 from dra_plan.documents.fleet import FleetFigures, IdleDevices, StrandedFor, WithheldDevices
-from dra_plan.planner import partitions
-from dra_plan.planner.partitions import DeviceKind
-from dra_plan.planner.pool_remainder import PoolRemainder
 from dra_plan.scheduler.obstacles import NoDevices
 from dra_plan.scheduler.refusals import Refusals
+
+from . import partitions
+from .partitions import DeviceKind
+from .pool_remainder import PoolRemainder
 
 _Cause = tuple[str, str]
 """Why a device is of no use: a code, and with `node` the scheduler's words."""

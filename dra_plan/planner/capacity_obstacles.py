@@ -13,7 +13,6 @@ from dra_plan.api import quantity
 from dra_plan.api.core import Node
 from dra_plan.claimsets.sets import ClaimSet, Owner
 from dra_plan.documents.capacity import CopyObstacle, DevicesInUse, NextCopy
-from dra_plan.planner import partitions
 from dra_plan.scheduler import pluginnames
 from dra_plan.scheduler.obstacles import NoDevices, Obstacle, ResourceShort
 from dra_plan.scheduler.podrecord import PodRecord
@@ -21,6 +20,8 @@ from dra_plan.scheduler.podrequest import CPU
 from dra_plan.scheduler.refusals import Refusals
 from dra_plan.scheduler.simulation import Simulation
 from dra_plan.scheduler.status import Status
+
+from . import partitions
 
 if TYPE_CHECKING:
     from dra_plan.explanation.explainer import SetExplanation

@@ -9,8 +9,9 @@ from dra_plan.allocator import Allocator, NodeOutcome, Outcome, View
 from dra_plan.api.core import Node
 from dra_plan.api.notice import Notice
 from dra_plan.claimsets.sets import ClaimSet
-from dra_plan.planner import notices
 from dra_plan.releases import DEFECTS, Defect, Quirk
+
+from . import notices
 
 STEPS_EACH, STEPS_IN_ALL = 1_500, 30_000
 """Steps of one search without a defect, and of all for a claim set: a warning must not cost more than the plan."""

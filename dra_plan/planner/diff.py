@@ -24,9 +24,6 @@ from dra_plan.documents.diff import (
     DiffReason,
     HeldDevice,
 )
-from dra_plan.planner import notices
-from dra_plan.planner.allocation import AllocationPlan, plan_claim_sets
-from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.differences.claim_sets import changed_claim_sets
 from dra_plan.planner.differences.held import held_devices
 from dra_plan.planner.differences.others import AskedState, because_of_others
@@ -35,10 +32,14 @@ from dra_plan.planner.differences.pools import changed_pools
 from dra_plan.planner.differences.selectors import changed_selectors
 from dra_plan.planner.differences.switches import Ask, with_switches
 from dra_plan.planner.differences.why import reasons
-from dra_plan.planner.owners import chosen_pods
-from dra_plan.planner.question import Question
-from dra_plan.planner.scheduling import Chosen, SchedulePlan, choice, schedule_chosen, schedule_pods
 from dra_plan.releases import Target
+
+from . import notices
+from .allocation import AllocationPlan, plan_claim_sets
+from .answer import PrintedAnswer, counted
+from .owners import chosen_pods
+from .question import Question
+from .scheduling import Chosen, SchedulePlan, choice, schedule_chosen, schedule_pods
 
 
 class State(NamedTuple):

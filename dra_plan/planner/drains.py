@@ -16,11 +16,6 @@ from dra_plan.api.notice import Notice
 from dra_plan.claimsets.index import Index
 from dra_plan.documents.base import ObjectName, answer_target, warnings
 from dra_plan.documents.drains import DrainedNode, DrainsDocument, LostPod
-from dra_plan.planner import completeness, parallel
-from dra_plan.planner.answer import PrintedAnswer, counted
-from dra_plan.planner.nodes import choose_nodes, with_nodes
-from dra_plan.planner.question import Question
-from dra_plan.planner.scheduling import choice, notices_about, schedule_chosen
 from dra_plan.releases import Target
 from dra_plan.scheduler.common import Common
 from dra_plan.scheduler.podrecord import PodRecord
@@ -28,6 +23,12 @@ from dra_plan.scheduler.simulate import SimulationResult
 from dra_plan.whatif import Drain
 from dra_plan.whatif.drain import bare_pod_notice, is_bare
 from dra_plan.whatif.edit import node_named
+
+from . import completeness, parallel
+from .answer import PrintedAnswer, counted
+from .nodes import choose_nodes, with_nodes
+from .question import Question
+from .scheduling import choice, notices_about, schedule_chosen
 
 Records = Mapping[tuple[str, str], PodRecord]
 """What became of pods, by namespace and name."""

@@ -10,8 +10,9 @@ from dra_plan.claimsets.alike import asked
 from dra_plan.explanation import explainer
 from dra_plan.explanation.renamed import Renaming
 from dra_plan.explanation.sources import CLAIM, source
-from dra_plan.planner.claim_set_plan import ClaimSetPlan
-from dra_plan.planner.set_planner import SetPlanner
+
+from .claim_set_plan import ClaimSetPlan
+from .set_planner import SetPlanner
 
 
 class ExplainedSets:

@@ -20,14 +20,15 @@ from dra_plan.documents.explanation import DeviceStory, ExcludedNodes, Explained
 from dra_plan.documents.moves import RoomForPod
 from dra_plan.documents.podgroups import ExplainedPodGroup
 from dra_plan.errors import UsageError
-from dra_plan.planner import completeness
-from dra_plan.planner.allocation import AllocationPlan, plan_claim_sets
-from dra_plan.planner.answer import PrintedAnswer, counted
-from dra_plan.planner.claim_set_plan import ClaimSetPlan, set_summary
-from dra_plan.planner.nodes import choose_nodes, with_nodes
-from dra_plan.planner.podgroups import explain_groups, tell_groups_apart
-from dra_plan.planner.question import Question
-from dra_plan.planner.scheduling import choice
+
+from . import completeness
+from .allocation import AllocationPlan, plan_claim_sets
+from .answer import PrintedAnswer, counted
+from .claim_set_plan import ClaimSetPlan, set_summary
+from .nodes import choose_nodes, with_nodes
+from .podgroups import explain_groups, tell_groups_apart
+from .question import Question
+from .scheduling import choice
 
 
 @dataclass(frozen=True, repr=False)
@@ -107,7 +108,7 @@ def explain_claim_sets(
 
 
 def _rooms(inventory: Inventory, view: View, question: Question, limit: int) -> list[RoomForPod]:
-    from dra_plan.planner.moves import rooms
+    from .moves import rooms
 
     if question.names_groups and not question.owners:
         return []

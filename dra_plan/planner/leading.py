@@ -9,7 +9,8 @@ from dra_plan.allocator import Outcome, View
 from dra_plan.api.core import Node
 from dra_plan.claimsets.alike import asked
 from dra_plan.documents.leading import LeadingReason
-from dra_plan.planner.claim_set_plan import ClaimSetPlan
+
+from .claim_set_plan import ClaimSetPlan
 
 MOST_NODES = 50
 """Nodes that are looked at for one claim set."""

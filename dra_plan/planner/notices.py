@@ -8,8 +8,9 @@ from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
 from dra_plan.claimsets.sets import ClaimSet
-from dra_plan.planner.release_choice import kubelet_minor
 from dra_plan.releases import MINORS, Target
+
+from .release_choice import kubelet_minor
 
 OTHER_KUBELETS = "kubelet-version"
 """The code of the warning that nodes run a kubelet of another release than the answer is for."""

@@ -14,10 +14,11 @@ from dra_plan.explanation import funnel
 from dra_plan.explanation.funnel import NodeOffer
 from dra_plan.explanation.placement import Placements
 from dra_plan.explanation.reasons import code, refusal_fields
-from dra_plan.planner.allocation import AllocationPlan
-from dra_plan.planner.claim_set_plan import ClaimSetPlan
-from dra_plan.planner.nodes import with_nodes
 from dra_plan.scheduler.failedattempts import FailedAttempt
+
+from .allocation import AllocationPlan
+from .claim_set_plan import ClaimSetPlan
+from .nodes import with_nodes
 
 MOST_ASKED = 400
 """Nodes that are asked for reasons beyond those that an explanation knows already."""

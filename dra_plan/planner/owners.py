@@ -18,10 +18,11 @@ from dra_plan.claimsets.replicas import is_over
 from dra_plan.claimsets.sets import ClaimSet, Expansion, Owner, joined
 from dra_plan.documents.owners import UnplannedOwner
 from dra_plan.errors import UsageError
-from dra_plan.planner.ownernames import CLAIM, Known, find
-from dra_plan.planner.ownerstates import OwnerStates
-from dra_plan.planner.question import Question
 from dra_plan.releases import Target
+
+from .ownernames import CLAIM, Known, find
+from .ownerstates import OwnerStates
+from .question import Question
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from dra_plan.allocator import View
 from dra_plan.api.core import Node
 from dra_plan.claimsets.sets import ClaimSet
-from dra_plan.garbage import uncollected
-from dra_plan.planner.question import Question
-from dra_plan.planner.set_planner import PlannedSet, SetPlanner
+from dra_plan.interpreter import uncollected
+
+from .question import Question
+from .set_planner import PlannedSet, SetPlanner
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

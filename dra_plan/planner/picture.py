@@ -15,11 +15,12 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import DeviceSelector, ResourceClaim, ResourceClaimSpec
 from dra_plan.documents.devices import ClaimHolder
 from dra_plan.documents.pools import CounterSetLeft, DeviceState
-from dra_plan.planner import partitions
-from dra_plan.planner.nodes import with_nodes
-from dra_plan.planner.pool_list import SeenPool, list_pools
-from dra_plan.planner.pool_remainder import PoolRemainder
-from dra_plan.planner.question import Question
+
+from . import partitions
+from .nodes import with_nodes
+from .pool_list import SeenPool, list_pools
+from .pool_remainder import PoolRemainder
+from .question import Question
 
 PCIE_ROOT = "resource.kubernetes.io/pcieRoot"
 """The attribute that frames devices where the input compares nothing else."""

@@ -25,18 +25,19 @@ from dra_plan.placement.candidates import kinds_of
 from dra_plan.placement.ground import Ground
 from dra_plan.placement.program import Need
 from dra_plan.placement.seek import BestPlacement, PlacementQuestion, levels_of
-from dra_plan.planner import completeness, notices
-from dra_plan.planner.answer import PrintedAnswer, counted
-from dra_plan.planner.newfields import of_new_fields
-from dra_plan.planner.nodes import with_nodes
-from dra_plan.planner.placed_entries import entry
-from dra_plan.planner.placing_proof import ProvedImpossible, pod_name, prove
-from dra_plan.planner.podgroups import tell_groups_apart
-from dra_plan.planner.question import Question
-from dra_plan.planner.scheduling import Chosen, choice, schedule_chosen
 from dra_plan.releases import Target
 from dra_plan.scheduler.groups.placement import PlacementError, placements
 from dra_plan.scheduler.keys import GroupKey, group_key
+
+from . import completeness, notices
+from .answer import PrintedAnswer, counted
+from .newfields import of_new_fields
+from .nodes import with_nodes
+from .placed_entries import entry
+from .placing_proof import ProvedImpossible, pod_name, prove
+from .podgroups import tell_groups_apart
+from .question import Question
+from .scheduling import Chosen, choice, schedule_chosen
 
 
 @dataclass(frozen=True, repr=False)

@@ -13,10 +13,11 @@ from dra_plan.placement.ground import Ground
 from dra_plan.placement.program import Need
 from dra_plan.placement.proof import smallest
 from dra_plan.placement.seek import BestPlacement, PlacementQuestion, levels_of
-from dra_plan.planner.capacity_obstacles import next_copy
 from dra_plan.scheduler.messages import fit_error
 from dra_plan.scheduler.podrecord import PodRecord
 from dra_plan.scheduler.refusals import Refusals, refusals
+
+from .capacity_obstacles import next_copy
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from dra_plan.allocator import NodeOutcome, Outcome
 from dra_plan.claimsets.sets import CANNOT_ALLOCATE
 from dra_plan.documents.allocation import PlannedClaim, PlannedClaimSet, PlannedNode
 from dra_plan.documents.base import claim_allocation
-from dra_plan.planner.claim_set_plan import ClaimSetPlan, set_name
+
+from .claim_set_plan import ClaimSetPlan, set_name
 
 if TYPE_CHECKING:
     from dra_plan.documents.reasons import Reason

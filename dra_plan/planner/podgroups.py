@@ -8,12 +8,13 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.api.podgroups import PodGroup
 from dra_plan.documents.podgroups import ExplainedPodGroup, TriedPod
 from dra_plan.near import nearest
-from dra_plan.planner.ownernames import Known, OwnerName, UnknownOwnerError, split
-from dra_plan.planner.question import Question
-from dra_plan.planner.scheduling import schedule_pods
 from dra_plan.releases import Target
 from dra_plan.scheduler.groups.summary import GroupSummary
 from dra_plan.scheduler.podrecord import PodRecord
+
+from .ownernames import Known, OwnerName, UnknownOwnerError, split
+from .question import Question
+from .scheduling import schedule_pods
 
 _KIND = "podgroup"
 

@@ -19,12 +19,13 @@ from dra_plan.documents.base import answer_target, warnings
 from dra_plan.documents.pools import ListedDevice, ListedPool, PoolsDocument
 from dra_plan.errors import UsageError
 from dra_plan.near import nearest
-from dra_plan.planner import completeness, notices, partitions
-from dra_plan.planner.answer import PrintedAnswer, counted
-from dra_plan.planner.newfields import of_new_fields
-from dra_plan.planner.nodes import choose_nodes, with_nodes
-from dra_plan.planner.pool_remainder import PoolRemainder
-from dra_plan.planner.question import Question
+
+from . import completeness, notices, partitions
+from .answer import PrintedAnswer, counted
+from .newfields import of_new_fields
+from .nodes import choose_nodes, with_nodes
+from .pool_remainder import PoolRemainder
+from .question import Question
 
 
 @dataclass(slots=True)

@@ -14,12 +14,6 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
 from dra_plan.api.selectors import labels_match
 from dra_plan.documents.schedule import ExplainedAttempt, ScheduleDocument, ScheduledPod
-from dra_plan.planner import attempts, completeness, notices
-from dra_plan.planner.answer import PrintedAnswer, counted
-from dra_plan.planner.newfields import of_new_fields
-from dra_plan.planner.nodes import with_nodes
-from dra_plan.planner.owners import PodChoice, chosen_pods
-from dra_plan.planner.question import Question
 from dra_plan.releases import Target
 from dra_plan.scheduler.admission import ARRIVAL
 from dra_plan.scheduler.common import Common
@@ -28,6 +22,13 @@ from dra_plan.scheduler.document import schedule_document
 from dra_plan.scheduler.keys import pod_uid
 from dra_plan.scheduler.simulate import SimulationResult, result_of, simulate
 from dra_plan.scheduler.simulation import REAL, Simulation
+
+from . import attempts, completeness, notices
+from .answer import PrintedAnswer, counted
+from .newfields import of_new_fields
+from .nodes import with_nodes
+from .owners import PodChoice, chosen_pods
+from .question import Question
 
 if TYPE_CHECKING:
     from dra_plan.controllers.events import EventStep

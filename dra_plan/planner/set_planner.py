@@ -11,10 +11,11 @@ from dra_plan.allocator import Allocator, NodeOutcome, Outcome, View
 from dra_plan.api.core import Node
 from dra_plan.api.notice import Notice
 from dra_plan.claimsets.sets import NOT_AVAILABLE, ClaimSet
-from dra_plan.planner import defects, notices
-from dra_plan.planner.claim_set_plan import ClaimSetPlan
-from dra_plan.planner.question import Question
-from dra_plan.planner.timeouts import TimeoutWatch
+
+from . import defects, notices
+from .claim_set_plan import ClaimSetPlan
+from .question import Question
+from .timeouts import TimeoutWatch
 
 
 class PlannedSet(NamedTuple):

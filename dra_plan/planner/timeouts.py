@@ -10,8 +10,9 @@ from dra_plan.allocator.pruning_rules import ESCALATE_AFTER
 from dra_plan.api.core import Node
 from dra_plan.api.notice import Notice
 from dra_plan.claimsets.sets import ClaimSet
-from dra_plan.planner import notices
 from dra_plan.releases import Target
+
+from . import notices
 
 FILTER_SECONDS = 10
 """kube-scheduler's default limit for the filter of one node."""

@@ -13,7 +13,6 @@ from dra_plan.documents.base import answer_target, warnings
 from dra_plan.documents.validation import FindingCounts, ValidationDocument
 from dra_plan.fixing.entry import entry
 from dra_plan.fixing.files import FixedSource, fixed
-from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.releases import Target
 from dra_plan.validation.finding import Finding
 from dra_plan.validation.matches import BUDGET
@@ -23,6 +22,8 @@ from dra_plan.validation.run import Judgement, judge
 from dra_plan.validation.selection import RuleSelection
 from dra_plan.validation.served import RuntimeConfig
 from dra_plan.validation.subject import Subject
+
+from .answer import PrintedAnswer, counted
 
 
 @dataclass(frozen=True, repr=False)

@@ -6,12 +6,7 @@ from collections.abc import Iterator
 
 from dra_plan.allocator import View
 from dra_plan.api.meta import ObjectMeta
-from dra_plan.api.resource import (
-    AllocationResult,
-    ResourceClaim,
-    ResourceClaimConsumerReference,
-    ResourceClaimStatus,
-)
+from dra_plan.api.resource import AllocationResult, ResourceClaim, ResourceClaimConsumerReference, ResourceClaimStatus
 from dra_plan.documents.moves import MoveStep, RoomForPod
 from dra_plan.output import explain_words as words
 from dra_plan.output.explain_moves import room_lines

@@ -12,14 +12,7 @@ from dra_plan.output import explain_changes, explain_collisions, explain_faults,
 from dra_plan.output import explain_words as words
 from dra_plan.output.columns import Paragraph, Part, Table, plain
 from dra_plan.output.exclusions import lines as exclusion_lines
-from dra_plan.output.explain_funnel import (
-    alike,
-    devices_spread,
-    failing,
-    finding_lines,
-    left_spread,
-    removed_spread,
-)
+from dra_plan.output.explain_funnel import alike, devices_spread, failing, finding_lines, left_spread, removed_spread
 from dra_plan.output.explain_removed import removed
 
 from .bars import Bars

@@ -22,9 +22,9 @@ from dra_plan.claimsets.podstate import counts_for, ended, is_ready
 from dra_plan.claimsets.replicas import is_over, wanted
 from dra_plan.errors import InputError
 from dra_plan.releases import Features
+from dra_plan.scheduler.groups.admission import GroupAdmission, times_are_a_servers
 
 from .clock import parse_time
-from .groups.admission import GroupAdmission, times_are_a_servers
 from .keys import ClaimKey, claim_key, group_key
 from .newpods import is_ordered, new_pods
 

@@ -10,14 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from msgspec.structs import replace
 
 from dra_plan.allocator import View
-from dra_plan.api.core import (
-    Namespace,
-    Node,
-    NodeAllocatableResourceClaimStatus,
-    Pod,
-    PodDisruptionBudget,
-    Service,
-)
+from dra_plan.api.core import Namespace, Node, NodeAllocatableResourceClaimStatus, Pod, PodDisruptionBudget, Service
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.podgroups import PodGroup
 from dra_plan.api.resource import ResourceClaim

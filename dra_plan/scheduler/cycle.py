@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dra_plan.api.core import Pod
+from dra_plan.scheduler.runtime.nodefilter import Refused
 
 from .cyclestate import CycleState
 from .extenders import Extender, ExtenderError
@@ -14,7 +15,6 @@ from .handle import Handle
 from .messages import NO_NODES, fit_error
 from .nodeinfo import NodeInfo
 from .runtime import Framework
-from .runtime.nodefilter import Refused
 from .scoring import add_up
 from .selection import BestNodes, best_of, nodes_to_find, winner
 from .status import Code, Status, error, not_satisfied, succeeded, unresolvable, unschedulable

@@ -10,31 +10,31 @@ import msgspec
 from dra_plan.api.core import NodeAffinity, TopologySpreadConstraint
 from dra_plan.errors import UsageError
 from dra_plan.releases import Features
+from dra_plan.scheduler.dra.devicetotals import DeviceTotals, Totals
+from dra_plan.scheduler.dra.plugin import DEFAULT_BINDING_TIMEOUT, DynamicResources
+from dra_plan.scheduler.plugins.allocation import DEFAULT_RESOURCES, Strategy
+from dra_plan.scheduler.plugins.balanced import BalancedAllocation
+from dra_plan.scheduler.plugins.defaultbinder import DefaultBinder
+from dra_plan.scheduler.plugins.defaultpreemption import DefaultPreemption
+from dra_plan.scheduler.plugins.fit import NodeResourcesFit
+from dra_plan.scheduler.plugins.gangscheduling import GangScheduling
+from dra_plan.scheduler.plugins.imagelocality import ImageLocality
+from dra_plan.scheduler.plugins.interpodaffinity import InterPodAffinity
+from dra_plan.scheduler.plugins.nodeaffinity import NodeAffinityPlugin
+from dra_plan.scheduler.plugins.nodename import NodeName, NodeUnschedulable
+from dra_plan.scheduler.plugins.nodeports import NodePorts
+from dra_plan.scheduler.plugins.nodevolumelimits import NodeVolumeLimits
+from dra_plan.scheduler.plugins.prioritysort import PrioritySort
+from dra_plan.scheduler.plugins.schedulinggates import SchedulingGates
+from dra_plan.scheduler.plugins.spread import PodTopologySpread
+from dra_plan.scheduler.plugins.spreadconstraints import SYSTEM_DEFAULTS
+from dra_plan.scheduler.plugins.tainttoleration import TaintToleration
+from dra_plan.scheduler.plugins.volumebinding import VolumeBinding
+from dra_plan.scheduler.plugins.volumerestrictions import VolumeRestrictions
+from dra_plan.scheduler.plugins.volumezone import VolumeZone
 
 from . import pluginnames
-from .dra.devicetotals import DeviceTotals, Totals
-from .dra.plugin import DEFAULT_BINDING_TIMEOUT, DynamicResources
 from .handle import Handle
-from .plugins.allocation import DEFAULT_RESOURCES, Strategy
-from .plugins.balanced import BalancedAllocation
-from .plugins.defaultbinder import DefaultBinder
-from .plugins.defaultpreemption import DefaultPreemption
-from .plugins.fit import NodeResourcesFit
-from .plugins.gangscheduling import GangScheduling
-from .plugins.imagelocality import ImageLocality
-from .plugins.interpodaffinity import InterPodAffinity
-from .plugins.nodeaffinity import NodeAffinityPlugin
-from .plugins.nodename import NodeName, NodeUnschedulable
-from .plugins.nodeports import NodePorts
-from .plugins.nodevolumelimits import NodeVolumeLimits
-from .plugins.prioritysort import PrioritySort
-from .plugins.schedulinggates import SchedulingGates
-from .plugins.spread import PodTopologySpread
-from .plugins.spreadconstraints import SYSTEM_DEFAULTS
-from .plugins.tainttoleration import TaintToleration
-from .plugins.volumebinding import VolumeBinding
-from .plugins.volumerestrictions import VolumeRestrictions
-from .plugins.volumezone import VolumeZone
 from .podrequest import is_scalar
 from .registry import Registry
 

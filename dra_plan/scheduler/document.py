@@ -19,8 +19,8 @@ from dra_plan.documents.schedule import (
     TracedAttempt,
     TracedWake,
 )
+from dra_plan.scheduler.groups.summary import GroupSummary
 
-from .groups.summary import GroupSummary
 from .podrecord import PodRecord
 from .simulate import SimulationResult
 from .trace import Attempt, Tracer

@@ -8,12 +8,12 @@ from dra_plan.allocator import View
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.claimsets.podclaims import PodClaimError, pod_claims
+from dra_plan.scheduler.dra.plugin import DynamicResources
+from dra_plan.scheduler.dra.state import PodState
 
 from . import pluginnames
 from .cycle import CycleResult
 from .cyclestate import CycleState
-from .dra.plugin import DynamicResources
-from .dra.state import PodState
 from .handle import Handle
 from .queuedpod import QueuedPod
 from .runtime import Framework

@@ -21,9 +21,8 @@ from dra_plan.api.meta import ObjectMeta, OwnerReference
 from dra_plan.api.workloads import AnyWorkload, Workload, pod_template
 from dra_plan.claimsets.podstate import counts_for
 from dra_plan.claimsets.replicas import is_over, pod_name, pod_spec, wanted
-
-from .plugins.nodeaffinity import matches, required_terms
-from .plugins.tainttoleration import untolerated
+from dra_plan.scheduler.plugins.nodeaffinity import matches, required_terms
+from dra_plan.scheduler.plugins.tainttoleration import untolerated
 
 _NODE_NAME_FIELD = "metadata.name"
 ORDERED = "OrderedReady"

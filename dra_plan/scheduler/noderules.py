@@ -10,13 +10,13 @@ from collections.abc import Hashable, Iterable, Iterator
 from dra_plan.api.core import Node, Pod
 from dra_plan.documents.allocation import NodeExclusion
 from dra_plan.releases import Target
+from dra_plan.scheduler.plugins.nodeaffinity import NodeAffinityPlugin
+from dra_plan.scheduler.plugins.nodename import NodeName, NodeUnschedulable
+from dra_plan.scheduler.plugins.tainttoleration import TaintToleration
 
 from .cyclestate import CycleState
 from .framework import FilterPlugin
 from .nodeinfo import NodeInfo
-from .plugins.nodeaffinity import NodeAffinityPlugin
-from .plugins.nodename import NodeName, NodeUnschedulable
-from .plugins.tainttoleration import TaintToleration
 from .status import Status, failed, is_skip
 
 

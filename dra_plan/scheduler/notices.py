@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dra_plan.api.notice import Notice
 from dra_plan.api.well_known import SPECIAL_ANNOTATION
 from dra_plan.claimsets.podstate import ended
+from dra_plan.scheduler.groups.notices import group_notices
+from dra_plan.scheduler.plugins.defaultpreemption import DefaultPreemption
 
-from .groups.notices import group_notices
-from .plugins.defaultpreemption import DefaultPreemption
 from .podrecord import PodRecord
 from .simulation import Simulation
 

@@ -6,8 +6,9 @@ from collections.abc import Collection
 
 from dra_plan.api.core import Pod
 from dra_plan.api.podgroups import PodGroup
-from dra_plan.scheduler.keys import GroupKey, group_key
-from dra_plan.scheduler.nodeinfo import PodInfo
+
+from .keys import GroupKey, group_key
+from .nodeinfo import PodInfo
 
 
 class PodGroups:

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from dra_plan.api.core import Pod
 from dra_plan.api.resource import ResourceClaim
+from dra_plan.scheduler.dra.plugin import DynamicResources
+from dra_plan.scheduler.dra.state import PodState
 
 from .cyclestate import CycleState
-from .dra.plugin import DynamicResources
-from .dra.state import PodState
 from .nodeinfo import NodeInfo
 from .runtime import Framework
 from .simulation import Simulation

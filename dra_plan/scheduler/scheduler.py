@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from dra_plan.api.core import Pod
+from dra_plan.scheduler.groups.scheduling import GroupScheduling
 
 from . import pluginnames
 from .bindingcycle import Binding, BindingCycle
@@ -19,7 +20,6 @@ from .cyclestate import CycleState
 from .events import Action, Event, Resource
 from .failedattempts import FailedAttempts
 from .failures import FailureHandler
-from .groups.scheduling import GroupScheduling
 from .handle import Handle
 from .podrecord import PodRecords
 from .queue import SchedulingQueue

@@ -10,14 +10,14 @@ from dra_plan.api.notice import Notice
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.documents.schedule import ScheduledVolume
 from dra_plan.releases import Target
+from dra_plan.scheduler.groups.summary import GroupSummary, summaries
+from dra_plan.scheduler.plugins.defaultpreemption import DefaultPreemption
 
 from . import notices
 from .failedattempts import FailedAttempt
-from .groups.summary import GroupSummary, summaries
 from .keys import pod_uid
 from .laterstate import advance
 from .pluginnames import NOT_EVALUATED
-from .plugins.defaultpreemption import DefaultPreemption
 from .podrecord import PodRecord
 from .simulation import Simulation
 from .trace import Tracer

@@ -14,6 +14,8 @@ from dra_plan.claimsets.ownership import Dependents
 from dra_plan.claimsets.podstate import ended, is_ready
 from dra_plan.errors import UsageError
 from dra_plan.releases import Target
+from dra_plan.scheduler.dra.plugin import DynamicResources
+from dra_plan.scheduler.groups.admission import comes_after
 
 from . import config as configuration
 from . import defaults
@@ -23,11 +25,9 @@ from .clock import Clock, latest
 from .cluster import SimulatedCluster
 from .common import Common
 from .cycle import Cycle
-from .dra.plugin import DynamicResources
 from .extenders import Extender
 from .failedattempts import FailedAttempts
 from .framework import Plugin
-from .groups.admission import comes_after
 from .handle import Handle
 from .keys import pod_uid
 from .newpods import new_pods

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from dra_plan.api.base import Object
+from dra_plan.api.base import FieldPath, Object
 from dra_plan.api.resource import ResourceClaim, ResourceClaimTemplate, ResourceSlice
-from dra_plan.manifests.paths import FieldPath
 from dra_plan.manifests.yaml_scalars import BOOLEAN_WORDS
 
 from .rule import Problem, warning

@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from dra_plan.api.base import FieldPath
 from dra_plan.api.quantity import parse
-from dra_plan.api.resource import (
-    DeviceClaim,
-    DeviceRequest,
-    DeviceSubRequest,
-    ExactDeviceRequest,
-    ResourceClaimSpec,
-)
-from dra_plan.manifests.paths import FieldPath, value_at
+from dra_plan.api.resource import DeviceClaim, DeviceRequest, DeviceSubRequest, ExactDeviceRequest, ResourceClaimSpec
+from dra_plan.manifests.paths import value_at
 from dra_plan.releases import Target
 
 from . import configs, formats, limits, names, selectors, taints

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from dra_plan.allocator.requests import RESULTS_LIMIT
+from dra_plan.api.base import FieldPath
 from dra_plan.api.resource import (
     AllocatedDeviceStatus,
     AllocationResult,
@@ -19,7 +20,6 @@ from dra_plan.api.resource import (
     ResourceClaimStatus,
 )
 from dra_plan.manifests.diagnose import expected
-from dra_plan.manifests.paths import FieldPath
 
 from . import conditions, configs, devices, limits, names, nodeselectors
 from .claims import check_references, known_request, request_names

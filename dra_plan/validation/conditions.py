@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from dra_plan.api.base import FieldPath
 from dra_plan.api.resource import Condition
-from dra_plan.manifests.paths import FieldPath
 
 from . import names
 from .limits import CONDITIONS, MESSAGE_BYTES, REASON_BYTES, at_most, at_most_bytes

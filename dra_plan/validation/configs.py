@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import msgspec
 
+from dra_plan.api.base import FieldPath
 from dra_plan.api.resource import OpaqueDeviceConfiguration
 from dra_plan.manifests.diagnose import expected
-from dra_plan.manifests.paths import FieldPath
 
 from . import names
 from .limits import OPAQUE_BYTES, TOO_LONG

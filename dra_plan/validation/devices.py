@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from dra_plan.api import semver
+from dra_plan.api.base import FieldPath
 from dra_plan.api.resource import Device, DeviceAttribute, DeviceRequestAllocationResult
-from dra_plan.manifests.paths import FieldPath
 
 from . import formats, names, nodeallocatable, nodefields, policies, taints
 from .limits import ATTRIBUTE_BYTES, BINDING_CONDITIONS, Limits, at_most, at_most_bytes

@@ -11,11 +11,10 @@ from dra_plan.allocator.ranges import Steps
 from dra_plan.allocator.reasons import CapacityMissing, CapacityReason, PolicyViolated
 from dra_plan.allocator.requests import Want
 from dra_plan.allocator.taints import first_untolerated
-from dra_plan.api.base import QuantityText
+from dra_plan.api.base import FieldPath, QuantityText
 from dra_plan.api.policy_text import allowed
 from dra_plan.api.quantity import parse
 from dra_plan.explanation.published import attribute_value, qualified
-from dra_plan.manifests.paths import FieldPath
 
 from .input import Input, PlacedClaim, PlacedRequest
 from .matches import ChosenDevices, Offer

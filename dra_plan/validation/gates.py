@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import fields, replace
 
-from dra_plan.api.base import Object
+from dra_plan.api.base import FieldPath, Object
 from dra_plan.api.resource import (
     AllocatedDeviceStatus,
     AllocationResult,
@@ -35,7 +35,6 @@ from dra_plan.api.resource import (
     ResourceSlice,
     ResourceSliceSpec,
 )
-from dra_plan.manifests.paths import FieldPath
 from dra_plan.releases import FIELDS, Target
 from dra_plan.releases.fields import does_not_have
 

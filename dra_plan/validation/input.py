@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from dra_plan.allocator import Pool, PoolDevice, View
 from dra_plan.allocator.pools import PoolSlice
 from dra_plan.allocator.requests import ClaimRequests, Want
-from dra_plan.api.base import Object
+from dra_plan.api.base import FieldPath, Object
 from dra_plan.api.core import PodSpec
 from dra_plan.api.resource import (
     DeviceClass,
@@ -26,7 +26,6 @@ from dra_plan.api.resource import (
     ResourceSlice,
 )
 from dra_plan.manifests.objects import pod_spec_of
-from dra_plan.manifests.paths import FieldPath
 from dra_plan.manifests.templatemakers import made_template
 from dra_plan.releases import Target
 

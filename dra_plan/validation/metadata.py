@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from dra_plan.api.base import FieldPath
 from dra_plan.api.meta import ObjectMeta, OwnerReference
-from dra_plan.manifests.paths import FieldPath, render
+from dra_plan.manifests.paths import render
 
 from . import formats, names
 from .limits import ANNOTATIONS_BYTES, MANAGER_BYTES, SUBRESOURCE_BYTES, at_most_bytes

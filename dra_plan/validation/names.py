@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
+from dra_plan.api.base import FieldPath
 from dra_plan.manifests.faults import TEMPLATE
-from dra_plan.manifests.paths import FieldPath
 
 from . import formats
 from .rule import Problem, refused, warning

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dra_plan.api.base import FieldPath
 from dra_plan.api.quantity import parse
 from dra_plan.api.resource import Device
-from dra_plan.manifests.paths import FieldPath
 
 from .rule import Problem, refused
 from .words import listed, nearest, shown

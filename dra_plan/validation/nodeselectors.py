@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from dra_plan.api.base import FieldPath
 from dra_plan.api.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from dra_plan.api.names import label_key_problems, label_value_problems
 from dra_plan.api.selectors import is_int64
-from dra_plan.manifests.paths import FieldPath
 
 from . import names
 from .rule import Problem, refused, warning

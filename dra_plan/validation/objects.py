@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import convert
 
-from dra_plan.api.base import Object
+from dra_plan.api.base import FieldPath, Object
 from dra_plan.api.core import Pod
 from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.notice import Origin
@@ -21,7 +21,7 @@ from dra_plan.api.resource import (
 )
 from dra_plan.manifests.faults import given_twice
 from dra_plan.manifests.objects import pod_spec_of
-from dra_plan.manifests.paths import FieldPath, value_at
+from dra_plan.manifests.paths import value_at
 from dra_plan.releases import Target
 
 from . import (

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from dra_plan.api.base import FieldPath
 from dra_plan.api.core import (
     Affinity,
     Container,
@@ -20,7 +21,7 @@ from dra_plan.api.core import (
     TopologySpreadConstraint,
 )
 from dra_plan.api.meta import LabelSelector
-from dra_plan.manifests.paths import FieldPath, value_at
+from dra_plan.manifests.paths import value_at
 from dra_plan.releases import Target
 
 from . import formats, names, nodeselectors, resources

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from dra_plan.api.base import FieldPath
 from dra_plan.manifests.extents import DocumentText, Extent, Form, LinedText
-from dra_plan.manifests.paths import FieldPath, value_at
+from dra_plan.manifests.paths import value_at
 from dra_plan.manifests.scalar_positions import positions
 
 from .rule import Problem

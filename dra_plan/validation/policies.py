@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dra_plan.api.base import QuantityText
+from dra_plan.api.base import FieldPath, QuantityText
 from dra_plan.api.quantity import MAX_INT64, Quantity, QuantityError, parse
 from dra_plan.api.resource import CapacityRequestPolicy, CapacityRequestPolicyRange, DeviceCapacity
-from dra_plan.manifests.paths import FieldPath
 
 from .limits import VALID_VALUES, Limits, at_most
 from .rule import Problem, refused, warning

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dra_plan.allocator import PoolID
+from dra_plan.api.base import FieldPath
 from dra_plan.api.core import Node
 from dra_plan.api.quantity import parse
 from dra_plan.api.resource import Device
-from dra_plan.manifests.paths import FieldPath
 
 from .input import Input, PlacedPool, PlacedSlice
 from .rule import Problem, error, info, unschedulable, warning

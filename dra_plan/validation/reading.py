@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO, NamedTuple
 
-from dra_plan.api.base import Object
-from dra_plan.garbage import uncollected
+from dra_plan.api.base import FieldPath, Object
+from dra_plan.interpreter import uncollected
 from dra_plan.manifests import defaults, kinds
 from dra_plan.manifests.diagnose import diagnose
 from dra_plan.manifests.documents import read_documents
@@ -19,7 +19,6 @@ from dra_plan.manifests.json_reader import JsonError
 from dra_plan.manifests.kinds import Kind
 from dra_plan.manifests.objects import NOT_DECODED, typed
 from dra_plan.manifests.opaque import TOO_DEEP, is_too_deep
-from dra_plan.manifests.paths import FieldPath
 from dra_plan.manifests.places import Item, Place, label, label_of
 from dra_plan.manifests.quantities import are_readable
 from dra_plan.manifests.report import Report

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from dra_plan.api.base import FieldPath
 from dra_plan.api.core import Namespace, PodResourceClaim, PodSpec
 from dra_plan.api.resource import DeviceClass, ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate
-from dra_plan.manifests.paths import FieldPath
 
 from .input import Input
 from .rule import Problem, error, info, refused, unschedulable, warning

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from dra_plan.api.base import Object
+from dra_plan.api.base import FieldPath, Object
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import AsWritten, Inventory, ObjectKey
 from dra_plan.api.notice import Origin
@@ -22,7 +22,6 @@ from dra_plan.claimsets.index import Index
 from dra_plan.manifests import kinds
 from dra_plan.manifests.kinds import Kind
 from dra_plan.manifests.objects import pod_spec_of
-from dra_plan.manifests.paths import FieldPath
 from dra_plan.manifests.places import Place, label
 from dra_plan.releases import Target
 

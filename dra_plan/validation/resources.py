@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dra_plan.api.base import QuantityText
+from dra_plan.api.base import FieldPath, QuantityText
 from dra_plan.api.core import Container, PodSpec, ResourceRequirements
 from dra_plan.api.quantity import Quantity, QuantityError, compare, parse
 from dra_plan.api.well_known import COUNTED_OBJECTS
-from dra_plan.manifests.paths import FieldPath, render, value_at
+from dra_plan.manifests.paths import render, value_at
 
 from . import formats
 from .classes import is_extended_resource

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
+from dra_plan.api.base import FieldPath
 from dra_plan.documents.validation import Refuser, RuleEntry
-from dra_plan.manifests.paths import FieldPath
 
 
 class Severity(IntEnum):

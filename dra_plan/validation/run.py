@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from dra_plan.garbage import uncollected
+from dra_plan.interpreter import uncollected
 from dra_plan.releases import Target
 
 from . import admission, fitness, matching, objects, pools, references, schema, taintrules, updates

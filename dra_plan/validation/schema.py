@@ -6,12 +6,13 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from dra_plan.api.base import FieldPath
 from dra_plan.api.go_text import go_quote
 from dra_plan.manifests import kinds
 from dra_plan.manifests.convert import BASIC_DEVICES, lift_claim_sources
 from dra_plan.manifests.diagnose import DecodedFields, expected
 from dra_plan.manifests.kinds import Kind
-from dra_plan.manifests.paths import FieldPath, is_plain_key, pattern, render, value_at
+from dra_plan.manifests.paths import is_plain_key, pattern, render, value_at
 from dra_plan.manifests.places import Header
 
 from .rule import Problem, Rule, info, refused, warning

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from dra_plan.api.base import FieldPath
 from dra_plan.api.resource import DeviceSelector
 from dra_plan.cel import compile_selector
 from dra_plan.cel.cost import COST_LIMIT
 from dra_plan.cel.errors import CelCompileError
 from dra_plan.cel.ordering import with_compare_to
-from dra_plan.manifests.paths import FieldPath
 from dra_plan.releases import Target
 
 from .limits import SELECTORS, at_most

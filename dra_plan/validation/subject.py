@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 
-from dra_plan.api.base import Object
+from dra_plan.api.base import FieldPath, Object
 from dra_plan.documents.validation import SourceExcerpt
 from dra_plan.manifests.convert import FLAT_VERSIONS
 from dra_plan.manifests.kinds import Kind
-from dra_plan.manifests.paths import FieldPath, render, value_at
+from dra_plan.manifests.paths import render, value_at
 from dra_plan.manifests.places import Place
 
 from .finding import Finding

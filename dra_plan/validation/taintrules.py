@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dra_plan.allocator.taints import can_mean_devices, tainted
+from dra_plan.api.base import FieldPath
 from dra_plan.api.resource import DeviceTaintRule
-from dra_plan.manifests.paths import FieldPath
 
 from .input import Input
 from .rule import Problem, warning

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from dra_plan.api.base import FieldPath
 from dra_plan.api.resource import DeviceTaint, DeviceTaintSelector, DeviceToleration
-from dra_plan.manifests.paths import FieldPath
 
 from . import names
 from .rule import Problem, refused

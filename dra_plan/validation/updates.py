@@ -11,10 +11,11 @@ from typing import Any
 
 import msgspec
 
+from dra_plan.api.base import FieldPath
 from dra_plan.api.quantity import QuantityError, parse
 from dra_plan.api.resource import DeviceClass, ResourceClaim
 from dra_plan.manifests.diagnose import describe
-from dra_plan.manifests.paths import FieldPath, render, value_at
+from dra_plan.manifests.paths import render, value_at
 from dra_plan.releases import Target
 
 from . import objects, schema

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dra_plan.api.base import Object
+from dra_plan.api.base import FieldPath, Object
 from dra_plan.api.core import PodDisruptionBudget, PodTemplateSpec, PriorityClass
 from dra_plan.api.meta import LabelSelector
 from dra_plan.api.selectors import labels_match
@@ -18,7 +18,7 @@ from dra_plan.api.workloads import (
     Workload,
     pod_template,
 )
-from dra_plan.manifests.paths import FieldPath, value_at
+from dra_plan.manifests.paths import value_at
 
 from . import metadata
 from .podspecs import ALWAYS, NEVER, ON_FAILURE, RESTART_POLICY, label_selector, one_of

@@ -12,14 +12,7 @@ from dataclasses import dataclass
 from msgspec import structs
 
 from dra_plan.allocator.identity import PoolID
-from dra_plan.api.core import (
-    Node,
-    NodeSelector,
-    NodeSelectorRequirement,
-    NodeSelectorTerm,
-    Pod,
-    PodResourceClaimStatus,
-)
+from dra_plan.api.core import Node, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Pod, PodResourceClaimStatus
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.resource import AllocationResult, ResourceClaim, ResourceClaimStatus, ResourceSlice

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from dra_plan.cel import Selector, compile_selector
-from dra_plan.garbage import uncollected
+from dra_plan.interpreter import uncollected
 
 LONG = 500_000
 DEVICE = {"attributes": {"i": {"int": 1}}}

@@ -6,13 +6,7 @@ import pytest
 
 from dra_plan.errors import UsageError
 from dra_plan.scheduler.cyclestate import CycleState, StateNotFoundError
-from dra_plan.scheduler.framework import (
-    MAX_NODE_SCORE,
-    MAX_PERMIT_SECONDS,
-    EnqueueExtensions,
-    Plugin,
-    PreFilterResult,
-)
+from dra_plan.scheduler.framework import MAX_NODE_SCORE, MAX_PERMIT_SECONDS, EnqueueExtensions, Plugin, PreFilterResult
 from dra_plan.scheduler.obstacles import ResourceShort
 from dra_plan.scheduler.registry import Registry
 from dra_plan.scheduler.simulate import simulate

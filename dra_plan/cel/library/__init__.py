@@ -1,22 +1,22 @@
 """Every function, macro and type that selectors know, one table a library: which apply is for the environment."""
 
-from dra_plan.cel.library.authorizer import AUTHORIZER, SELECTORS
-from dra_plan.cel.library.cidr import CIDRS
-from dra_plan.cel.library.comprehensions import BINDINGS, TWO_VARIABLES
-from dra_plan.cel.library.formats import FORMATS
-from dra_plan.cel.library.ip import IPS
-from dra_plan.cel.library.lists import INCLUDES, LISTS
-from dra_plan.cel.library.operators import OPERATORS
-from dra_plan.cel.library.optionals import OPTIONALS
-from dra_plan.cel.library.overload import Library, Overload
-from dra_plan.cel.library.patterns import REGEX
-from dra_plan.cel.library.quantities import QUANTITIES
-from dra_plan.cel.library.semvers import SEMVERS
-from dra_plan.cel.library.sequences import SEQUENCES
-from dra_plan.cel.library.sets import SETS
-from dra_plan.cel.library.standard import STANDARD
-from dra_plan.cel.library.strings import STRINGS
-from dra_plan.cel.library.urls import URLS
+from .authorizer import AUTHORIZER, SELECTORS
+from .cidr import CIDRS
+from .comprehensions import BINDINGS, TWO_VARIABLES
+from .formats import FORMATS
+from .ip import IPS
+from .lists import INCLUDES, LISTS
+from .operators import OPERATORS
+from .optionals import OPTIONALS
+from .overload import Library, Overload
+from .patterns import REGEX
+from .quantities import QUANTITIES
+from .semvers import SEMVERS
+from .sequences import SEQUENCES
+from .sets import SETS
+from .standard import STANDARD
+from .strings import STRINGS
+from .urls import URLS
 
 LIBRARIES: tuple[Library, ...] = (
     OPERATORS,

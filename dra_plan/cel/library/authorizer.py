@@ -1,9 +1,10 @@
 """The authorizer library: declared for every expression, although no selector has an authorizer to call it on."""
 
-from dra_plan.cel.library.overload import CallEstimate, Library, member
-from dra_plan.cel.library.prices import Operands, estimated, size
 from dra_plan.cel.ranges import STRING_FACTOR, fixed
 from dra_plan.cel.types import BOOL, STRING, Type
+
+from .overload import CallEstimate, Library, member
+from .prices import Operands, estimated, size
 
 _AUTHORIZER = Type("object", "kubernetes.authorization.Authorizer")
 _PATH = Type("object", "kubernetes.authorization.PathCheck")

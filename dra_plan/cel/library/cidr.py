@@ -6,12 +6,13 @@ import re
 
 from dra_plan.api.go_text import go_quote
 from dra_plan.cel.cost import traversal
-from dra_plan.cel.library.ip import ip_to_string, is_mapped, parse_address, to_ip
-from dra_plan.cel.library.overload import CallEstimate, Library, Price, member, plain
-from dra_plan.cel.library.prices import PARSED, Operands, by_name, through
 from dra_plan.cel.ranges import ONE, STRING_FACTOR, Interval
 from dra_plan.cel.types import BOOL, CIDR, INT, IP, STRING
 from dra_plan.cel.values import Cidr, EvaluationError, Ip, Value, size_of
+
+from .ip import ip_to_string, is_mapped, parse_address, to_ip
+from .overload import CallEstimate, Library, Price, member, plain
+from .prices import PARSED, Operands, by_name, through
 
 _LENGTH = re.compile(r"0|[1-9][0-9]{0,2}", re.ASCII)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dra_plan.cel import macros
-from dra_plan.cel.library.overload import Library, plain
 from dra_plan.cel.types import map_of, parameter
 from dra_plan.cel.values import EvaluationError, Value, map_key, spend
+
+from .overload import Library, plain
 
 
 def map_insert(mapping: dict[Value, Value], key: Value, value: Value) -> dict[Value, Value]:

@@ -9,9 +9,6 @@ import math
 import re
 
 from dra_plan.api.times import parse_timestamp
-from dra_plan.cel.library import times
-from dra_plan.cel.library.overload import UNIT, CallEstimate, Function, Overload, Price, plain
-from dra_plan.cel.library.prices import Operands, first, size
 from dra_plan.cel.ranges import MOST, STRING_FACTOR, Interval
 from dra_plan.cel.types import (
     BOOL,
@@ -43,6 +40,10 @@ from dra_plan.cel.values import (
     type_name,
     unsigned_overflow,
 )
+
+from . import times
+from .overload import UNIT, CallEstimate, Function, Overload, Price, plain
+from .prices import Operands, first, size
 
 _INT = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _UINT = re.compile(r"[0-9]+", re.ASCII)

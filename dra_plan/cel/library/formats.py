@@ -14,12 +14,13 @@ from dra_plan.api.names import (
     too_long,
 )
 from dra_plan.cel.cost import pattern_cost
-from dra_plan.cel.library.overload import CallEstimate, Library, Overload, member, plain
-from dra_plan.cel.library.prices import Operands, by_name, through
-from dra_plan.cel.library.urls import request_error
 from dra_plan.cel.ranges import REGEX_FACTOR
 from dra_plan.cel.types import FORMAT, STRING, list_of, optional_of
 from dra_plan.cel.values import NONE, NamedFormat, Optional, Value, size_of
+
+from .overload import CallEstimate, Library, Overload, member, plain
+from .prices import Operands, by_name, through
+from .urls import request_error
 
 _LABEL_1035 = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 _UUID = re.compile(r"(?i:[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12})")

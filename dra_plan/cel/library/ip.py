@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 from dra_plan.api.go_text import go_quote
-from dra_plan.cel.library.overload import CallEstimate, Library, member, plain
-from dra_plan.cel.library.prices import PARSED, by_name, first_twice, through
 from dra_plan.cel.types import BOOL, INT, IP, STRING
 from dra_plan.cel.values import EvaluationError, Ip
+
+from .overload import CallEstimate, Library, member, plain
+from .prices import PARSED, by_name, first_twice, through
 
 _OCTET = re.compile(r"0|[1-9][0-9]{0,2}", re.ASCII)
 _GROUP = re.compile(r"[0-9A-Fa-f]{1,4}", re.ASCII)

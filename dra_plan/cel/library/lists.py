@@ -6,9 +6,6 @@ import functools
 import itertools
 from collections.abc import Callable
 
-from dra_plan.cel.library.operators import add
-from dra_plan.cel.library.overload import CallEstimate, Function, Library, Overload, member
-from dra_plan.cel.library.prices import SEARCHED, estimated
 from dra_plan.cel.ranges import Interval
 from dra_plan.cel.types import (
     BOOL,
@@ -35,6 +32,10 @@ from dra_plan.cel.values import (
     no_such_overload,
     spend_on,
 )
+
+from .operators import add
+from .overload import CallEstimate, Function, Library, Overload, member
+from .prices import SEARCHED, estimated
 
 COMPARABLE = (INT, UINT, DOUBLE, BOOL, DURATION, TIMESTAMP, STRING, BYTES)
 """The element types that lists can be ordered by."""

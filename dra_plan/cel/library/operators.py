@@ -5,9 +5,6 @@ from __future__ import annotations
 import math
 
 from dra_plan.cel.cost import inequality, traversal
-from dra_plan.cel.library.authorizer import AUTHORIZER_TYPES
-from dra_plan.cel.library.overload import UNIT, CallEstimate, Function, Library, Overload, Price, plain
-from dra_plan.cel.library.prices import Operands, estimated, size
 from dra_plan.cel.ranges import ONE, STRING_FACTOR, Interval
 from dra_plan.cel.types import (
     BOOL,
@@ -49,6 +46,10 @@ from dra_plan.cel.values import (
     spend,
     spend_on,
 )
+
+from .authorizer import AUTHORIZER_TYPES
+from .overload import UNIT, CallEstimate, Function, Library, Overload, Price, plain
+from .prices import Operands, estimated, size
 
 
 def add(left: Value, right: Value) -> Value:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dra_plan.api.quantity import Quantity
 from dra_plan.api.semver import Semver
 from dra_plan.cel import macros
-from dra_plan.cel.library.overload import Library, member, plain
 from dra_plan.cel.types import BOOL, DYN, INT, STRING, list_of, map_of, optional_of, parameter
 from dra_plan.cel.values import NONE, EvaluationError, NamedFormat, Optional, Url, Value
+
+from .overload import Library, member, plain
 
 
 def of(value: Value) -> Optional:

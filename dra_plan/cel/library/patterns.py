@@ -9,10 +9,11 @@ import functools
 import re
 from typing import Any
 
-from dra_plan.cel.library.overload import Library, member, plain
-from dra_plan.cel.library.prices import FOUND, MATCHED
 from dra_plan.cel.types import BOOL, INT, STRING, list_of
 from dra_plan.cel.values import EvaluationError
+
+from .overload import Library, member, plain
+from .prices import FOUND, MATCHED
 
 _MEMORY = 64 << 20
 """Bytes that one pattern may take: enough for nearly everything that Go compiles, which allows more (128 MiB)."""

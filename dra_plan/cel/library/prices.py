@@ -10,10 +10,11 @@ from typing import TypeAlias
 
 from dra_plan.cel.ast import Const
 from dra_plan.cel.cost import LIST_COST, pattern_cost, traversal
-from dra_plan.cel.library.overload import CallEstimate, Cost, Estimate, Price, PricedOperand, one
 from dra_plan.cel.ranges import ONE, REGEX_FACTOR, STRING_FACTOR, UNKNOWN, Interval, fixed
 from dra_plan.cel.types import BYTES, STRING
 from dra_plan.cel.values import Value, entries_of, size_of, spend
+
+from .overload import CallEstimate, Cost, Estimate, Price, PricedOperand, one
 
 Operands: TypeAlias = Sequence[PricedOperand]
 

@@ -11,10 +11,11 @@ from collections.abc import Callable
 
 from dra_plan.api import quantity as api
 from dra_plan.api.quantity import Quantity, QuantityError
-from dra_plan.cel.library.overload import Library, member, plain
-from dra_plan.cel.library.prices import PARSED
 from dra_plan.cel.types import BOOL, DOUBLE, INT, QUANTITY, STRING
 from dra_plan.cel.values import EvaluationError, QuantityBox, QuantityCell, Value
+
+from .overload import Library, member, plain
+from .prices import PARSED
 
 
 def to_quantity(text: str) -> Quantity:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dra_plan.api import semver as api
 from dra_plan.api.semver import Semver, SemverError
-from dra_plan.cel.library.overload import Library, member, plain
-from dra_plan.cel.library.prices import PARSED
 from dra_plan.cel.types import BOOL, INT, SEMVER, STRING
 from dra_plan.cel.values import MAX_INT64, EvaluationError
+
+from .overload import Library, member, plain
+from .prices import PARSED
 
 
 def to_semver(text: str, normalize: bool = False) -> Semver:

@@ -6,9 +6,6 @@ import functools
 
 from dra_plan.cel import macros
 from dra_plan.cel.cost import LIST_COST
-from dra_plan.cel.library.lists import COMPARABLE, order
-from dra_plan.cel.library.overload import CallEstimate, Cost, Library, Price, PricedOperand, member, plain
-from dra_plan.cel.library.prices import Operands, allocating, literal, new_list, size
 from dra_plan.cel.ranges import MOST, STRING_FACTOR, fixed
 from dra_plan.cel.types import BYTES, DYN, INT, STRING, list_of, parameter
 from dra_plan.cel.values import (
@@ -24,6 +21,10 @@ from dra_plan.cel.values import (
     spend_on,
     type_name,
 )
+
+from .lists import COMPARABLE, order
+from .overload import CallEstimate, Cost, Library, Price, PricedOperand, member, plain
+from .prices import Operands, allocating, literal, new_list, size
 
 _MOST_IN_RANGE = 1_000_000
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dra_plan.cel.library.overload import CallEstimate, Library, Price, plain
-from dra_plan.cel.library.prices import size
 from dra_plan.cel.ranges import ONE
 from dra_plan.cel.types import BOOL, list_of, parameter
 from dra_plan.cel.values import Value, cost_exceeded, equal, size_of, spend
+
+from .overload import CallEstimate, Library, Price, plain
+from .prices import size
 
 _MOST_COMPARED = 1_000_000
 

@@ -4,11 +4,6 @@ from __future__ import annotations
 
 from dra_plan.cel import macros
 from dra_plan.cel.cost import traversal
-from dra_plan.cel.library.conversions import CONVERSIONS
-from dra_plan.cel.library.overload import CallEstimate, Library, Overload, Price, member, plain
-from dra_plan.cel.library.patterns import MATCHES
-from dra_plan.cel.library.prices import Operands, first, through
-from dra_plan.cel.library.times import ACCESSORS
 from dra_plan.cel.types import (
     ANY,
     BOOL,
@@ -27,6 +22,12 @@ from dra_plan.cel.types import (
     parameter,
 )
 from dra_plan.cel.values import Value, size_of
+
+from .conversions import CONVERSIONS
+from .overload import CallEstimate, Library, Overload, Price, member, plain
+from .patterns import MATCHES
+from .prices import Operands, first, through
+from .times import ACCESSORS
 
 
 def size(value: Value) -> int:

@@ -7,12 +7,13 @@ import re
 
 from dra_plan.cel.ast import Const
 from dra_plan.cel.cost import traversal
-from dra_plan.cel.library.overload import CallEstimate, Library, Price, member, plain
-from dra_plan.cel.library.prices import SAME_SIZE, SEARCHED, Operands, by_name, first, first_twice, size, through_first
-from dra_plan.cel.library.text_format import format_text
 from dra_plan.cel.ranges import FREE, MOST, STRING_FACTOR, UNKNOWN, Interval
 from dra_plan.cel.types import DYN, INT, STRING, list_of
 from dra_plan.cel.values import EvaluationError, Value, check_text, size_of
+
+from .overload import CallEstimate, Library, Price, member, plain
+from .prices import SAME_SIZE, SEARCHED, Operands, by_name, first, first_twice, size, through_first
+from .text_format import format_text
 
 _LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 _UPPER = {lower: lower - 32 for lower in range(ord("a"), ord("z") + 1)}

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterable
 
 from dra_plan.api.go_text import go_quote
-from dra_plan.cel.library.conversions import bytes_to_string, double_to_string, duration_to_string, timestamp_to_string
 from dra_plan.cel.values import (
     Duration,
     EvaluationError,
@@ -20,6 +19,8 @@ from dra_plan.cel.values import (
     spend,
     type_name,
 )
+
+from .conversions import bytes_to_string, double_to_string, duration_to_string, timestamp_to_string
 
 DECIMAL = "decimal clause can only be used on integers"
 BINARY = "only integers and bools can be formatted as binary"

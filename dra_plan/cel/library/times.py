@@ -9,9 +9,10 @@ import datetime
 import functools
 import re
 
-from dra_plan.cel.library.overload import Function, Overload, member
 from dra_plan.cel.types import DURATION, INT, STRING, TIMESTAMP
 from dra_plan.cel.values import MAX_INT64, Duration, EvaluationError, Timestamp
+
+from .overload import Function, Overload, member
 
 _SECOND = 10**9
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)

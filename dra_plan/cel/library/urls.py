@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 
 from dra_plan.api.go_text import go_quote
-from dra_plan.cel.library.overload import Library, member, plain
-from dra_plan.cel.library.prices import SAME_SIZE
 from dra_plan.cel.types import BOOL, STRING, URL, list_of, map_of
 from dra_plan.cel.values import EvaluationError, Url
+
+from .overload import Library, member, plain
+from .prices import SAME_SIZE
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:", re.ASCII)
 _ESCAPE = re.compile(rb"%([0-9A-Fa-f]{2})?")

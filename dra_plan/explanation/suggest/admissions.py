@@ -15,7 +15,8 @@ from dra_plan.api.inventory import ObjectKey
 from dra_plan.api.tolerations import BLOCKING, tolerates
 from dra_plan.documents.devices import TaintName
 from dra_plan.documents.suggestions import CHANGES, NodeTaintMet, NodeUncordoned, SuggestedChange, TriedChanges
-from dra_plan.explanation.suggest import patches
+
+from . import patches
 
 Rules = Callable[[Sequence[Node], Sequence[Pod]], Mapping[str, object]]
 """Which of the nodes are excluded for the pods: has their names."""

@@ -8,14 +8,15 @@ from functools import cached_property
 
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
-from dra_plan.planner.growth.search import Counts
-from dra_plan.planner.growth.ties import tied
 from dra_plan.planner.question import Question
 from dra_plan.planner.scheduling import choice, schedule_chosen
 from dra_plan.releases import Target
 from dra_plan.scheduler.podrecord import PodRecord
 from dra_plan.scheduler.simulate import SimulationResult
 from dra_plan.whatif import AddNodes
+
+from .search import Counts
+from .ties import tied
 
 PodKey = tuple[str, str]
 """Namespace and name."""

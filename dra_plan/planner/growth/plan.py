@@ -13,27 +13,21 @@ from decimal import Decimal
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.notice import Notice
 from dra_plan.documents.base import ObjectName, answer_target, warnings
-from dra_plan.documents.growth import (
-    AddedKind,
-    AddedNode,
-    GrowthDocument,
-    NotEnough,
-    TriedNumber,
-    UnboundPod,
-)
+from dra_plan.documents.growth import AddedKind, AddedNode, GrowthDocument, NotEnough, TriedNumber, UnboundPod
 from dra_plan.documents.schedule import ExplainedAttempt
 from dra_plan.errors import UsageError
 from dra_plan.planner import attempts
 from dra_plan.planner.answer import PrintedAnswer, counted
-from dra_plan.planner.growth.asking import Grown, GrowthQuestion, PodKey, with_more
-from dra_plan.planner.growth.kinds import NodeKind
-from dra_plan.planner.growth.search import Cheapest, CheapestSearch, Counts, Verdict, one_fewer
 from dra_plan.planner.question import Question
 from dra_plan.planner.scheduling import choice, notices_about, schedule_chosen
 from dra_plan.releases import Target
 from dra_plan.scheduler.failedattempts import FailedAttempt
 from dra_plan.scheduler.notices import SEVERAL_BEST
 from dra_plan.whatif.addnodes import MOST_ADDED
+
+from .asking import Grown, GrowthQuestion, PodKey, with_more
+from .kinds import NodeKind
+from .search import Cheapest, CheapestSearch, Counts, Verdict, one_fewer
 
 USUAL_LIMIT = MOST_ADDED
 """So many nodes of a kind are tried at most, unless the user says otherwise."""

@@ -35,13 +35,7 @@ from . import hints, sharing
 from .answerkey import answer_key
 from .binding import Binder
 from .claimcheck import check_claim
-from .extended import (
-    new_special_claim,
-    served_names,
-    special_requests,
-    wanted_names,
-    with_requests,
-)
+from .extended import new_special_claim, served_names, special_requests, wanted_names, with_requests
 from .nodecheck import UNAVAILABLE, NodeCheck
 from .ranks import is_ranked, rank
 from .state import Allocations, NodeAnswer, PodState

@@ -26,13 +26,7 @@ from dra_plan.scheduler.handle import Handle
 from dra_plan.scheduler.nodeinfo import NodeInfo, PodInfo
 from dra_plan.scheduler.status import SKIP, Status, unresolvable, unschedulable
 
-from .spreadconstraints import (
-    SYSTEM_DEFAULTS,
-    SpreadConstraint,
-    constraints_of,
-    default_selector,
-    has_all,
-)
+from .spreadconstraints import SYSTEM_DEFAULTS, SpreadConstraint, constraints_of, default_selector, has_all
 from .spreadcounts import SpreadCounts
 
 _TEXT = "node(s) didn't match pod topology spread constraints"

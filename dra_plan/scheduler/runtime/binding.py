@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dra_plan.api.core import Pod
 from dra_plan.scheduler.cyclestate import CycleState
-from dra_plan.scheduler.framework import (
-    MAX_PERMIT_SECONDS,
-)
+from dra_plan.scheduler.framework import MAX_PERMIT_SECONDS
 from dra_plan.scheduler.status import Code, Status, error, failed, is_skip, succeeded
 from dra_plan.scheduler.waiting import WaitingPod
 

@@ -7,11 +7,7 @@ from collections.abc import Mapping, Sequence
 from dra_plan.api.core import Pod
 from dra_plan.errors import DraPlanError
 from dra_plan.scheduler.cyclestate import CycleState
-from dra_plan.scheduler.framework import (
-    FilterPlugin,
-    NominatingInfo,
-    PreFilterResult,
-)
+from dra_plan.scheduler.framework import FilterPlugin, NominatingInfo, PreFilterResult
 from dra_plan.scheduler.handle import TrialFilter
 from dra_plan.scheduler.nodeinfo import NodeInfo, PodInfo
 from dra_plan.scheduler.status import (

@@ -4,6 +4,7 @@ The limit belongs to the whole process. So each user adds the frames that it nee
 users in other threads begin and end in between, and whatever the limit was.
 """
 
+import gc
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,3 +29,19 @@ def more_frames(frames: int) -> Iterator[None]:
 def _shift(frames: int) -> None:
     with _lock:
         sys.setrecursionlimit(sys.getrecursionlimit() + frames)
+
+
+# -- garbage -----------------------------------------------------------------------------------------------------------
+# When the interpreter looks for garbage: the only place that stops its collector.
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """No garbage is looked for within the block, which makes many objects and drops few."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
