@@ -9,8 +9,8 @@ from decimal import Decimal
 from typing import Any
 
 from dra_plan.api.inventory import Inventory
-from dra_plan.api.label_text import parse_selector
 from dra_plan.api.meta import LabelSelector
+from dra_plan.api.selectors import parse_selector
 from dra_plan.planner.question import Progress, Question
 from dra_plan.planner.release_choice import AskedRelease
 

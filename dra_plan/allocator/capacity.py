@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from dra_plan.api import quantity
-from dra_plan.api.base import QuantityText
+from dra_plan.api.meta import QuantityText
 from dra_plan.api.quantity import Quantity
 from dra_plan.api.resource import CapacityRequestPolicy, DeviceCapacity
 from dra_plan.releases import Quirk, Quirks

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from dra_plan.api.base import QuantityText
+from dra_plan.api.meta import QuantityText
 from dra_plan.api.resource import (
     DeviceClass,
     DeviceRequest,

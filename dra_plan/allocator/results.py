@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from dra_plan.api.base import QuantityText
 from dra_plan.api.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
+from dra_plan.api.meta import QuantityText
 from dra_plan.api.resource import (
     AllocationResult,
     DeviceAllocationConfiguration,

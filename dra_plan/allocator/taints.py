@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dra_plan.api.resource import Device, DeviceTaint, DeviceTaintRule, DeviceTaintSelector, DeviceToleration
-from dra_plan.api.tolerations import BLOCKING, tolerates
+from dra_plan.api.selectors import BLOCKING, tolerates
 from dra_plan.releases import Features, Quirks, Rules
 
 from .identity import PoolID

@@ -6,8 +6,7 @@ from typing import Any
 
 import msgspec
 
-from .base import Object, QuantityText
-from .meta import LabelSelector, ObjectMeta
+from .meta import LabelSelector, Object, ObjectMeta, QuantityText
 
 
 class NodeSelectorRequirement(Object, frozen=True):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
-from .base import FieldPath
-from .clusterinfo import ClusterInfo
+from msgspec import UNSET, Meta, Struct, UnsetType
+
 from .core import LimitRange, Namespace, Node, Pod, PodDisruptionBudget, PriorityClass, ResourceQuota, Service
-from .notice import Notice, Origin
-from .podgroups import GroupWorkload, PodGroup
+from .meta import FieldPath, Object
 from .resource import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceClaimTemplate, ResourceSlice
+from .scheduling import GroupWorkload, PodGroup
 from .storage import (
     CSIDriver,
     CSINode,
@@ -22,6 +22,70 @@ from .storage import (
     VolumeAttachment,
 )
 from .workloads import AnyWorkload
+
+# -- clusterinfo -------------------------------------------------------------------------------------------------------
+# dra-plan/v1alpha1 ClusterInfo: what a snapshot says of the cluster that it was taken of.
+
+API_VERSION, KIND = "dra-plan/v1alpha1", "ClusterInfo"
+
+FORBIDDEN, NOT_SERVED, FAILED = "Forbidden", "NotServed", "Failed"
+"""Why a resource was not listed: no right to, the server does not have it, or no whole answer came."""
+
+
+class UnlistedKind(Object, frozen=True):
+    """A resource (`resourceslices.resource.k8s.io`) that could not be listed, why, and what the server said."""
+
+    resource: str = ""
+    reason: str = ""
+    message: str = ""
+
+
+class ClusterInfo(Object, frozen=True):
+    """The version of the API server (`v1.36.2`), the gates that it reports, the time, and what could not be listed.
+
+    `emulation_version` (`1.35`) is set where the server behaves as an older minor version than its own;
+    `feature_gates_from` says who reported the gates; `anonymized`, whether names are pseudonyms.
+    """
+
+    api_version: str = API_VERSION
+    kind: str = KIND
+    server_version: str = ""
+    emulation_version: str = ""
+    feature_gates: dict[str, bool] = {}
+    feature_gates_from: str = ""
+    time: str = ""
+    anonymized: bool = False
+    not_listed: list[UnlistedKind] = []
+
+
+# -- notice ------------------------------------------------------------------------------------------------------------
+# Notices: what the user should know beside the answer. Values only.
+
+
+class Origin(NamedTuple):
+    """Where an object was read: the source's name ("-" for stdin), its first field's line, from 1; 0 if unknown."""
+
+    source: str
+    line: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.source}:{self.line}" if self.line else self.source
+
+
+class Notice(Struct, frozen=True, order=True, gc=False):
+    """A warning with a stable code, as documents show it."""
+
+    code: Annotated[str, Meta(pattern="^[a-z0-9-]+$")]
+    message: Annotated[str, Meta(min_length=1)]
+    object: Annotated[str, Meta(description="KIND NAMESPACE/NAME, or empty.")] = ""
+    source: Annotated[str, Meta(description="FILE:LINE, or empty.")] = ""
+    defects: Annotated[
+        tuple[str, ...] | UnsetType,
+        Meta(description="The release defects (docs/quirks.md) that changed the answer, if it is about any."),
+    ] = UNSET
+
+
+# -- inventory ---------------------------------------------------------------------------------------------------------
 
 ObjectKey = tuple[str, str, str]
 """(kind, namespace, name)."""

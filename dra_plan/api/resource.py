@@ -11,9 +11,8 @@ from typing import Any
 
 import msgspec
 
-from .base import Int64, QuantityText, StrictObject
 from .core import NodeSelector
-from .meta import ObjectMeta
+from .meta import Int64, ObjectMeta, QuantityText, StrictObject
 
 _ATTRIBUTE_NAMES = {
     "int_value": "int",

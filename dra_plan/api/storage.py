@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import msgspec
 
-from .base import Object, QuantityText
 from .core import NodeSelector
-from .meta import LabelSelector, ObjectMeta
+from .meta import LabelSelector, Object, ObjectMeta, QuantityText
 
 
 class ObjectReference(Object, frozen=True):

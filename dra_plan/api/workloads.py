@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from .base import Object
 from .core import PodTemplateSpec
-from .meta import LabelSelector, ObjectMeta
+from .meta import LabelSelector, Object, ObjectMeta
 
 
 class RollingUpdate(Object, frozen=True):

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from dra_plan.api import quantity, semver
-from dra_plan.api.base import QuantityText
+from dra_plan.api.meta import QuantityText
 from dra_plan.api.quantity import Quantity, QuantityError
 from dra_plan.api.resource import Device, DeviceAttribute
 from dra_plan.api.semver import SemverError

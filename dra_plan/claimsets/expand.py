@@ -6,9 +6,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 from dra_plan.api.core import Pod, PodResourceClaim
-from dra_plan.api.inventory import Inventory, ObjectKey
+from dra_plan.api.inventory import Inventory, Notice, ObjectKey, Origin
 from dra_plan.api.meta import LabelSelector, ObjectMeta
-from dra_plan.api.notice import Notice, Origin
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.selectors import labels_match
 from dra_plan.api.workloads import AnyWorkload, CustomWorkload

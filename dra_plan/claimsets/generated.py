@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from dra_plan.api.core import Pod
 from dra_plan.api.meta import ObjectMeta, OwnerReference
-from dra_plan.api.podgroups import PodGroup
 from dra_plan.api.resource import ResourceClaim, ResourceClaimTemplate
+from dra_plan.api.scheduling import PodGroup
 from dra_plan.api.well_known import POD_CLAIM_ANNOTATION
 
 from .ownership import Dependents

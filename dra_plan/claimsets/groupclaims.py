@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dra_plan.api.core import Pod, PodResourceClaim
-from dra_plan.api.podgroups import PodGroup
 from dra_plan.api.resource import ResourceClaim
+from dra_plan.api.scheduling import PodGroup
 
 from .generated import make_claim
 from .index import Index

@@ -15,9 +15,8 @@ from typing import Any
 
 from msgspec import structs
 
-from dra_plan.api.inventory import Inventory, ObjectKey
+from dra_plan.api.inventory import Inventory, Notice, ObjectKey, Origin
 from dra_plan.api.meta import ObjectMeta
-from dra_plan.api.notice import Notice, Origin
 
 from .ownership import Controllers
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from dra_plan.api.core import Container, Pod, PodSpec, ResourceRequirements
-from dra_plan.api.inventory import ObjectKey
-from dra_plan.api.notice import Notice, Origin
+from dra_plan.api.inventory import Notice, ObjectKey, Origin
 from dra_plan.api.quantity import QuantityError, parse
 
 from .index import Index

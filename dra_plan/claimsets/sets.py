@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from dra_plan.api.core import Node, Pod
-from dra_plan.api.notice import Notice, Origin
+from dra_plan.api.inventory import Notice, Origin
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.selectors import node_matches
 

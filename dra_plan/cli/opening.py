@@ -92,6 +92,6 @@ def namespace_of(context: typer.Context, owners: list[str], *, is_live: bool) ->
 
 def selected(context: typer.Context) -> LabelSelector | None:
     """The label selector of `-l`. Raises UsageError for a text that is none."""
-    from dra_plan.api.label_text import parse_selector
+    from dra_plan.api.selectors import parse_selector
 
     return parse_selector(context.params.get("selector"))

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import TextIO
 
 from dra_plan import shown
-from dra_plan.api.notice import Notice
+from dra_plan.api.inventory import Notice
 from dra_plan.errors import InputError
 from dra_plan.output.columns import Screen
 from dra_plan.output.formats import D, Format

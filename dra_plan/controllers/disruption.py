@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from dra_plan.api.core import Pod, PodDisruptionBudget
-from dra_plan.api.intorstring import scaled
+from dra_plan.api.int_or_string import scaled
 from dra_plan.api.selectors import labels_match
 from dra_plan.claimsets.podstate import ended, is_ready
 from dra_plan.claimsets.replicas import wanted

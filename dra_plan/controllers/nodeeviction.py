@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from dra_plan.api.core import Node, Pod, Taint, Toleration
-from dra_plan.api.tolerations import tolerates
+from dra_plan.api.selectors import tolerates
 from dra_plan.scheduler.clock import format_time, parse_time
 
 from .state import Action, ClusterState, DeletePod, EndCause, WriteNode

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Mapping
 
 from msgspec.structs import replace
 
-from dra_plan.api.base import QuantityText
 from dra_plan.api.core import (
     Container,
     LimitRange,
@@ -23,6 +22,7 @@ from dra_plan.api.core import (
     ScopedResourceSelectorRequirement,
 )
 from dra_plan.api.inventory import Inventory
+from dra_plan.api.meta import QuantityText
 from dra_plan.api.quantity import canonical_text, make, parse
 from dra_plan.api.resource import DeviceClass, DeviceRequest, ResourceClaim
 from dra_plan.api.well_known import COUNTED_OBJECTS, IMPLICIT_PREFIX

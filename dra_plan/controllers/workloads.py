@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from dra_plan.api.core import Node, Pod, PodTemplateSpec
-from dra_plan.api.intorstring import scaled
+from dra_plan.api.int_or_string import scaled
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.workloads import AnyWorkload, Job, UpdateStrategy, Workload, pod_template
 from dra_plan.claimsets.index import Index

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from dra_plan.api.core import NodeSelector
-from dra_plan.api.notice import Notice
+from dra_plan.api.inventory import Notice
 from dra_plan.api.resource import AllocationResult, DeviceAllocationResult
 from dra_plan.interpreter import uncollected
 from dra_plan.releases import QUIRK_MODES, Target

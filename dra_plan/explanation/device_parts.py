@@ -8,7 +8,7 @@ from typing import Any
 
 from dra_plan.allocator import PoolDevice
 from dra_plan.allocator.reasons import CapacityMissing, InUse, PolicyViolated
-from dra_plan.api.base import QuantityText
+from dra_plan.api.meta import QuantityText
 from dra_plan.api.resource import CapacityRequestPolicy, CapacityRequestPolicyRange
 from dra_plan.documents.base import DeviceName
 from dra_plan.documents.clauses import ComputedPart, ComputedValue, DecidingClause, FoundName, FoundValue

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from dra_plan.allocator import AllocationError, DeviceID, NodeAllocationError, PoolDevice, SelectorError
 from dra_plan.allocator.errors import Cause
 from dra_plan.allocator.requests import SelectorCondition, Want
-from dra_plan.api.inventory import Inventory, ObjectKey
-from dra_plan.api.notice import Origin
+from dra_plan.api.inventory import Inventory, ObjectKey, Origin
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.claimsets import ClaimSet
 from dra_plan.near import nearest

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from dra_plan.api.base import FieldPath
+from dra_plan.api.meta import FieldPath
 from dra_plan.manifests.extents import Form
 from dra_plan.manifests.json_reader import JsonError, plain
 from dra_plan.manifests.yaml_merge import YamlError

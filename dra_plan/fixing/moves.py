@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from dra_plan.api.base import FieldPath
+from dra_plan.api.meta import FieldPath
 from dra_plan.manifests.extents import Extent, Form
 
 from .edits import CharEdit, ObjectText

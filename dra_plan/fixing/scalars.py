@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from dra_plan.api.base import FieldPath
+from dra_plan.api.meta import FieldPath
 from dra_plan.api.quantity import QuantityError, parse
 from dra_plan.api.semver import parse as parse_version
 from dra_plan.manifests.extents import Extent, Form

@@ -15,9 +15,8 @@ from typing import Any, Union
 import msgspec
 from msgspec.structs import fields
 
-from dra_plan.api.base import Object, StrictObject
 from dra_plan.api.core import Pod
-from dra_plan.api.meta import ObjectMeta
+from dra_plan.api.meta import Object, ObjectMeta, StrictObject
 
 from .resources import Listed
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from dra_plan.api.clusterinfo import FAILED, FORBIDDEN, NOT_SERVED, ClusterInfo, UnlistedKind
+from dra_plan.api.inventory import FAILED, FORBIDDEN, NOT_SERVED, ClusterInfo, UnlistedKind
 from dra_plan.errors import InputError
 from dra_plan.manifests.kinds import Kind
 from dra_plan.manifests.sources import Source

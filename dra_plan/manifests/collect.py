@@ -5,13 +5,10 @@ from __future__ import annotations
 import msgspec
 from msgspec.structs import replace
 
-from dra_plan.api import clusterinfo
-from dra_plan.api.base import Object
-from dra_plan.api.clusterinfo import ClusterInfo
+from dra_plan.api import inventory
 from dra_plan.api.core import Pod
-from dra_plan.api.inventory import AsWritten, Inventory, ObjectKey
-from dra_plan.api.meta import ObjectMeta
-from dra_plan.api.notice import Origin
+from dra_plan.api.inventory import AsWritten, ClusterInfo, Inventory, ObjectKey, Origin
+from dra_plan.api.meta import Object, ObjectMeta
 from dra_plan.api.workloads import CustomWorkload
 
 from . import defaults, kinds, podtemplates, templatemakers, unlisted
@@ -29,7 +26,7 @@ from .report import Report
 from .sharing import SharedParts
 from .unwrap import unwrap
 
-_CLUSTER_INFO = Header(clusterinfo.API_VERSION, clusterinfo.KIND)
+_CLUSTER_INFO = Header(inventory.API_VERSION, inventory.KIND)
 _RANDOM_SUFFIX = "xxxxx"
 """Stands for the random end that the API server gives to a generateName."""
 
@@ -144,7 +141,7 @@ class Collector:
             self._inventory.cluster_info = msgspec.convert(item.value, ClusterInfo)
             self._snapshots.add(item.place.source)
         except NOT_DECODED as error:
-            self.report.fault(item.place, f"can't be decoded: {error}", label=clusterinfo.KIND)
+            self.report.fault(item.place, f"can't be decoded: {error}", label=inventory.KIND)
 
     def _decode(self, item: Item, kind: Kind) -> None:
         version = kinds.split_version(item.header.api_version)[1]

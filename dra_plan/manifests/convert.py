@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from dra_plan.api.base import FieldPath
+from dra_plan.api.meta import FieldPath
 
 BASIC_DEVICES = "spec.devices[*].basic"
 """Where v1beta1 has what later versions have in the device itself."""

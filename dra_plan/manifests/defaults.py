@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from dra_plan.api.base import Object, QuantityText
 from dra_plan.api.core import Container, ContainerPort, Pod, PodSpec, PodTemplateSpec, ResourceRequirements
+from dra_plan.api.meta import Object, QuantityText
 from dra_plan.api.resource import (
     DeviceClaim,
     DeviceRequest,

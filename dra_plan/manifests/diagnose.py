@@ -11,9 +11,9 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
-from dra_plan.api.base import FieldPath
+from dra_plan.api.go_text import parse_timestamp
+from dra_plan.api.meta import FieldPath
 from dra_plan.api.quantity import QuantityError, parse
-from dra_plan.api.times import parse_timestamp
 
 from . import standins
 from .kinds import Kind

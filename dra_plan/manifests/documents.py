@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from dra_plan.api.base import FieldPath
+from dra_plan.api.meta import FieldPath
 
 from . import json_extents, json_reader, lines
 from .collect import Collector

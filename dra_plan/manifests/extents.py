@@ -9,7 +9,7 @@ from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
 
-from dra_plan.api.base import FieldPath
+from dra_plan.api.meta import FieldPath
 
 
 class Form(Enum):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dra_plan.api.core import Node, NodeSelector
-from dra_plan.api.inventory import Inventory
+from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.meta import ObjectMeta
-from dra_plan.api.notice import Notice
 from dra_plan.api.resource import ResourceSlice
 
 

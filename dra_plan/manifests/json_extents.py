@@ -6,7 +6,7 @@ import re
 from functools import partial
 from typing import NamedTuple
 
-from dra_plan.api.base import FieldPath
+from dra_plan.api.meta import FieldPath
 
 from .extents import Extent, Extents, Form
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from dra_plan.api.base import FieldPath, Object
+from dra_plan.api.meta import FieldPath, Object
 
 from . import json_reader, kinds, lines
 from .answers import is_no_objects

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from dra_plan.api import core, podgroups, resource, storage, workloads
-from dra_plan.api.base import Object
+from dra_plan.api import core, resource, scheduling, storage, workloads
+from dra_plan.api.meta import Object
 
 from . import convert
 from .convert import Converter
@@ -135,7 +135,7 @@ _KINDS = (
     Kind(
         _SCHEDULING,
         "PodGroup",
-        podgroups.PodGroup,
+        scheduling.PodGroup,
         {"v1alpha2": None, "v1beta1": convert.pod_group_from_v1beta1, "v1alpha3": convert.pod_group_from_v1beta1},
         "pod_groups",
         current_versions=("v1alpha2", "v1beta1"),
@@ -143,7 +143,7 @@ _KINDS = (
     Kind(
         _SCHEDULING,
         "Workload",
-        podgroups.GroupWorkload,
+        scheduling.GroupWorkload,
         dict.fromkeys(("v1alpha2", "v1beta1", "v1alpha3", "v1alpha1"), convert.group_workload),
         "group_workloads",
         current_versions=("v1alpha2", "v1beta1"),

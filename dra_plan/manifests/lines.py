@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dra_plan.api.base import FieldPath
+from dra_plan.api.meta import FieldPath
 
 from . import json_extents
 from .extents import Extents, LinedText

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from dra_plan.api.base import Object
 from dra_plan.api.core import PodSpec
+from dra_plan.api.meta import Object
 
 from .convert import UnfitError, lift_claim_sources
 from .diagnose import diagnose

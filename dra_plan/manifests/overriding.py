@@ -7,10 +7,9 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from dra_plan.api.base import Object
 from dra_plan.api.core import Pod
-from dra_plan.api.inventory import ObjectKey
-from dra_plan.api.notice import Notice, Origin
+from dra_plan.api.inventory import Notice, ObjectKey, Origin
+from dra_plan.api.meta import Object
 
 from .places import label
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from dra_plan.api.base import FieldPath
+from dra_plan.api.meta import FieldPath
 
 __all__ = ["FieldPath", "is_plain_key", "pattern", "render", "value_at"]
 

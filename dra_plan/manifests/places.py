@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from dra_plan.api.base import FieldPath
-from dra_plan.api.notice import Origin
+from dra_plan.api.inventory import Origin
+from dra_plan.api.meta import FieldPath
 
 from .extents import DocumentText, TextFinder
 from .kinds import Kind

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from dra_plan.api.base import FieldPath
 from dra_plan.api.core import PodTemplateSpec
-from dra_plan.api.meta import ObjectMeta
+from dra_plan.api.meta import FieldPath, ObjectMeta
 from dra_plan.api.workloads import CustomWorkload, CustomWorkloadSpec, JobCondition, JobStatus
 
 from .objects import NOT_DECODED

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import Any
 
-from dra_plan.api.base import Object, QuantityText
 from dra_plan.api.core import Node, Pod, PodSpec, ResourceRequirements
+from dra_plan.api.meta import Object, QuantityText
 from dra_plan.api.quantity import QuantityError, parse
 from dra_plan.api.resource import (
     CapacityRequestPolicy,

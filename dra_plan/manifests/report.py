@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dra_plan.api.base import FieldPath
-from dra_plan.api.inventory import AsWritten
-from dra_plan.api.notice import Notice, Origin
+from dra_plan.api.inventory import AsWritten, Notice, Origin
+from dra_plan.api.meta import FieldPath
 
 from .convert import BASIC_DEVICES
 from .faults import Fault

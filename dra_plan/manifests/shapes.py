@@ -10,7 +10,7 @@ import importlib.resources
 import json
 from typing import Any
 
-from dra_plan.api.base import FieldPath
+from dra_plan.api.meta import FieldPath
 
 from .kinds import Kind
 from .storage_shapes import LABEL_SELECTOR, STORAGE

@@ -11,8 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
-from dra_plan.api.base import Object, StrictObject
-from dra_plan.api.meta import ObjectMeta
+from dra_plan.api.meta import Object, ObjectMeta, StrictObject
 from dra_plan.api.resource import (
     ResourceClaim,
     ResourceClaimSpec,

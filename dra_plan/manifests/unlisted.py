@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dra_plan.api.clusterinfo import FORBIDDEN, NOT_SERVED, ClusterInfo, UnlistedKind
-from dra_plan.api.notice import Notice
+from dra_plan.api.inventory import FORBIDDEN, NOT_SERVED, ClusterInfo, Notice, UnlistedKind
 
 _GROUP = "resource.k8s.io"
 _OF_DEVICES = frozenset(f"{name}.{_GROUP}" for name in ("resourceslices", "deviceclasses", "resourceclaims"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from dra_plan.api.base import FieldPath
+from dra_plan.api.meta import FieldPath
 
 from .answers import explained, is_no_objects
 from .diagnose import describe

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dra_plan.api.policy_text import allowed
+from dra_plan.api.go_text import allowed
 from dra_plan.documents.clauses import FoundName
 from dra_plan.documents.devices import DeviceCheck, PassedOver, RemovedDevices
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dra_plan import shown
-from dra_plan.api.notice import Notice
+from dra_plan.api.inventory import Notice
 
 SHOWN = 3
 """How many objects a repeated warning names before it counts the rest."""

@@ -10,7 +10,7 @@ from dra_plan.releases import gate_defaults
 from . import whatif
 
 if TYPE_CHECKING:
-    from dra_plan.api.notice import Notice
+    from dra_plan.api.inventory import Notice
     from dra_plan.api.resource import DeviceRequestAllocationResult
     from dra_plan.documents.allocation import ClaimSetName
     from dra_plan.documents.base import AnswerTarget, ObjectName, PrintedDocument

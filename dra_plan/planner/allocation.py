@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 from dra_plan.allocator import Outcome, View
 from dra_plan.api.core import Node
-from dra_plan.api.inventory import Inventory
-from dra_plan.api.notice import Notice
+from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.claimsets.sets import ClaimSet
 from dra_plan.documents.allocation import AllocationDocument
 from dra_plan.documents.base import answer_target, warnings

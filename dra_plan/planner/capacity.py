@@ -10,9 +10,8 @@ from msgspec import UNSET, UnsetType, structs
 
 from dra_plan.allocator import View
 from dra_plan.api.core import Pod
-from dra_plan.api.inventory import Inventory
+from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.meta import ObjectMeta
-from dra_plan.api.notice import Notice
 from dra_plan.api.workloads import AnyWorkload, CustomWorkload, pod_template
 from dra_plan.claimsets.index import Index
 from dra_plan.claimsets.notices import missing_templates

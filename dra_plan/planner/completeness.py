@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from dra_plan.api.core import Node, Pod
-from dra_plan.api.inventory import Inventory
-from dra_plan.api.notice import Notice
+from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.resource import ResourceClaimSpec
 from dra_plan.api.workloads import pod_template
 from dra_plan.claimsets.index import Index, pod_owner, workload_owner

@@ -10,8 +10,7 @@ from msgspec import UNSET
 from dra_plan.allocator import Outcome, View
 from dra_plan.allocator.identity import named_device
 from dra_plan.api.core import Node
-from dra_plan.api.inventory import Inventory
-from dra_plan.api.notice import Notice
+from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.claimsets.index import Index
 from dra_plan.claimsets.sets import ClaimSet
 from dra_plan.documents.allocation import NodeExclusion

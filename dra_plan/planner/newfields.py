@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dra_plan.api.inventory import Inventory
-from dra_plan.api.notice import Notice
+from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.resource import ResourceClaimSpec, ResourceSlice
 from dra_plan.releases import FIELDS, Target, unused
 

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 
 from dra_plan.api.core import Pod
-from dra_plan.api.inventory import ObjectKey
+from dra_plan.api.inventory import Notice, ObjectKey
 from dra_plan.api.meta import ObjectMeta
-from dra_plan.api.notice import Notice
 from dra_plan.api.quantity import QuantityError, make, parse
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.workloads import AnyWorkload

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from dra_plan.api.core import Pod
-from dra_plan.api.inventory import Inventory
-from dra_plan.api.notice import Notice
-from dra_plan.api.podgroups import PodGroup
+from dra_plan.api.inventory import Inventory, Notice
+from dra_plan.api.scheduling import PodGroup
 from dra_plan.claimsets.index import Index
 from dra_plan.claimsets.podstate import is_waiting
 from dra_plan.documents.base import answer_target, warnings

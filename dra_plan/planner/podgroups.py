@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from dra_plan.api.inventory import Inventory
-from dra_plan.api.podgroups import PodGroup
+from dra_plan.api.scheduling import PodGroup
 from dra_plan.documents.podgroups import ExplainedPodGroup, TriedPod
 from dra_plan.near import nearest
 from dra_plan.releases import Target

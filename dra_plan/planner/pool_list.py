@@ -13,8 +13,7 @@ from typing import Any
 from dra_plan.allocator import PoolGatherer, View
 from dra_plan.allocator.pools import Pool, PoolDevice, PoolState, device_is_on, targets
 from dra_plan.api.core import Node
-from dra_plan.api.inventory import Inventory
-from dra_plan.api.notice import Notice
+from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.documents.base import answer_target, warnings
 from dra_plan.documents.pools import ListedDevice, ListedPool, PoolsDocument
 from dra_plan.errors import UsageError

@@ -10,8 +10,7 @@ from msgspec import UNSET, structs
 
 from dra_plan.allocator import View
 from dra_plan.api.core import Pod
-from dra_plan.api.inventory import Inventory
-from dra_plan.api.notice import Notice
+from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.selectors import labels_match
 from dra_plan.documents.schedule import ExplainedAttempt, ScheduleDocument, ScheduledPod
 from dra_plan.releases import Target

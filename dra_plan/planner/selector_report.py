@@ -12,8 +12,7 @@ from msgspec import UNSET
 from dra_plan import releases
 from dra_plan.allocator import View
 from dra_plan.allocator.identity import named_device
-from dra_plan.api.inventory import Inventory
-from dra_plan.api.notice import Notice
+from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.resource import Device
 from dra_plan.cel.cost import COST_LIMIT
 from dra_plan.cel.errors import CelCompileError, CelRuntimeError

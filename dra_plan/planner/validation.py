@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from msgspec import structs
 
-from dra_plan.api.notice import Notice, Origin
+from dra_plan.api.inventory import Notice, Origin
 from dra_plan.documents.base import answer_target, warnings
 from dra_plan.documents.validation import FindingCounts, ValidationDocument
 from dra_plan.fixing.entry import entry

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from dra_plan.api.notice import Notice
+from dra_plan.api.inventory import Notice
 from dra_plan.errors import UsageError
 from dra_plan.near import nearest
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dra_plan.api.notice import Notice
+from dra_plan.api.inventory import Notice
 from dra_plan.errors import UsageError
 
 from .coverage import COVERAGE, Coverage, not_simulated

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from dra_plan.api.core import Pod, PodResourceClaim, PodResourceClaimStatus
 from dra_plan.api.inventory import Inventory
-from dra_plan.api.podgroups import PodGroup, PodGroupResourceClaimStatus
 from dra_plan.api.resource import ResourceClaim
+from dra_plan.api.scheduling import PodGroup, PodGroupResourceClaimStatus
 from dra_plan.api.workloads import AnyWorkload
 from dra_plan.claimsets.generated import ClaimOwner, make_claim
 from dra_plan.claimsets.groupclaims import is_of_group

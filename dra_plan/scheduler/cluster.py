@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from dra_plan.allocator import View
 from dra_plan.api.core import Namespace, Node, NodeAllocatableResourceClaimStatus, Pod, PodDisruptionBudget, Service
 from dra_plan.api.inventory import Inventory
-from dra_plan.api.podgroups import PodGroup
 from dra_plan.api.resource import ResourceClaim
+from dra_plan.api.scheduling import PodGroup
 from dra_plan.api.workloads import AnyWorkload
 from dra_plan.claimsets.podstate import ended
 from dra_plan.releases import Target

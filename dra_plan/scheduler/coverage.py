@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from dra_plan.api.core import Pod
-from dra_plan.api.inventory import Inventory
-from dra_plan.api.notice import Notice
+from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.releases import SchedulerPart, Target
 
 from .podrecord import PodRecord

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from dra_plan.api.podgroups import PodGroup
+from dra_plan.api.scheduling import PodGroup
 
 
 class StateNotFoundError(KeyError):

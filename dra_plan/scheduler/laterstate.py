@@ -15,8 +15,8 @@ from msgspec.structs import replace
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import ObjectMeta
-from dra_plan.api.podgroups import PodGroup
 from dra_plan.api.resource import ResourceClaim, ResourceClaimStatus
+from dra_plan.api.scheduling import PodGroup
 
 from .admission import Admission
 from .clock import latest

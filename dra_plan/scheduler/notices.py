@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dra_plan.api.notice import Notice
+from dra_plan.api.inventory import Notice
 from dra_plan.api.well_known import SPECIAL_ANNOTATION
 from dra_plan.claimsets.podstate import ended
 from dra_plan.scheduler.groups.notices import group_notices

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from dra_plan.api.core import Pod
-from dra_plan.api.podgroups import PodGroup
+from dra_plan.api.scheduling import PodGroup
 
 from .keys import GroupKey, group_key
 from .nodeinfo import PodInfo

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from dra_plan.api.base import QuantityText
 from dra_plan.api.core import Container, ContainerStatus, NodeAllocatableResourceClaimStatus, Pod
+from dra_plan.api.meta import QuantityText
 from dra_plan.api.quantity import parse
 
 CPU = "cpu"

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from dra_plan.api.base import FieldPath
 from dra_plan.api.core import Namespace, Pod, PodSpec, PriorityClass
 from dra_plan.api.inventory import Inventory
-from dra_plan.api.meta import ObjectMeta
+from dra_plan.api.meta import FieldPath, ObjectMeta
 from dra_plan.manifests.paths import value_at
 from dra_plan.scheduler.admission import SYSTEM_PRIORITIES
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from dra_plan.api.base import FieldPath, Object
+from dra_plan.api.meta import FieldPath, Object
 from dra_plan.api.resource import ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from dra_plan.manifests.yaml_scalars import BOOLEAN_WORDS
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from dra_plan.allocator.requests import RESULTS_LIMIT
-from dra_plan.api.base import FieldPath
+from dra_plan.api.meta import FieldPath
 from dra_plan.api.resource import (
     AllocatedDeviceStatus,
     AllocationResult,

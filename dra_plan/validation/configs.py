@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from dra_plan.api.base import FieldPath
+from dra_plan.api.meta import FieldPath
 from dra_plan.api.resource import OpaqueDeviceConfiguration
 from dra_plan.manifests.diagnose import expected
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from dra_plan.api import semver
-from dra_plan.api.base import FieldPath
+from dra_plan.api.meta import FieldPath
 from dra_plan.api.resource import Device, DeviceAttribute, DeviceRequestAllocationResult
 
 from . import formats, names, nodeallocatable, nodefields, policies, taints

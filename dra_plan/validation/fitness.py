@@ -11,8 +11,8 @@ from dra_plan.allocator.ranges import Steps
 from dra_plan.allocator.reasons import CapacityMissing, CapacityReason, PolicyViolated
 from dra_plan.allocator.requests import Want
 from dra_plan.allocator.taints import first_untolerated
-from dra_plan.api.base import FieldPath, QuantityText
-from dra_plan.api.policy_text import allowed
+from dra_plan.api.go_text import allowed
+from dra_plan.api.meta import FieldPath, QuantityText
 from dra_plan.api.quantity import parse
 from dra_plan.explanation.published import attribute_value, qualified
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dra_plan.api.base import FieldPath
+from dra_plan.api.meta import FieldPath
 from dra_plan.manifests.convert import FLAT_REQUEST, REQUESTS
 from dra_plan.manifests.kinds import Kind
 from dra_plan.manifests.paths import render, value_at

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from dra_plan.api import names
+from dra_plan.api import go_text
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _NUMBER = r"(0|[1-9][0-9]*)"
@@ -28,17 +28,17 @@ LABEL_VALUE = "at most 63 letters, digits, '-', '_' and '.'"
 
 def is_dns_label(text: str) -> bool:
     """RFC 1123 label."""
-    return not names.dns_label_problems(text)
+    return not go_text.dns_label_problems(text)
 
 
-def is_subdomain(text: str, most: int = names.MAX_SUBDOMAIN) -> bool:
+def is_subdomain(text: str, most: int = go_text.MAX_SUBDOMAIN) -> bool:
     """RFC 1123 subdomain."""
-    return len(text) <= most and not names.subdomain_problems(text)
+    return len(text) <= most and not go_text.subdomain_problems(text)
 
 
 def is_driver(text: str) -> bool:
     """A driver name, as of CSI drivers: a subdomain in which capital letters are allowed too."""
-    return not names.too_long(text, MAX_DOMAIN) and is_subdomain(_lower(text))
+    return not go_text.too_long(text, MAX_DOMAIN) and is_subdomain(_lower(text))
 
 
 def _lower(text: str) -> str:
@@ -48,7 +48,7 @@ def _lower(text: str) -> str:
 
 def is_pool(text: str) -> bool:
     """Subdomains separated by slashes."""
-    return len(text) <= names.MAX_SUBDOMAIN and all(is_subdomain(part) for part in text.split("/"))
+    return len(text) <= go_text.MAX_SUBDOMAIN and all(is_subdomain(part) for part in text.split("/"))
 
 
 def is_qualified(text: str) -> bool:
@@ -64,12 +64,12 @@ def is_version(text: str) -> bool:
 
 def is_label_name(text: str) -> bool:
     """The key of a label or taint."""
-    return not names.label_key_problems(text)
+    return not go_text.label_key_problems(text)
 
 
 def is_label_value(text: str) -> bool:
     """The value of a label or taint; it may be empty."""
-    return not names.label_value_problems(text)
+    return not go_text.label_value_problems(text)
 
 
 def as_dns_label(text: str) -> str:

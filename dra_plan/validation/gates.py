@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import fields, replace
 
-from dra_plan.api.base import FieldPath, Object
+from dra_plan.api.meta import FieldPath, Object
 from dra_plan.api.resource import (
     AllocatedDeviceStatus,
     AllocationResult,

@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 from dra_plan.allocator import Pool, PoolDevice, View
 from dra_plan.allocator.pools import PoolSlice
 from dra_plan.allocator.requests import ClaimRequests, Want
-from dra_plan.api.base import FieldPath, Object
 from dra_plan.api.core import PodSpec
+from dra_plan.api.meta import FieldPath, Object
 from dra_plan.api.resource import (
     DeviceClass,
     DeviceSubRequest,

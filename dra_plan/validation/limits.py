@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sized
 from dataclasses import dataclass, replace
 
-from dra_plan.api.base import FieldPath
+from dra_plan.api.meta import FieldPath
 
 from .rule import Problem, refused
 from .words import count

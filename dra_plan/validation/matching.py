@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from dra_plan.allocator import PoolDevice
 from dra_plan.allocator.requests import SelectorCondition, class_conditions
-from dra_plan.api.base import FieldPath
+from dra_plan.api.meta import FieldPath
 from dra_plan.api.resource import DeviceClass
 from dra_plan.cel.ordering import with_compare_to
 from dra_plan.cel.parts import Reference, clauses, mentions, references

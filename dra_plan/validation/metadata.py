@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from dra_plan.api.base import FieldPath
-from dra_plan.api.meta import ObjectMeta, OwnerReference
+from dra_plan.api.meta import FieldPath, ObjectMeta, OwnerReference
 from dra_plan.manifests.paths import render
 
 from . import formats, names

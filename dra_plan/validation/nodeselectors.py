@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dra_plan.api.base import FieldPath
 from dra_plan.api.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
-from dra_plan.api.names import label_key_problems, label_value_problems
+from dra_plan.api.go_text import label_key_problems, label_value_problems
+from dra_plan.api.meta import FieldPath
 from dra_plan.api.selectors import is_int64
 
 from . import names

@@ -7,10 +7,9 @@ from typing import Any
 
 from msgspec import convert
 
-from dra_plan.api.base import FieldPath, Object
 from dra_plan.api.core import Pod
-from dra_plan.api.meta import ObjectMeta
-from dra_plan.api.notice import Origin
+from dra_plan.api.inventory import Origin
+from dra_plan.api.meta import FieldPath, Object, ObjectMeta
 from dra_plan.api.resource import (
     Condition,
     DeviceClass,

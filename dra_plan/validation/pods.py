@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dra_plan.api.base import FieldPath
 from dra_plan.api.core import PodSpec
+from dra_plan.api.meta import FieldPath
 
 from . import names
 from .rule import Problem, refused

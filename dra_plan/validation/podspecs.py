@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from dra_plan.api.base import FieldPath
 from dra_plan.api.core import (
     Affinity,
     Container,
@@ -20,7 +19,7 @@ from dra_plan.api.core import (
     Toleration,
     TopologySpreadConstraint,
 )
-from dra_plan.api.meta import LabelSelector
+from dra_plan.api.meta import FieldPath, LabelSelector
 from dra_plan.manifests.paths import value_at
 from dra_plan.releases import Target
 

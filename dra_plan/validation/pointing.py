@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dra_plan.api.base import FieldPath
+from dra_plan.api.meta import FieldPath
 from dra_plan.manifests.extents import DocumentText, Extent, Form, LinedText
 from dra_plan.manifests.paths import value_at
 from dra_plan.manifests.scalar_positions import positions

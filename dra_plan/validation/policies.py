@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dra_plan.api.base import FieldPath, QuantityText
+from dra_plan.api.meta import FieldPath, QuantityText
 from dra_plan.api.quantity import MAX_INT64, Quantity, QuantityError, parse
 from dra_plan.api.resource import CapacityRequestPolicy, CapacityRequestPolicyRange, DeviceCapacity
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dra_plan.allocator import PoolID
-from dra_plan.api.base import FieldPath
 from dra_plan.api.core import Node
+from dra_plan.api.meta import FieldPath
 from dra_plan.api.quantity import parse
 from dra_plan.api.resource import Device
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO, NamedTuple
 
-from dra_plan.api.base import FieldPath, Object
+from dra_plan.api.meta import FieldPath, Object
 from dra_plan.interpreter import uncollected
 from dra_plan.manifests import defaults, kinds
 from dra_plan.manifests.diagnose import diagnose

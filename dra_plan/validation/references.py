@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from dra_plan.api.base import FieldPath
 from dra_plan.api.core import Namespace, PodResourceClaim, PodSpec
+from dra_plan.api.meta import FieldPath
 from dra_plan.api.resource import DeviceClass, ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate
 
 from .input import Input

@@ -12,10 +12,9 @@ from typing import Any
 
 import msgspec
 
-from dra_plan.api.base import FieldPath, Object
 from dra_plan.api.core import Pod
-from dra_plan.api.inventory import AsWritten, Inventory, ObjectKey
-from dra_plan.api.notice import Origin
+from dra_plan.api.inventory import AsWritten, Inventory, ObjectKey, Origin
+from dra_plan.api.meta import FieldPath, Object
 from dra_plan.api.resource import ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate
 from dra_plan.api.workloads import AnyWorkload, CustomWorkload
 from dra_plan.claimsets.index import Index

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dra_plan.api.base import FieldPath, QuantityText
 from dra_plan.api.core import Container, PodSpec, ResourceRequirements
+from dra_plan.api.meta import FieldPath, QuantityText
 from dra_plan.api.quantity import Quantity, QuantityError, compare, parse
 from dra_plan.api.well_known import COUNTED_OBJECTS
 from dra_plan.manifests.paths import render, value_at

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
-from dra_plan.api.base import FieldPath
+from dra_plan.api.meta import FieldPath
 from dra_plan.documents.validation import Refuser, RuleEntry
 
 

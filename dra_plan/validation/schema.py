@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from dra_plan.api.base import FieldPath
 from dra_plan.api.go_text import go_quote
+from dra_plan.api.meta import FieldPath
 from dra_plan.manifests import kinds
 from dra_plan.manifests.convert import BASIC_DEVICES, lift_claim_sources
 from dra_plan.manifests.diagnose import DecodedFields, expected

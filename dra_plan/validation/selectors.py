@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from dra_plan.api.base import FieldPath
+from dra_plan.api.meta import FieldPath
 from dra_plan.api.resource import DeviceSelector
 from dra_plan.cel import compile_selector
 from dra_plan.cel.cost import COST_LIMIT

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from dra_plan.api.base import FieldPath
+from dra_plan.api.meta import FieldPath
 from dra_plan.api.resource import Counter, CounterSet, Device, DeviceAttribute, ResourceSlice, ResourceSliceSpec
 from dra_plan.releases import Target
 

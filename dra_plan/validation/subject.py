@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from dra_plan.api.base import FieldPath, Object
+from dra_plan.api.meta import FieldPath, Object
 from dra_plan.documents.validation import SourceExcerpt
 from dra_plan.manifests.convert import FLAT_VERSIONS
 from dra_plan.manifests.kinds import Kind

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dra_plan.allocator.taints import can_mean_devices, tainted
-from dra_plan.api.base import FieldPath
+from dra_plan.api.meta import FieldPath
 from dra_plan.api.resource import DeviceTaintRule
 
 from .input import Input

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from dra_plan.api.base import FieldPath
+from dra_plan.api.meta import FieldPath
 from dra_plan.api.quantity import QuantityError, parse
 from dra_plan.api.resource import DeviceClass, ResourceClaim
 from dra_plan.manifests.diagnose import describe

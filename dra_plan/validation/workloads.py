@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dra_plan.api.base import FieldPath, Object
 from dra_plan.api.core import PodDisruptionBudget, PodTemplateSpec, PriorityClass
-from dra_plan.api.meta import LabelSelector
+from dra_plan.api.meta import FieldPath, LabelSelector, Object
 from dra_plan.api.selectors import labels_match
 from dra_plan.api.workloads import (
     AnyWorkload,

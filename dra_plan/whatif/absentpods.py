@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dra_plan.api.notice import Notice
+from dra_plan.api.inventory import Notice
 
 MOST_NAMED = 3
 """Pods that the warning names before it counts the rest."""

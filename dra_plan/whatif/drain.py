@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from dra_plan.api.core import Pod
-from dra_plan.api.inventory import Inventory
-from dra_plan.api.notice import Notice
+from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.claimsets.index import Index
 from dra_plan.claimsets.podstate import ended
 from dra_plan.documents.base import AppliedEdit

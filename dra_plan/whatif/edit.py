@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from dra_plan.api.core import Node
-from dra_plan.api.inventory import Inventory
-from dra_plan.api.notice import Notice
+from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.documents.base import AppliedEdit
 from dra_plan.errors import UsageError
 from dra_plan.near import nearest

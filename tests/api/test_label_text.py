@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from dra_plan.api.label_text import parse_selector
-from dra_plan.api.selectors import labels_match
+from dra_plan.api.selectors import labels_match, parse_selector
 from dra_plan.errors import UsageError
 
 LABELS = {"app": "web", "tier": "front", "rank": "3", "example.com/team": "a", "empty": ""}

@@ -4,7 +4,7 @@ import pytest
 
 from dra_plan.api.core import Taint, Toleration
 from dra_plan.api.resource import DeviceTaint, DeviceToleration
-from dra_plan.api.tolerations import tolerates
+from dra_plan.api.selectors import tolerates
 
 TAINT = {"key": "k", "value": "v", "effect": "NoSchedule"}
 CASES = [

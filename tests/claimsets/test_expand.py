@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dra_plan.api.label_text import parse_selector
+from dra_plan.api.selectors import parse_selector
 from dra_plan.claimsets import expand
 from dra_plan.claimsets.notices import not_judged
 from dra_plan.manifests.decode import from_dicts

@@ -12,7 +12,7 @@ import pytest
 
 import dra_plan
 from dra_plan import Cluster
-from dra_plan.api.clusterinfo import ClusterInfo
+from dra_plan.api.inventory import ClusterInfo
 from dra_plan.live import Snapshot, snapshot
 from dra_plan.live.anonymize import anonymized
 from dra_plan.live.literals import renamed

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from dra_plan.api.notice import Notice
+from dra_plan.api.inventory import Notice
 from dra_plan.output import schemas
 
 TARGET = {

@@ -1,6 +1,6 @@
 """Warnings as lines."""
 
-from dra_plan.api.notice import Notice
+from dra_plan.api.inventory import Notice
 from dra_plan.output.notices import lines
 
 

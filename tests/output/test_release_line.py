@@ -1,6 +1,6 @@
 """The last line of every answer: release, gates that differ from its defaults, defects met."""
 
-from dra_plan.api.notice import Notice
+from dra_plan.api.inventory import Notice
 from dra_plan.documents.allocation import AllocationDocument
 from dra_plan.documents.base import answer_target
 from dra_plan.output import text

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 
-from dra_plan.api.times import parse_timestamp
+from dra_plan.api.go_text import parse_timestamp
 from dra_plan.cel.ranges import MOST, STRING_FACTOR, Interval
 from dra_plan.cel.types import (
     BOOL,

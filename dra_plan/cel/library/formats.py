@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 
-from dra_plan.api.names import (
+from dra_plan.api.go_text import (
     MAX_LABEL,
     dns_label_problems,
     label_key_problems,

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from dra_plan.api.core import Node, Pod, Taint, Toleration
 from dra_plan.api.inventory import ObjectKey
-from dra_plan.api.tolerations import BLOCKING, tolerates
+from dra_plan.api.selectors import BLOCKING, tolerates
 from dra_plan.documents.devices import TaintName
 from dra_plan.documents.suggestions import CHANGES, NodeTaintMet, NodeUncordoned, SuggestedChange, TriedChanges
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dra_plan.allocator import Outcome
-from dra_plan.api.notice import Origin
+from dra_plan.api.inventory import Origin
 from dra_plan.documents.allocation import AllocationDocument, PlannedClaimSet
 from dra_plan.documents.explanation import ExplanationDocument
 from dra_plan.output import exclusions, explain_words, text

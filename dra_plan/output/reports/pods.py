@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dra_plan.api.notice import Origin
+from dra_plan.api.inventory import Origin
 from dra_plan.documents.schedule import ScheduleDocument, ScheduledPod
 from dra_plan.output.gate import Gate, Verdict
 

@@ -10,8 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from dra_plan.api.inventory import Inventory
-from dra_plan.api.notice import Notice
+from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.documents.base import ObjectName, answer_target, warnings
 from dra_plan.documents.growth import AddedKind, AddedNode, GrowthDocument, NotEnough, TriedNumber, UnboundPod
 from dra_plan.documents.schedule import ExplainedAttempt

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from dra_plan.allocator import Allocator
 from dra_plan.api.core import NodeAllocatableResourceClaimStatus
-from dra_plan.api.podgroups import PodGroup
 from dra_plan.api.resource import AllocationResult, ResourceClaim
+from dra_plan.api.scheduling import PodGroup
 from dra_plan.scheduler.status import Status
 
 from .extended import Use

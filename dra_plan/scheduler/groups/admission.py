@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from dra_plan.api.core import Pod, PriorityClass
-from dra_plan.api.podgroups import BasicSchedulingPolicy, PodGroup, PodGroupSchedulingPolicy
+from dra_plan.api.scheduling import BasicSchedulingPolicy, PodGroup, PodGroupSchedulingPolicy
 from dra_plan.releases import Features
 from dra_plan.scheduler.clock import parse_time
 

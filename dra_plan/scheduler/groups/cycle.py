@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from dra_plan.api.podgroups import PodGroup
+from dra_plan.api.scheduling import PodGroup
 from dra_plan.scheduler.cycle import Cycle, CycleResult, describe_rejection
 from dra_plan.scheduler.cyclestate import CycleState, GroupCycleState
 from dra_plan.scheduler.handle import Handle

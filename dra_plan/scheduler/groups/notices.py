@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from dra_plan.api.inventory import Inventory
-from dra_plan.api.notice import Notice
-from dra_plan.api.podgroups import PodGroup
+from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.resource import ResourceClaim
+from dra_plan.api.scheduling import PodGroup
 from dra_plan.releases import Target
 from dra_plan.scheduler.cluster import SimulatedCluster
 

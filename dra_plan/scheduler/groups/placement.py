@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dra_plan.api.podgroups import PodGroup
+from dra_plan.api.scheduling import PodGroup
 from dra_plan.scheduler.cluster import SimulatedCluster
 from dra_plan.scheduler.framework import MAX_NODE_SCORE
 from dra_plan.scheduler.keys import GroupKey

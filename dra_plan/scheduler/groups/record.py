@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from dra_plan.api.podgroups import PodGroup, PodGroupCondition
+from dra_plan.api.scheduling import PodGroup, PodGroupCondition
 from dra_plan.scheduler.keys import GroupKey
 
 SCHEDULED = "PodGroupScheduled"

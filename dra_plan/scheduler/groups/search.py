@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 
-from dra_plan.api.podgroups import PodGroup
+from dra_plan.api.scheduling import PodGroup
 from dra_plan.scheduler.handle import Handle
 from dra_plan.scheduler.keys import GroupKey
 from dra_plan.scheduler.queuedpod import QueuedPod

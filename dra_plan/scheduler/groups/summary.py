@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dra_plan.api.podgroups import PodGroupCondition
+from dra_plan.api.scheduling import PodGroupCondition
 from dra_plan.documents.schedule import PodGroupOutcome
 from dra_plan.scheduler.cluster import SimulatedCluster
 from dra_plan.scheduler.queuedpod import QueuedPod

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dra_plan.api.core import Pod
-from dra_plan.api.podgroups import PodGroup
+from dra_plan.api.scheduling import PodGroup
 from dra_plan.scheduler import pluginnames
 from dra_plan.scheduler.cyclestate import CycleState
 from dra_plan.scheduler.events import Action, Hint, Interest, Resource

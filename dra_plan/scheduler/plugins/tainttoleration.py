@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 
 from dra_plan.api.core import Node, Pod, Taint, Toleration
-from dra_plan.api.tolerations import BLOCKING, tolerates
+from dra_plan.api.selectors import BLOCKING, tolerates
 from dra_plan.releases import Target
 from dra_plan.scheduler import pluginnames
 from dra_plan.scheduler.cyclestate import CycleState

@@ -5,8 +5,7 @@ As v1alpha2 of Kubernetes 1.36 has them. The scheduler reads pod groups only.
 
 from __future__ import annotations
 
-from .base import Object
-from .meta import ObjectMeta
+from .meta import Object, ObjectMeta
 
 
 class BasicSchedulingPolicy(Object, frozen=True):
