@@ -76,10 +76,10 @@ def test_defects_begin_and_end_with_recorded_releases() -> None:
 
 
 def test_no_table_forgets_a_release() -> None:
-    from dra_plan.releases import coverage, variants
+    from dra_plan.releases import rules, versions
     from dra_plan.validation import limits, served
 
-    assert set(coverage.COVERAGE) == set(variants.VARIANTS) == set(releases.RECORDED)
+    assert set(versions.COVERAGE) == set(rules.VARIANTS) == set(releases.RECORDED)
     assert all(limits.limits_of(minor) for minor in releases.MINORS)
     assert all(set(each) == set(releases.MINORS) for each in served._COULD.values())
     for minor in releases.MINORS:

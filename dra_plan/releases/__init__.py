@@ -4,15 +4,12 @@ Literal tables and their look-up, nothing else. All other code asks `features.x`
 and never compares a version. `docs/releases.md` says how a release is added.
 """
 
-from .coverage import Coverage, SchedulerPart
-from .defects import DEFECTS, NOT_APPLICABLE, Defect, quirks_of
-from .features import Features
 from .fields import FIELDS, ApiField, unused
-from .gates import GATES, NEEDS, FeatureGate, gate_defaults, gates_of
-from .quirks import FIXED, Quirk, Quirks
+from .gates import GATES, NEEDS, FeatureGate, Features, gate_defaults, gates_of
+from .quirks import DEFECTS, FIXED, NOT_APPLICABLE, Defect, Quirk, Quirks, quirks_of
 from .rules import Rules
 from .target import QUIRK_MODES, Target, target
-from .versions import MINORS, NEWEST, RECORDED, FoundRelease, find_release, newest_patch
+from .versions import MINORS, NEWEST, RECORDED, Coverage, FoundRelease, SchedulerPart, find_release, newest_patch
 
 __all__ = [
     "DEFECTS",

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from .coverage import not_recorded, not_simulated
-from .versions import MINORS
+from .versions import MINORS, not_recorded, not_simulated
 
 
 class ApiField(NamedTuple):

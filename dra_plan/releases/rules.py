@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from msgspec import Struct
+from msgspec.structs import replace
+
+from .gates import Features
 
 
 class Rules(Struct, frozen=True, kw_only=True):
@@ -53,3 +58,112 @@ class Rules(Struct, frozen=True, kw_only=True):
     """The chosen alternatives of claims, and extended resources that devices serve, count in the scheduler's scores."""
     pod_groups: bool = False
     """PodGroups exist, and their pods are scheduled in one cycle; gates switch it. Otherwise pods come one by one."""
+
+
+# -- variants ----------------------------------------------------------------------------------------------------------
+# The allocator variants of each release: which features each supports, and by which rules it works.
+
+
+class Variant(NamedTuple):
+    """An implementation of the allocator: the optional features that it supports, and its rules."""
+
+    name: str
+    supports: frozenset[str]
+    rules: Rules
+
+
+_FOUR = frozenset({"admin_access", "prioritized_list", "partitionable_devices", "device_taints"})
+_INCUBATING_136 = _FOUR | {"binding_conditions", "consumable_capacity"}
+_OPTIONAL = _INCUBATING_136 | {"list_attributes"}
+
+_RULES_137 = Rules()
+_RULES_1363 = replace(
+    _RULES_137,
+    explains_selector_errors=False,
+    checks_amounts=False,
+    steps_keep_notation=False,
+    leaves_out_all_requests=False,
+    ignores_compatibility_groups=False,
+    pod_groups=True,
+)
+_RULES_136 = replace(_RULES_1363, missing_class_in_plural=False)
+
+_RULES_135 = replace(
+    _RULES_136,
+    ordered=False,
+    sorted=False,
+    bound_pools_last=False,
+    resumes_scan=False,
+    shared_devices_hold_counters=False,
+    timeout_ends_attempt=False,
+    pod_groups=False,
+)
+_RULES_135_STABLE = replace(
+    _RULES_135, counter_slices=False, checks_counter_references=False, distinct_attribute=False, binds_to_node=False
+)
+_RULES_134 = replace(
+    _RULES_135,
+    counts_all_slices=False,
+    skips_unusable_pools=False,
+    counter_slices=False,
+    checks_counter_references=False,
+    unknown_effects_block=True,
+    tolerations_in_result=False,
+    scores_devices=False,
+    names_untolerated_taint=True,
+)
+_RULES_134_STABLE = replace(_RULES_134, distinct_attribute=False, binds_to_node=False)
+
+
+def _stable(rules: Rules) -> Rules:
+    """What the stable variants of 1.36 do otherwise than the other two."""
+    return replace(
+        rules,
+        ordered=False,
+        bound_pools_last=False,
+        resumes_scan=False,
+        distinct_attribute=False,
+        binds_to_node=False,
+    )
+
+
+def _since_136(rules: Rules) -> tuple[Variant, ...]:
+    """The variants of a release since 1.36, by the rules of its incubating one."""
+    return (
+        Variant("stable", _FOUR, _stable(rules)),
+        Variant("incubating", _INCUBATING_136, rules),
+        Variant("experimental", _OPTIONAL, rules),
+    )
+
+
+def _experimental(rules: Rules) -> Rules:
+    """What the experimental variants of 1.34 and 1.35 do otherwise than the other two."""
+    return replace(rules, bound_slices_last=True, bound_pools_last=True)
+
+
+VARIANTS: dict[str, tuple[Variant, ...]] = {
+    "1.37.0": _since_136(_RULES_137),
+    "1.36.3": _since_136(_RULES_1363),
+    "1.36.2": _since_136(_RULES_136),
+    "1.35.6": (
+        Variant("stable", frozenset(), _RULES_135_STABLE),
+        Variant("incubating", _FOUR, _RULES_135),
+        Variant("experimental", _OPTIONAL, _experimental(_RULES_135)),
+    ),
+    "1.34.9": (
+        Variant("stable", frozenset(), _RULES_134_STABLE),
+        Variant("incubating", _FOUR, _RULES_134),
+        Variant("experimental", _OPTIONAL, _experimental(_RULES_134)),
+    ),
+}
+
+
+_TELLS_OF_LISTS = frozenset({"1.37.0"})
+"""The releases whose scheduler tells the allocator of list attributes; in the others they choose no variant (P11)."""
+
+
+def variant_of(release: str, features: Features) -> Variant:
+    """The first variant of a recorded release that supports all optional features that the scheduler tells it of."""
+    told = _OPTIONAL if release in _TELLS_OF_LISTS else _INCUBATING_136
+    enabled = {name for name in told if getattr(features, name)}
+    return next(variant for variant in VARIANTS[release] if enabled <= variant.supports)

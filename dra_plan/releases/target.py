@@ -11,14 +11,10 @@ from msgspec.structs import replace
 from dra_plan.api.inventory import Notice
 from dra_plan.errors import UsageError
 
-from .coverage import COVERAGE, Coverage, not_simulated
-from .defects import quirks_of
-from .features import Features, features_of
-from .gates import set_gates
-from .quirks import FIXED, Quirk, Quirks
-from .rules import Rules
-from .variants import variant_of
-from .versions import NEWEST, find_release
+from .gates import Features, features_of, set_gates
+from .quirks import FIXED, Quirk, Quirks, quirks_of
+from .rules import Rules, variant_of
+from .versions import COVERAGE, NEWEST, Coverage, find_release, not_simulated
 
 QUIRK_MODES = ("upstream", "fixed")
 
