@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dra_plan.live.anonymize import anonymized
     from dra_plan.live.gates import of_metrics as gates_of_metrics
-    from dra_plan.manifests.loaded import LoadedObjects
-    from dra_plan.manifests.loaded import load_objects as load
+    from dra_plan.manifests.load import LoadedObjects
+    from dra_plan.manifests.load import load_objects as load
     from dra_plan.planner.allocation import AllocationPlan
     from dra_plan.planner.capacity import CapacityPlan
     from dra_plan.planner.claim_set_plan import AllocatedClaim, ClaimSetPlan
@@ -44,7 +44,7 @@ _HOMES = {
     "DraPlanError": "dra_plan.errors",
     "Explanation": "dra_plan.planner.explanation",
     "InputError": "dra_plan.errors",
-    "LoadedObjects": "dra_plan.manifests.loaded",
+    "LoadedObjects": "dra_plan.manifests.load",
     "NodeOutcome": "dra_plan.allocator",
     "Outcome": "dra_plan.allocator",
     "Pool": "dra_plan.allocator",
@@ -64,7 +64,7 @@ _HOMES = {
     "explain": "dra_plan.shorthands",
     "gates_of_metrics": "dra_plan.live.gates:of_metrics",
     "gather_pools": "dra_plan.shorthands",
-    "load": "dra_plan.manifests.loaded:load_objects",
+    "load": "dra_plan.manifests.load:load_objects",
     "read_cluster": "dra_plan.live",
     "schedule": "dra_plan.shorthands",
     "validate": "dra_plan.shorthands",

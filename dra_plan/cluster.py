@@ -166,7 +166,7 @@ class Cluster:
         Changing a dict later changes no cluster (but see `validate`). Raises InputError for what can't be decoded,
         UsageError as `load` does and for a string.
         """
-        from dra_plan.manifests.loaded import LoadedObjects, inventory_of
+        from dra_plan.manifests.load import LoadedObjects, inventory_of
 
         if not isinstance(objects, LoadedObjects | dict | str | bytes | os.PathLike):
             objects = list_of(objects, "objects", "Kubernetes objects")
@@ -439,7 +439,7 @@ class Cluster:
         After `timeout` seconds it ends: what was not tried to its end is Undecided. Raises UsageError for what can't
         be chosen, InputError for later states and events that can't be decoded.
         """
-        from dra_plan.manifests.loaded import inventory_of
+        from dra_plan.manifests.load import inventory_of
         from dra_plan.planner.scheduling import schedule_pods
 
         steps, target = self._steps(list_of(events, "events", "steps"), settle=truth(settle, "settle"))
@@ -518,7 +518,7 @@ class Cluster:
         Raises UsageError for an unknown owner, InputError for a pod that can't be decoded and for an input without
         nodes.
         """
-        from dra_plan.manifests.decode import from_dicts
+        from dra_plan.manifests.load import from_dicts
 
         from .planner import capacity
 

@@ -157,7 +157,7 @@ def _steps(path: str | None) -> list[Any]:
     """The decoded lines of the events file. InputError, with the line, for what is no JSON."""
     if path is None:
         return []
-    from dra_plan.manifests.jsonlines import read_lines
+    from dra_plan.manifests.json_lines import read_lines
 
     return read_lines(path)
 

@@ -41,7 +41,7 @@ def snapshot(
     feature gates: every command reads it back. No Secret, no ConfigMap and no managedFields are ever asked for or kept.
     """
     from dra_plan.live import rbac
-    from dra_plan.manifests import unlisted
+    from dra_plan.manifests import unwrap
 
     from .printing import print_note, print_warnings
 
@@ -55,7 +55,7 @@ def snapshot(
         found = found.reported(gates)
     if anonymize:
         found = _anonymized(found)
-    print_warnings(unlisted.notices(found.info))
+    print_warnings(unwrap.notices(found.info))
     _write(found, output)
     if output is not None:
         print_note(f"{len(found.objects):,} objects of Kubernetes {found.info.server_version} written to {output}")

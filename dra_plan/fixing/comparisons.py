@@ -7,7 +7,7 @@ from dra_plan.cel.environment import environment
 from dra_plan.cel.errors import CelCompileError
 from dra_plan.cel.ordering import compare_to_edits
 from dra_plan.manifests.paths import value_at
-from dra_plan.manifests.scalar_positions import positions
+from dra_plan.manifests.places import positions
 
 from .edits import CharEdit, applied
 from .fix import Correction, Mending

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from dra_plan.api.meta import FieldPath
-from dra_plan.manifests.extents import DocumentText, Extent, Form
+from dra_plan.manifests.places import DocumentText, Extent, Form
 
 
 class CharEdit(NamedTuple):

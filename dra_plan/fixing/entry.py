@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dra_plan.documents.validation import CertainFix, TextEdit
-from dra_plan.manifests.extents import LinedText
+from dra_plan.manifests.places import LinedText
 from dra_plan.releases import Target
 from dra_plan.validation.rule import Problem
 from dra_plan.validation.subject import Subject

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from dra_plan.api.meta import FieldPath
-from dra_plan.manifests.extents import Form
 from dra_plan.manifests.json_reader import JsonError, plain
-from dra_plan.manifests.yaml_merge import YamlError
+from dra_plan.manifests.places import Form
+from dra_plan.manifests.yaml_builder import YamlError
 from dra_plan.validation.rule import Problem
 from dra_plan.validation.subject import Subject
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from dra_plan.api.meta import FieldPath
-from dra_plan.manifests.extents import Extent, Form
+from dra_plan.manifests.places import Extent, Form
 
 from .edits import CharEdit, ObjectText
 

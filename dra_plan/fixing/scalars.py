@@ -8,8 +8,8 @@ from typing import Any
 from dra_plan.api.meta import FieldPath
 from dra_plan.api.quantity import QuantityError, parse
 from dra_plan.api.semver import parse as parse_version
-from dra_plan.manifests.extents import Extent, Form
 from dra_plan.manifests.paths import value_at
+from dra_plan.manifests.places import Extent, Form
 from dra_plan.manifests.shapes import Schema, schema_at
 
 from .edits import CharEdit, ObjectText

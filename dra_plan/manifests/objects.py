@@ -11,11 +11,10 @@ from dra_plan.api.core import PodSpec
 from dra_plan.api.meta import Object
 
 from .convert import UnfitError, lift_claim_sources
-from .diagnose import diagnose
+from .diagnose import Report, diagnose
 from .kinds import Kind
 from .places import Place, label_of
 from .quantities import are_readable
-from .report import Report
 
 NOT_DECODED = (msgspec.MsgspecError, UnfitError, RecursionError, UnicodeError)
 """What the fast way raises for objects that need a closer look."""

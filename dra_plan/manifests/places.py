@@ -2,16 +2,130 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections.abc import Callable
+from enum import Enum
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from msgspec import Struct
+from yaml.cyaml import CParser  # type: ignore[attr-defined] # the stubs forget it
+from yaml.events import (
+    AliasEvent,
+    DocumentEndEvent,
+    DocumentStartEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+)
 
 from dra_plan.api.inventory import Origin
 from dra_plan.api.meta import FieldPath
 
-from .extents import DocumentText, TextFinder
 from .kinds import Kind
+from .yaml_builder import key_text, resolve
+
+# -- extents -----------------------------------------------------------------------------------------------------------
+# Where fields stand in the text of a document, to the character. Found only when something must be said about them.
+
+
+class Form(Enum):
+    """How a value is written."""
+
+    PLAIN = "plain"
+    """A scalar without quotes, of YAML or JSON."""
+    SINGLE = "single"
+    DOUBLE = "double"
+    BLOCK = "block"
+    """A scalar after `|` or `>`."""
+    FLOW = "flow"
+    """A map or list in brackets, of YAML or JSON."""
+    NESTED = "nested"
+    """A map or list that YAML tells by its indentation."""
+    ALIAS = "alias"
+
+
+class Extent(NamedTuple):
+    """Where a field stands: positions of characters in the text, ends not included.
+
+    `key_begin` is -1 for what has no key: the root, and items of lists.
+    """
+
+    begin: int
+    end: int
+    key_begin: int
+    key_end: int
+    form: Form
+
+    @property
+    def start(self) -> int:
+        """Where the field begins, with its key if it has one."""
+        return self.begin if self.key_begin < 0 else self.key_begin
+
+
+_LINE_END = re.compile(r"\r\n?|\n")
+
+Extents = dict[FieldPath, Extent]
+"""Of every field of a document by its path. What stands only in an anchor's value or a merged map is not there."""
+
+
+class LinedText:
+    """Whole lines of a source. Lines and columns count from 1."""
+
+    def __init__(self, text: str, first_line: int) -> None:
+        self.text, self.first_line = text, first_line
+
+    @cached_property
+    def _line_ends(self) -> list[tuple[int, int]]:
+        return [match.span() for match in _LINE_END.finditer(self.text)]
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [0, *(end for _, end in self._line_ends)]
+
+    def place(self, position: int) -> tuple[int, int]:
+        """The line and the column of a position."""
+        index = bisect_right(self._starts, position) - 1
+        return self.first_line + index, position - self._starts[index] + 1
+
+    def line_of(self, position: int) -> tuple[int, int]:
+        """Where the line of a position begins and ends, without its line end."""
+        index = bisect_right(self._starts, position) - 1
+        end = self._line_ends[index][0] if index < len(self._line_ends) else len(self.text)
+        return self._starts[index], max(end, position)
+
+
+class DocumentText:
+    """The lines that hold a document, and where in them its fields stand."""
+
+    def __init__(self, lines: LinedText, extents: Extents) -> None:
+        self.lines, self.extents = lines, extents
+
+    @cached_property
+    def keys(self) -> dict[FieldPath, list[str]]:
+        """The keys of every map, as they stand."""
+        found: dict[FieldPath, list[str]] = {}
+        for path in self.extents:
+            if path and isinstance(path[-1], str):
+                found.setdefault(path[:-1], []).append(path[-1])
+        return found
+
+    def nearest(self, path: FieldPath) -> tuple[FieldPath, Extent] | None:
+        """The field, or the nearest outer one that is there; None if not even the root is."""
+        for length in range(len(path), -1, -1):
+            if extent := self.extents.get(path[:length]):
+                return path[:length], extent
+        return None
+
+
+TextFinder = Callable[[], DocumentText | None]
+"""Gives the text of one document; it is read a second time for it, when first asked."""
+
+
+# -- places ------------------------------------------------------------------------------------------------------------
 
 LineFinder = Callable[[list[FieldPath]], list[int]]
 """Gives the lines of fields of one document, 0 where unknown."""
@@ -85,3 +199,261 @@ def label(kind: str, namespace: str, name: str) -> str:
     if not name:
         return kind
     return f"{kind} {namespace}/{name}" if namespace else f"{kind} {name}"
+
+
+# -- json extents ------------------------------------------------------------------------------------------------------
+# Where fields stand in the text of one JSON value that is known to be well-formed.
+
+_STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
+_TOKEN = re.compile(rf'[\s,]*(?:({_STRING})(\s*:)?|([{{\[])|([}}\]])|([^\s{{}}\[\],:"]+))', re.DOTALL)
+_TEXT, _KEY, _OPENING, _CLOSING = 1, 2, 3, 4
+"""The last group of `_TOKEN` that a token has."""
+_NO_KEY = (-1, -1)
+_extent = partial(tuple.__new__, Extent)
+"""An extent of a tuple; a third of the time of a call by the fields, of which large files need many."""
+
+
+class _Outer(NamedTuple):
+    """What goes on after a bracket is closed: where it was opened, its key and path, and those of the value around."""
+
+    begin: int
+    key: tuple[int, int]
+    path: FieldPath
+    around: FieldPath
+    item: int | None
+
+
+def of_json(
+    text: str, begin: int = 0, end: int | None = None, repeated: list[tuple[FieldPath, int]] | None = None
+) -> Extents:
+    """The fields of the value between two positions of a text.
+
+    Keys set again in the same map are added to `repeated`, with their positions; the field is where it is set first.
+    """
+    found: Extents = {}
+    opened: list[_Outer] = []
+    around: FieldPath = ()
+    path: FieldPath = ()
+    key = _NO_KEY
+    item: int | None = None  # the index of the last value, in a list
+    for match in _TOKEN.finditer(text, begin, len(text) if end is None else end):
+        token = match.lastindex or 0
+        if token == _KEY:
+            path, key = (*around, _unquoted(match[1])), match.span(1)
+            if repeated is not None and path in found:
+                repeated.append((path, key[0]))
+            continue
+        if token == _CLOSING:
+            done = opened.pop()
+            if found[done.path].begin == done.begin:
+                found[done.path] = _extent((done.begin, match.end(), *done.key, Form.FLOW))
+            around, item = done.around, done.item
+            continue
+        if item is not None:
+            item += 1
+            path, key = (*around, item), _NO_KEY
+        start, stop = match.span(token)
+        if token == _OPENING:
+            # The order of the paths is that of the text; the end is filled in when it is known.
+            found.setdefault(path, _extent((start, stop, *key, Form.FLOW)))
+            opened.append(_Outer(start, key, path, around, item))
+            around, item = path, None if text[start] == "{" else -1
+        elif path not in found:
+            found[path] = _extent((start, stop, *key, Form.DOUBLE if token == _TEXT else Form.PLAIN))
+    return found
+
+
+def _unquoted(token: str) -> str:
+    if "\\" not in token:
+        return token[1:-1]
+    import json
+
+    return str(json.loads(token))
+
+
+# -- scalar positions --------------------------------------------------------------------------------------------------
+# Where each character of a scalar stands in the text, so that a place inside an expression can be shown and edited.
+
+_HEX_ESCAPES = {"x": 2, "u": 4, "U": 8}
+_LINE_ENDS = "\r\n"
+_FOLD = re.compile(r"[ \t]*\r?\n[ \t]*(?![ \t\r\n])")
+"""One line end; an empty line means something else."""
+
+
+def positions(text: str, extent: Extent, value: str) -> list[int] | None:
+    """The position of each character of the value of the scalar, and last of its end.
+
+    None where the text is written in a way that is not followed here: with folded lines beyond the simple ones.
+    """
+    begin, end = extent.begin, extent.end
+    if extent.form in (Form.SINGLE, Form.DOUBLE):
+        begin, end = begin + 1, end - 1
+    if extent.form is Form.DOUBLE:
+        return _double(text, begin, end, value)
+    if extent.form is Form.BLOCK:
+        begin = _after_line(text, begin)
+        return _block(text, begin, end, value) if begin < end else None
+    if extent.form not in (Form.PLAIN, Form.SINGLE):
+        return None
+    return _folded(text, begin, end, value, doubled="'" if extent.form is Form.SINGLE else "")
+
+
+def _folded(text: str, begin: int, end: int, value: str, *, doubled: str) -> list[int] | None:
+    """A scalar without escapes but the doubled quote, of which a line end with its indentation is a space."""
+    found, at = [], begin
+    for char in value:
+        fold = _FOLD.match(text, at, end) if char == " " else None
+        if at >= end or (fold is None and text[at] != char):
+            return None
+        found.append(at)
+        at = fold.end() if fold else at + (2 if char == doubled else 1)
+    return [*found, end] if at == end else None
+
+
+def _double(text: str, begin: int, end: int, value: str) -> list[int] | None:
+    found, at = [], begin
+    for char in value:
+        if at >= end:
+            return None
+        found.append(at)
+        if text[at] != "\\":
+            if text[at] != char:
+                return None
+            at += 1
+            continue
+        step = 2 + _HEX_ESCAPES.get(text[at + 1], 0)
+        if text[at + 1] == "u" and ord(char) > 0xFFFF:
+            step *= 2  # JSON writes what is beyond 16 bits as two halves
+        at += step
+    return [*found, end] if at == end else None
+
+
+def _block(text: str, begin: int, end: int, value: str) -> list[int] | None:
+    """Lines after `|`, and after `>` where single line ends became spaces."""
+    first = begin
+    while first < end and text[first] in " \r\n":
+        first += 1
+    indent = first - max(text.rfind("\n", 0, first), text.rfind("\r", 0, first)) - 1
+    found, at = [], begin
+    starts = True
+    for char in value:
+        if starts:
+            at += min(indent, _spaces(text, at, end))
+            starts = False
+        if at >= end:
+            return None
+        found.append(at)
+        if text[at] in _LINE_ENDS:
+            if char not in "\n ":
+                return None
+            at, starts = _after_line(text, at), True
+        elif text[at] == char:
+            at += 1
+        else:
+            return None
+    return [*found, at]
+
+
+def _spaces(text: str, at: int, end: int) -> int:
+    count = 0
+    while at + count < end and text[at + count] == " ":
+        count += 1
+    return count
+
+
+def _after_line(text: str, at: int) -> int:
+    """Where the next line begins."""
+    while at < len(text) and text[at] not in _LINE_ENDS:
+        at += 1
+    return at + (2 if text[at : at + 2] == "\r\n" else 1)
+
+
+# -- yaml extents ------------------------------------------------------------------------------------------------------
+# Where fields stand in one YAML document that is known to be readable.
+
+_FORMS = {"'": Form.SINGLE, '"': Form.DOUBLE, "|": Form.BLOCK, ">": Form.BLOCK}
+
+
+def of_yaml(text: str, start_line: int) -> Extents:
+    """The fields of the document that starts in that line of the text, from 0."""
+    finder = _ExtentFinder()
+    parser: Any = CParser(text)
+    inside = False
+    while parser.check_event():
+        event: Any = parser.get_event()
+        if isinstance(event, DocumentStartEvent):
+            start: Any = event.start_mark
+            inside = start.line == start_line
+        elif isinstance(event, DocumentEndEvent) and inside:
+            break
+        elif inside:
+            finder.see(event)
+    return finder.found
+
+
+class _Opened(NamedTuple):
+    """A map or list that is not complete."""
+
+    begin: int
+    key: tuple[int, int]
+    form: Form
+    is_map: bool
+
+
+class _ExtentFinder:
+    """Follows the events with the path they are at."""
+
+    def __init__(self) -> None:
+        self.found: Extents = {}
+        self._path: list[str | int] = []
+        self._opened: list[_Opened] = []
+        self._key = _NO_KEY
+        self._expects_key = False
+        self._end = 0
+        """Where the last value ended."""
+
+    def see(self, event: Any) -> None:
+        begin, end = event.start_mark.index, event.end_mark.index
+        if isinstance(event, MappingStartEvent | SequenceStartEvent):
+            self._open(begin, Form.FLOW if event.flow_style else Form.NESTED, isinstance(event, MappingStartEvent))
+        elif isinstance(event, MappingEndEvent | SequenceEndEvent):
+            self._close(end)
+        elif isinstance(event, ScalarEvent | AliasEvent):
+            if self._expects_key:
+                self._path[-1] = _key(event)
+                self._key, self._expects_key = (begin, end), False
+            else:
+                form = Form.ALIAS if isinstance(event, AliasEvent) else _FORMS.get(event.style or "", Form.PLAIN)
+                self._end = end
+                self.found.setdefault(tuple(self._path), Extent(begin, end, *self._key, form))
+                self._next()
+
+    def _open(self, begin: int, form: Form, is_map: bool) -> None:
+        self._opened.append(_Opened(begin, self._key, form, is_map))
+        # The order of the paths is that of the text; the end is filled in when it is known.
+        self.found.setdefault(tuple(self._path), Extent(begin, begin, *self._key, form))
+        self._path.append("" if is_map else 0)
+        self._key, self._expects_key = _NO_KEY, is_map
+
+    def _close(self, end: int) -> None:
+        opened = self._opened.pop()
+        self._path.pop()
+        self._end = end if opened.form is Form.FLOW else self._end
+        if self.found[tuple(self._path)].begin == opened.begin:
+            self.found[tuple(self._path)] = Extent(opened.begin, self._end, *opened.key, opened.form)
+        self._next()
+
+    def _next(self) -> None:
+        """A value is complete."""
+        self._key = _NO_KEY
+        self._expects_key = bool(self._opened) and self._opened[-1].is_map
+        if self._opened and not self._expects_key:
+            self._path[-1] = int(self._path[-1]) + 1
+
+
+def _key(event: Any) -> str:
+    if isinstance(event, AliasEvent):
+        return f"*{event.anchor}"
+    if event.implicit[0]:
+        return key_text(resolve(event.value)) or ""
+    return str(event.value)

@@ -4,21 +4,59 @@ from __future__ import annotations
 
 import codecs
 import errno
+import functools
+import gzip
 import io
 import os
 import shlex
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
-from . import gzipped
-from .faults import NO_SUCH_PATH, Fault
+import msgspec
+
+from dra_plan.api.meta import FieldPath
+
+from . import json_reader, places
+from .collect import Collector
+from .faults import NO_SUCH_PATH, TEMPLATE, Fault, set_twice
+from .json_reader import JsonError, Line, Lines, find, of_extents
+from .places import DocumentText, LinedText, Place
+
+# -- gzipped -----------------------------------------------------------------------------------------------------------
+# Sources compressed with gzip: what they hold, within bounds.
+
+MAGIC = b"\x1f\x8b"
+SUFFIX = ".gz"
+
+_ALWAYS, _TIMES = 64 << 20, 200
+"""Bytes that any source may hold, and how much more of it there may be than there is compressed: dumps shrink to a
+thirtieth, bombs to a thousandth."""
+
+
+def most(compressed: int, limit: int) -> int:
+    """How many bytes may come out of so many."""
+    return min(limit, _ALWAYS + _TIMES * compressed)
+
+
+def unpacked(data: bytes, limit: int) -> bytes | None:
+    """The content, or None if there is more than `limit` of it. Raises ValueError for what gzip can't read."""
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+            content = file.read(limit + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(str(error)) from error
+    return content if len(content) <= limit else None
+
+
+# -- sources -----------------------------------------------------------------------------------------------------------
 
 MAX_BYTES = 1 << 30
 """The largest source that is read."""
 STDIN = "-"
 _TEXTS = (".yaml", ".yml", ".json")
-SUFFIXES = (*_TEXTS, *(f"{suffix}{gzipped.SUFFIX}" for suffix in _TEXTS))
+SUFFIXES = (*_TEXTS, *(f"{suffix}{SUFFIX}" for suffix in _TEXTS))
 """How files end that are read of a directory."""
 _MADE_BY = {
     "kustomization.yaml": "kubectl kustomize",
@@ -92,7 +130,7 @@ def _to_be_made(name: str, path: Path) -> Fault | None:
 
 def is_meant_as_path(name: str) -> bool:
     """Whether a text, by its form, can only be meant as a path: whether there is such a file or not."""
-    return name == STDIN or name.endswith((*SUFFIXES, gzipped.SUFFIX, "/")) or name.startswith((".", "/", "~"))
+    return name == STDIN or name.endswith((*SUFFIXES, SUFFIX, "/")) or name.startswith((".", "/", "~"))
 
 
 def is_there(name: str | os.PathLike[str]) -> bool:
@@ -198,17 +236,17 @@ def _limited(file: BinaryIO) -> bytes:
     data = bytearray()
     while len(data) <= MAX_BYTES and (piece := file.read(1 << 20)):
         data += piece
-        if b"\0" in piece and not data.startswith((*_UTF16, gzipped.MAGIC)):
+        if b"\0" in piece and not data.startswith((*_UTF16, MAGIC)):
             break  # no text, so the rest of it need not be known
     return bytes(data)
 
 
 def _as_text(name: str, data: bytes, faults: list[Fault]) -> Source | None:
     """Unpacks, removes byte order marks and refuses what is not text."""
-    if data.startswith(gzipped.MAGIC):
-        limit = gzipped.most(len(data), MAX_BYTES)
+    if data.startswith(MAGIC):
+        limit = most(len(data), MAX_BYTES)
         try:
-            content = gzipped.unpacked(data, limit)
+            content = unpacked(data, limit)
         except ValueError as error:
             faults.append(Fault(name, "not to be unpacked with gzip", hint=str(error)))
             return None
@@ -249,3 +287,168 @@ def _invalid_utf8(data: bytes) -> int | None:
         except UnicodeDecodeError as error:
             return begin - pending + error.start
     return None
+
+
+# -- documents ---------------------------------------------------------------------------------------------------------
+# From the text of a source to its documents: JSON or YAML, each with its place. Knows nothing of kinds.
+
+_MAX_CHECKED = 1 << 20
+"""Bytes of JSON up to which keys set twice are looked for; longer texts are dumps by programs, which have none."""
+_JSON_SPACE = b" \t\r\n"
+
+
+class Document(msgspec.Struct, frozen=True, eq=False):
+    """One document: a plain value, or JSON text that is well-formed but not decoded yet."""
+
+    place: Place
+    value: Any = None
+    data: bytes | None = None
+    begin: int = 0
+    end: int = 0
+    envelope: json_reader.Envelope | None = None
+
+    def hand_to(self, collector: Collector) -> None:
+        """Gives the document to the collector."""
+        if self.data is None:
+            collector.add(self.value, self.place)
+        else:
+            collector.add_json(self.data, self.begin, self.end, self.place, self.envelope)
+
+    def plain(self) -> Any:
+        """The document as plain value. Raises `JsonError`."""
+        if self.data is None:
+            return self.value
+        return json_reader.plain(memoryview(self.data)[self.begin : self.end])
+
+    def place_of_fields(self) -> Place:
+        """The place, able to find the lines of fields in JSON too."""
+        if self.data is None:
+            return self.place
+        text = _JsonText(self.data, self.begin, self.end, self.place.line)
+        return self.place._replace(find_lines=text.lines, find_text=text)
+
+
+def read_documents(source: Source, faults: list[Fault]) -> list[Document]:
+    """All documents of the source that can be read; the others become faults."""
+    head = source.data[:4096].lstrip(_JSON_SPACE)[:1]
+    if head not in (b"{", b"["):
+        return list(_yaml(source, faults))
+    documents: list[Document] = []
+    try:
+        for number, span in enumerate(json_reader.spans(source.data), 1):
+            documents.extend(_json(source, number, span, faults))
+    except JsonError as error:
+        return _yaml_instead(source, error, documents, faults)
+    return documents
+
+
+# JSON
+
+
+def _json(source: Source, number: int, span: json_reader.JsonExtent, faults: list[Fault]) -> Iterator[Document]:
+    line = _line_at(source.data, span.begin) if source.has_lines else 0
+    if span.end - span.begin <= _MAX_CHECKED and json_reader.has_repeated_keys(source.data[span.begin : span.end]):
+        text = _JsonText(source.data, span.begin, span.end, line)
+        for path, at in text.repeated:
+            faults.append(Fault(source.name, set_twice(str(path[-1])), at, number))
+    else:
+        yield Document(Place(source.name, number, line), None, source.data, *span)
+
+
+def _line_at(data: bytes, position: int) -> int:
+    return data.count(b"\n", 0, position) + 1
+
+
+def _yaml_instead(source: Source, error: JsonError, read: list[Document], faults: list[Fault]) -> list[Document]:
+    """What starts like JSON may be flow-style YAML (KYAML); if it is neither, the reader that got further is right."""
+    line = _line_at(source.data, error.position)
+    hint = TEMPLATE if source.data.lstrip(_JSON_SPACE).startswith(b"{{") else ""
+    as_json = Fault(source.name, f"JSON: {error.message}", line, len(read) + 1, hint=hint)
+    if source.name.endswith(".json"):
+        faults.append(as_json)
+        return read
+    yaml_faults: list[Fault] = []
+    documents = list(_yaml(source, yaml_faults))
+    if not yaml_faults:
+        return documents
+    if yaml_faults[0].line > line:
+        faults.extend(yaml_faults)
+        return documents
+    faults.append(as_json)
+    return read
+
+
+# YAML
+
+
+def _yaml(source: Source, faults: list[Fault]) -> Iterator[Document]:
+    from . import yaml_reader
+
+    for document in yaml_reader.read_documents(source.data.decode()):
+        if document.fault is not None:
+            fault = document.fault
+            faults.append(Fault(source.name, fault.message, fault.line, document.number, hint=fault.hint))
+            continue
+        text = _YamlText(document.text, document.first_line, document.line)
+        line = document.starts.get(id(document.value), document.line)
+        place = Place(source.name, document.number, line, (), text.lines, document.starts.get, text)
+        yield Document(place, document.value)
+
+
+class _DocumentText:
+    """Finds where the fields of one document stand, reading it a second time when first asked."""
+
+    def __call__(self) -> DocumentText:
+        """The text of the document."""
+        return self._read
+
+    def lines(self, paths: list[FieldPath]) -> list[int]:
+        """The lines of the fields, or of the nearest outer ones; 0 where unknown."""
+        return [find(self._lines, path) for path in paths]
+
+    @functools.cached_property
+    def _read(self) -> DocumentText:
+        raise NotImplementedError
+
+    @functools.cached_property
+    def _lines(self) -> Lines:
+        return of_extents(self._read.extents, self._read.lines)
+
+
+class _YamlText(_DocumentText):
+    def __init__(self, text: str, first_line: int, document_line: int) -> None:
+        self._where = (text, first_line, document_line)
+
+    @functools.cached_property
+    def _read(self) -> DocumentText:
+        from .places import of_yaml
+
+        text, first_line, document_line = self._where
+        return DocumentText(LinedText(text, first_line), of_yaml(text, document_line - first_line))
+
+
+class _JsonText(_DocumentText):
+    """`line` is the one in which the value begins, which may not be the first in it."""
+
+    def __init__(self, data: bytes, begin: int, end: int, line: int) -> None:
+        self._where = (data, begin, end, line)
+
+    @functools.cached_property
+    def _read(self) -> DocumentText:
+        return self._extents(None)
+
+    @property
+    def repeated(self) -> list[tuple[FieldPath, Line]]:
+        """Keys that are set again in the same map, with their places."""
+        found: list[tuple[FieldPath, int]] = []
+        text = self._extents(found).lines
+        return [(path, Line.at(*text.place(position))) for path, position in found]
+
+    def _extents(self, repeated: list[tuple[FieldPath, int]] | None) -> DocumentText:
+        data, begin, end, line = self._where
+        first = data.rfind(b"\n", 0, begin) + 1
+        last = data.find(b"\n", end)
+        text = data[first : len(data) if last < 0 else last].decode()
+        start = len(data[first:begin].decode())
+        stop = start + len(data[begin:end].decode())
+        return DocumentText(LinedText(text, line), places.of_json(text, start, stop, repeated))

@@ -2,15 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar
 
-from dra_plan.api.meta import FieldPath
+from msgspec.structs import replace
 
-from .answers import explained, is_no_objects
-from .diagnose import describe
-from .places import NO_HEADER, Header, Item, Place, label_of
-from .report import Report
+from dra_plan.api.core import Pod
+from dra_plan.api.inventory import FORBIDDEN, NOT_SERVED, ClusterInfo, Notice, ObjectKey, Origin, UnlistedKind
+from dra_plan.api.meta import FieldPath, Object
+
+from .diagnose import Report, describe
+from .places import NO_HEADER, Header, Item, Place, label, label_of
+
+# -- answers -----------------------------------------------------------------------------------------------------------
+# What an API server answers instead of objects: refusals, tables for printing, metadata alone.
+#
+# Such an answer, kept in a file, is no cluster: reading says what it is.
+
+_META = "meta.k8s.io/"
+
+
+def is_no_objects(api_version: object, kind: object) -> bool:
+    """Whether the header is that of an answer without objects."""
+    if kind == "Status":
+        return api_version == "v1"
+    named = kind in ("Table", "PartialObjectMetadata", "PartialObjectMetadataList")
+    return named and isinstance(api_version, str) and api_version.startswith(_META)
+
+
+def explained(value: Mapping[str, Any], header: Header) -> str:
+    """What the answer is, and what to ask for instead."""
+    if header.kind == "Status":
+        said = ", ".join(str(value[key]) for key in ("reason", "code") if value.get(key))
+        return f"the API server's refusal instead of objects: {value.get('message') or 'no message'}" + (
+            f" ({said})" if said else ""
+        )
+    if header.kind == "Table":
+        return "a table for printing, without the objects: ask for -o json, or with Accept: application/json"
+    return "metadata alone, without spec and status: ask for -o json, or with Accept: application/json"
+
+
+# -- unwrap ------------------------------------------------------------------------------------------------------------
 
 MAX_DEPTH = 20
 """Steps into Lists: two for each List."""
@@ -81,3 +113,119 @@ def _goes_on(value: dict[str, Any]) -> bool:
 
 def _line_of_item(place: Place) -> int:
     return place.lines([()])[0]
+
+
+# -- overriding --------------------------------------------------------------------------------------------------------
+# The same object in two sources: the later one overrides, as `kubectl apply` would.
+
+_MOST_NAMED = 5
+"""How many objects that two sources have are named one by one."""
+
+_Known = TypeVar("_Known", bound=Object)
+
+_OF_THE_SERVER = ("uid", "creation_timestamp", "deletion_timestamp", "owner_references")
+"""Metadata that manifests leave to the cluster."""
+
+
+def contradict(earlier: Object, later: Object) -> bool:
+    """Whether nothing says which of two different objects is meant: not so if a manifest is put over a cluster's."""
+    old: Any = earlier
+    new: Any = later
+    return not (old.metadata.is_stored and not new.metadata.is_stored)
+
+
+def overridden_notices(contradicted: Mapping[ObjectKey, tuple[Origin, Origin]]) -> Iterator[Notice]:
+    """A warning for each object that sources have with different content, the many in one."""
+    code = "object-overridden"
+    for key, (first, later) in list(contradicted.items())[:_MOST_NAMED]:
+        text = f"different content in two sources; that of {later} counts, not that of {first}"
+        yield Notice(code, text, label(*key), str(later))
+    more = len(contradicted) - _MOST_NAMED
+    if more > 0:
+        yield Notice(
+            code, f"{more} more {'object has' if more == 1 else 'objects have'} different content in two sources"
+        )
+
+
+def merged(earlier: _Known, later: _Known) -> _Known:
+    """The later object with what only the cluster says: status, uid, times, owners, and the node that a pod is on.
+
+    What the later one says itself stays as it says. A pod that waits and asks for other claims than before can only be
+    another pod, as these can't be edited: it has a uid of its own, and its claims are not made yet.
+    """
+    old: Any = earlier
+    new: Any = later
+    kept = {
+        field: getattr(old.metadata, field)
+        for field in _OF_THE_SERVER
+        if not getattr(new.metadata, field) and getattr(old.metadata, field)
+    }
+    changes: dict[str, Any] = {"metadata": replace(new.metadata, **kept)} if kept else {}
+    if "status" in new.__struct_fields__ and new.status == type(new)().status:
+        changes["status"] = old.status
+    if isinstance(later, Pod) and not later.spec.node_name and old.spec.node_name:
+        changes["spec"] = replace(later.spec, node_name=old.spec.node_name)
+    found: Any = replace(later, **changes) if changes else later
+    is_named_anew = later.metadata.uid not in ("", old.metadata.uid) if isinstance(later, Pod) else False
+    if isinstance(later, Pod) and not is_named_anew and _asks_for_others(old, found):
+        found = _as_another(found)
+    same_kind: _Known = found
+    return same_kind
+
+
+def _asks_for_others(earlier: Pod, later: Pod) -> bool:
+    return not later.spec.node_name and later.spec.resource_claims != earlier.spec.resource_claims
+
+
+def _as_another(pod: Pod) -> Pod:
+    """The pod as it is when it was deleted and made anew."""
+    uid = f"{pod.metadata.uid}-anew" if pod.metadata.uid else ""
+    status = replace(pod.status, resource_claim_statuses=[], conditions=[], nominated_node_name="")
+    return replace(pod, metadata=replace(pod.metadata, uid=uid), status=status)
+
+
+# -- unlisted ----------------------------------------------------------------------------------------------------------
+# What a snapshot could not list, as notices: what is not there counts as not there, so it has to be said.
+#
+# Resources that a server does not have lack nothing, but without resource.k8s.io there are no devices at all.
+
+_GROUP = "resource.k8s.io"
+_OF_DEVICES = frozenset(f"{name}.{_GROUP}" for name in ("resourceslices", "deviceclasses", "resourceclaims"))
+
+
+def notices(info: ClusterInfo) -> Iterator[Notice]:
+    """A notice for each group of the API that may not be listed, and for each list that failed."""
+    forbidden: dict[str, list[str]] = {}
+    for entry in info.not_listed:
+        if entry.reason == FORBIDDEN:
+            plural, _, group = entry.resource.partition(".")
+            forbidden.setdefault(group, []).append(plural)
+    for number, (group, plurals) in enumerate(forbidden.items()):
+        whole_role = "" if number else " (`dra-plan snapshot --print-rbac` prints all that are needed)"
+        yield Notice("not-listed", _forbidden(group, plurals) + whole_role)
+    for entry in info.not_listed:
+        if entry.reason not in (FORBIDDEN, NOT_SERVED):
+            yield Notice("not-listed", _failed(entry))
+    if {entry.resource for entry in info.not_listed if entry.reason == NOT_SERVED} >= _OF_DEVICES:
+        yield Notice(
+            "not-served",
+            f"the cluster does not serve {_GROUP}, so it has no slices, classes and claims: Dynamic Resource Allocation"
+            " is switched off there, or it is older than Kubernetes 1.31",
+        )
+
+
+def rule(group: str, plurals: list[str]) -> str:
+    """The rule that allows resources of a group to be listed, as it stands in a role."""
+    return f'{{apiGroups: ["{group}"], resources: [{", ".join(plurals)}], verbs: [list]}}'
+
+
+def _forbidden(group: str, plurals: list[str]) -> str:
+    names = ", ".join(f"{plural}.{group}" if group else plural for plural in plurals)
+    return (
+        f"{names}: this user may not list them, so there are none here; the rule that allows it: {rule(group, plurals)}"
+    )
+
+
+def _failed(entry: UnlistedKind) -> str:
+    said = f": {entry.message}" if entry.message else ""
+    return f"{entry.resource}: could not be read to the end, so there are none here{said}"

@@ -3,14 +3,157 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from .yaml_builder import Builder
-from .yaml_layouts import Layouts
-from .yaml_merge import YamlError
+from .yaml_builder import SPECIAL_WORDS, Builder, YamlError
+
+# -- yaml layouts ------------------------------------------------------------------------------------------------------
+# YAML documents that differ only in words and whole numbers: what one of them was read as serves for the others.
+#
+# Dumps and generated manifests are many documents of few layouts. A layout is the text with each such word replaced by
+# a mark; it is read once, by the same reader as everything, and a document of that layout is its value with the words
+# put back. That is exact, since nothing of YAML depends on which word it is: a word here has only letters, digits and
+# `_ . / -`, is none that means something else (`true`, `1e3`, ...), and stands between spaces, or signs that end it.
+# Keys of maps, which must not be equal to each other, are no words: a layout that has one there serves none.
+
+MAX_LENGTH = 1 << 16
+"""Characters of a document that is looked at."""
+MAX_LAYOUTS = 256
+"""Layouts that are kept of one source."""
+
+_SPECIAL = "|".join(sorted((re.escape(word) for word in SPECIAL_WORDS if word[:1].isalpha()), key=len, reverse=True))
+_FIRST = "".join(sorted({word[0] for word in SPECIAL_WORDS if word[:1].isalpha()}))
+"""What special words begin with: few words do, and only those are compared with each of them."""
+_END = r"(?=[\s,\]}]|\Z)"
+_NO_NUMBER = (
+    r"[0-9]{1,15}(?:[KMGTPE]i|[numkMGTP])"  # a quantity
+    r"|[0-9]{1,9}\.[0-9]{1,9}\.[0-9][0-9.]{0,30}"  # a version
+    r"|[0-9][0-9A-Za-z]{0,30}-[0-9A-Za-z]{1,30}-[0-9A-Za-z-]{1,60}"  # a UUID or a date
+)
+_WORD = rf'(?<!")(?:(?!(?=[{_FIRST}])(?:{_SPECIAL}){_END})[A-Za-z][A-Za-z0-9_./-]{{0,199}}|{_NO_NUMBER}){_END}'
+_QUOTED = r'(?<=[\s{\[,]")[A-Za-z0-9_./-]{1,200}(?="[\s,\]}])'
+_NUMBER = rf"(?<=: )(?:0|[1-9][0-9]{{0,17}}){_END}"
+_WORDS = re.compile(rf'(?<![^\s{{\[,"])(?=[A-Za-z0-9])({_WORD}|{_QUOTED}|{_NUMBER})')
+_OPEN, _CLOSE = "\ue000", "\ue001"
+_MARK = re.compile(f"{_OPEN}([0-9]+){_CLOSE}")
+
+Words = list[str]
+_Made = Callable[[Words, dict[int, int], int], Any]
+"""Makes a value of the words of a document; notes the lines of outer maps, counted from the document's first line."""
+
+
+class LaidOut(Struct, frozen=True):
+    """What a document is: its value, its line, and the lines of its outer maps by `id`."""
+
+    value: Any
+    line: int
+    starts: dict[int, int]
+
+
+class _Layout(NamedTuple):
+    make: _Made
+    line: int
+
+
+class Layouts:
+    """The layouts that were met in one source. The first document of a layout is left to the ordinary reader."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, ...], _Layout | None] = {}
+        self._met: set[tuple[str, ...]] = set()
+
+    def read(self, text: str, first_line: int) -> LaidOut | None:
+        """The one document of a text that begins in this line; None where the ordinary reader has to be asked."""
+        if len(text) > MAX_LENGTH or _OPEN in text or "%" in text:
+            return None  # a directive could say what words mean
+        parts = _WORDS.split(text)
+        key, words = tuple(parts[::2]), parts[1::2]
+        if key not in self._known and not self._meet(key):
+            return None
+        layout = self._known[key]
+        if layout is None:
+            return None
+        starts: dict[int, int] = {}
+        return LaidOut(layout.make(words, starts, first_line), first_line + layout.line, starts)
+
+    def _meet(self, key: tuple[str, ...]) -> bool:
+        """Whether the layout is known now: it is read when it is met a second time."""
+        if key not in self._met:
+            if len(self._met) < MAX_LAYOUTS:
+                self._met.add(key)
+            return False
+        self._known[key] = _layout(key)
+        return True
+
+
+def _layout(literals: tuple[str, ...]) -> _Layout | None:
+    """How documents with these texts between their words are made; None where it takes the reader."""
+    marks = (f"{_OPEN}{number}{_CLOSE}" for number in range(len(literals) - 1))
+    text = literals[0] + "".join(mark + literal for mark, literal in zip(marks, literals[1:], strict=True))
+    builder = Builder(text, 0)
+    try:
+        if not builder.next_document() or builder.value is None:
+            return None
+        value, line, starts = builder.value, builder.start, builder.starts
+        if builder.next_document():
+            return None
+    except YamlError:
+        return None
+    quoted = frozenset(number for number, literal in enumerate(literals) if literal.endswith('"'))
+    made = _maker(value, starts, quoted)
+    return None if made is None else _Layout(made, line)
+
+
+def _maker(value: Any, starts: dict[int, int], quoted: frozenset[int]) -> _Made | None:
+    """What makes such a value; None if a key has a word in it."""
+    if isinstance(value, str):
+        return _text_maker(value, quoted)
+    if not isinstance(value, dict | list):
+        return lambda _words, _starts, _first: value
+    inner = [_maker(item, starts, quoted) for item in (value.values() if isinstance(value, dict) else value)]
+    makers = [maker for maker in inner if maker is not None]
+    if len(makers) < len(inner):
+        return None
+    if isinstance(value, list):
+        return lambda words, noted, first: [maker(words, noted, first) for maker in makers]
+    if any(_OPEN in key for key in value):
+        return None
+    return _map_maker(dict(zip(value, makers, strict=True)), starts.get(id(value)))
+
+
+def _map_maker(makers: dict[str, _Made], line: int | None) -> _Made:
+    entries = list(makers.items())
+
+    def make(words: Words, noted: dict[int, int], first: int) -> Any:
+        made = {key: maker(words, noted, first) for key, maker in entries}
+        if line is not None:
+            noted[id(made)] = first + line
+        return made
+
+    return make
+
+
+def _text_maker(text: str, quoted: frozenset[int]) -> _Made:
+    whole = _MARK.fullmatch(text)
+    if whole is None and _OPEN not in text:
+        return lambda _words, _noted, _first: text
+    if whole is None:
+        return lambda words, _noted, _first: _MARK.sub(lambda mark: words[int(mark[1])], text)
+    number = int(whole[1])
+    if number in quoted:
+        return lambda words, _noted, _first: words[number]
+
+    def make(words: Words, _noted: dict[int, int], _first: int) -> Any:
+        word = words[number]
+        return int(word) if word.isdigit() else word
+
+    return make
+
+
+# -- yaml reader -------------------------------------------------------------------------------------------------------
 
 MAX_LINE = 16 * 1024 * 1024
 """Characters in one line."""

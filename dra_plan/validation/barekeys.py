@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from dra_plan.api.meta import FieldPath, Object
 from dra_plan.api.resource import ResourceClaim, ResourceClaimTemplate, ResourceSlice
-from dra_plan.manifests.yaml_scalars import BOOLEAN_WORDS
+from dra_plan.manifests.yaml_builder import BOOLEAN_WORDS
 
 from .rule import Problem, warning
 from .subject import Subject

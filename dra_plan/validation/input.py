@@ -25,8 +25,8 @@ from dra_plan.api.resource import (
     ResourceClaimTemplate,
     ResourceSlice,
 )
+from dra_plan.manifests.collect import made_template
 from dra_plan.manifests.objects import pod_spec_of
-from dra_plan.manifests.templatemakers import made_template
 from dra_plan.releases import Target
 
 from .matches import Matches

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from dra_plan.api.meta import FieldPath
-from dra_plan.manifests.extents import DocumentText, Extent, Form, LinedText
 from dra_plan.manifests.paths import value_at
-from dra_plan.manifests.scalar_positions import positions
+from dra_plan.manifests.places import DocumentText, Extent, Form, LinedText, positions
 
 from .rule import Problem
 

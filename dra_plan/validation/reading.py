@@ -11,8 +11,7 @@ from typing import Any, BinaryIO, NamedTuple
 from dra_plan.api.meta import FieldPath, Object
 from dra_plan.interpreter import uncollected
 from dra_plan.manifests import defaults, kinds
-from dra_plan.manifests.diagnose import diagnose
-from dra_plan.manifests.documents import read_documents
+from dra_plan.manifests.diagnose import Report, diagnose
 from dra_plan.manifests.faults import Fault, ManifestErrors, nothing_found
 from dra_plan.manifests.fitting import fits
 from dra_plan.manifests.json_reader import JsonError
@@ -21,8 +20,7 @@ from dra_plan.manifests.objects import NOT_DECODED, typed
 from dra_plan.manifests.opaque import TOO_DEEP, is_too_deep
 from dra_plan.manifests.places import Item, Place, label, label_of
 from dra_plan.manifests.quantities import are_readable
-from dra_plan.manifests.report import Report
-from dra_plan.manifests.sources import STDIN, Source, read_sources
+from dra_plan.manifests.sources import STDIN, Source, read_documents, read_sources
 from dra_plan.manifests.unwrap import unwrap
 
 from . import flatrequests, schema

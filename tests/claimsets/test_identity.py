@@ -11,7 +11,7 @@ import dra_plan
 from dra_plan.claimsets.identity import told_apart
 from dra_plan.claimsets.index import Index
 from dra_plan.claimsets.ownership import MOST_OWNERS
-from dra_plan.manifests.decode import from_dicts
+from dra_plan.manifests.load import from_dicts
 from tests.cli.running import in_process
 
 Data = dict[str, Any]

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from dra_plan.cli import settings
-from dra_plan.manifests.loaded import load_objects
+from dra_plan.manifests.load import load_objects
 from dra_plan.output import schemas, structured
 from dra_plan.output.schemas import accepted
 

@@ -9,7 +9,7 @@ from tests.cli.running import ROOT
 
 PAGE = (ROOT / "docs" / "input.md").read_text(encoding="utf-8")
 SOURCES = [
-    ROOT / "dra_plan" / each for each in ("planner/completeness.py", "whatif/absentpods.py", "manifests/report.py")
+    ROOT / "dra_plan" / each for each in ("planner/completeness.py", "whatif/absentpods.py", "manifests/diagnose.py")
 ]
 
 

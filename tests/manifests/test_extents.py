@@ -8,11 +8,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dra_plan.manifests.extents import Extents, Form, LinedText
-from dra_plan.manifests.json_extents import of_json
 from dra_plan.manifests.paths import value_at
-from dra_plan.manifests.scalar_positions import positions
-from dra_plan.manifests.yaml_extents import of_yaml
+from dra_plan.manifests.places import Extents, Form, LinedText, of_json, of_yaml, positions
 
 TEXT = """\
 # a comment

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dra_plan.manifests.extents import LinedText
+from dra_plan.manifests.places import LinedText
 from tests.limits import at_most
 
 

@@ -8,10 +8,8 @@ from typing import Any
 
 import pytest
 
-from dra_plan.manifests.yaml_builder import Builder
-from dra_plan.manifests.yaml_layouts import MAX_LAYOUTS, Layouts
-from dra_plan.manifests.yaml_merge import YamlError
-from dra_plan.manifests.yaml_reader import read_documents, split
+from dra_plan.manifests.yaml_builder import Builder, YamlError
+from dra_plan.manifests.yaml_reader import MAX_LAYOUTS, Layouts, read_documents, split
 from tests.limits import at_most
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"

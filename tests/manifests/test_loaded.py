@@ -7,7 +7,7 @@ import json
 import pytest
 
 import dra_plan
-from dra_plan.manifests import decode, loaded
+from dra_plan.manifests import load
 from tests.manifests.objects import claim, dra, pod
 
 GPU = {"name": "r", "exactly": {"deviceClassName": "gpu"}}
@@ -31,14 +31,14 @@ def path(tmp_path):
 def decoded(monkeypatch):
     """The dicts that are decoded."""
     seen: list[object] = []
-    real = decode.from_dicts
+    real = load.from_dicts
 
     def watching(objects, **options):
         objects = list(objects)
         seen.extend(objects)
         return real(objects, **options)
 
-    monkeypatch.setattr(loaded, "from_dicts", watching)
+    monkeypatch.setattr(load, "from_dicts", watching)
     return seen
 
 

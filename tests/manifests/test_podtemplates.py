@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster, validate
-from dra_plan.manifests import podtemplates
-from dra_plan.manifests.decode import from_dicts
+from dra_plan.manifests import collect
+from dra_plan.manifests.load import from_dicts
 from tests.build import gpus, placed, template
 
 WITH_CLAIM = {
@@ -217,7 +217,7 @@ def clique_set(**template) -> dict:
 
 
 def test_the_cliques_of_a_pod_clique_set():
-    found = podtemplates.workloads(clique_set())
+    found = collect.workloads(clique_set())
     assert [(each.part, each.spec.replicas) for each in found] == [
         ("template.cliques[0]", 2),
         ("template.cliques[1]", 6),
@@ -226,7 +226,7 @@ def test_the_cliques_of_a_pod_clique_set():
 
 
 def test_cliques_in_scaling_groups_are_multiplied():
-    found = podtemplates.workloads(
+    found = collect.workloads(
         clique_set(podCliqueScalingGroups=[{"name": "g", "replicas": 4, "cliqueNames": ["work"]}])
     )
     assert [each.spec.replicas for each in found] == [2, 24]
@@ -234,7 +234,7 @@ def test_cliques_in_scaling_groups_are_multiplied():
 
 @pytest.mark.parametrize("groups", [None, 3, [3], [{}], [{"cliqueNames": [[], {}, None]}], [{"cliqueNames": "work"}]])
 def test_scaling_groups_of_the_wrong_form_change_nothing(groups):
-    found = podtemplates.workloads(clique_set(podCliqueScalingGroups=groups))
+    found = collect.workloads(clique_set(podCliqueScalingGroups=groups))
     assert [each.spec.replicas for each in found] == [2, 6]
 
 

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from dra_plan.api.inventory import Inventory
-from dra_plan.manifests.decode import from_dicts
 from dra_plan.manifests.faults import ManifestErrors
-from dra_plan.manifests.load import load
+from dra_plan.manifests.load import from_dicts, load
 
 NODES = 24
 Objects = list[dict[str, Any]]

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from dra_plan.manifests.diagnose import stand_in, zero_value
 from dra_plan.manifests.shapes import QUANTITY
-from dra_plan.manifests.standins import meant, zero
 
 AMOUNT = {"type": QUANTITY}
 WRAPPED = {"type": "object", "properties": {"value": AMOUNT}}
@@ -36,20 +36,20 @@ WRAPPED = {"type": "object", "properties": {"value": AMOUNT}}
     ],
 )
 def test_what_was_meant(value: Any, schema: dict[str, Any], expected: Any) -> None:
-    assert meant(value, schema) == expected
+    assert stand_in(value, schema) == expected
 
 
 def test_numbers_that_python_does_not_write() -> None:
-    assert meant(10**5000, {"type": "string"}) is None
+    assert stand_in(10**5000, {"type": "string"}) is None
 
 
 def test_zeros() -> None:
-    assert [zero({"type": name}) for name in ("string", "integer", "boolean", "object", "array")] == [
+    assert [zero_value({"type": name}) for name in ("string", "integer", "boolean", "object", "array")] == [
         "",
         0,
         False,
         {},
         [],
     ]
-    assert zero(AMOUNT) == "0"
-    assert zero({"type": ["string", "null"]}) is None
+    assert zero_value(AMOUNT) == "0"
+    assert zero_value({"type": ["string", "null"]}) is None

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from dra_plan.manifests.extents import LinedText
-from dra_plan.manifests.lines import of_extents, of_json
-from dra_plan.manifests.yaml_extents import of_yaml
+from dra_plan.manifests.json_reader import of_extents, of_json
+from dra_plan.manifests.places import LinedText, of_yaml
+from dra_plan.manifests.yaml_builder import resolve
 from dra_plan.manifests.yaml_reader import read_documents
-from dra_plan.manifests.yaml_scalars import resolve
 
 
 def read(text):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dra_plan.errors import UsageError
-from dra_plan.manifests.loaded import load_objects
+from dra_plan.manifests.load import load_objects
 from dra_plan.scheduler.registry import Registry
 from dra_plan.scheduler.simulation import ENTRY_POINTS
 from tests.build import node, placed, pod

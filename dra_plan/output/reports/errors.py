@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dra_plan.errors import DraPlanError, UsageError
 from dra_plan.manifests.faults import Fault, ManifestErrors
-from dra_plan.manifests.lines import Line
+from dra_plan.manifests.json_reader import Line
 
 from .content import Content, Entry, Level, ReportCase, Result, RuleText
 
