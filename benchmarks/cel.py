@@ -22,7 +22,7 @@ import msgspec
 from dra_plan.api.resource import Device
 from dra_plan.cel import Selector, compile_selector
 from dra_plan.cel import selector as selector_module
-from dra_plan.cel.errors import CelRuntimeError
+from dra_plan.cel.lexer import CelRuntimeError
 
 DRIVER = "gpu.example.com"
 ROUNDS = 5

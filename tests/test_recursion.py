@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from dra_plan.cel.deep import with_room
+from dra_plan.cel.ast import with_room
 from dra_plan.interpreter import more_frames
 
 

@@ -19,7 +19,7 @@ from dra_plan.api.resource import (
     ExactDeviceRequest,
     ResourceClaim,
 )
-from dra_plan.cel.errors import CelDeviceError, CelRuntimeError
+from dra_plan.cel.lexer import CelDeviceError, CelRuntimeError
 from dra_plan.releases import Rules, Target
 
 from . import constraints

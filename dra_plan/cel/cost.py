@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 
+from msgspec import Struct
+
 from dra_plan.api.quantity import Quantity
 from dra_plan.api.semver import Semver
 
@@ -44,3 +46,70 @@ def inequality(left: Value, right: Value) -> int:
 def pattern_cost(text: int, pattern: int) -> int:
     """The cost of looking for a pattern, by the sizes of both."""
     return math.ceil((1.0 + text) * _PER_CHARACTER) * math.ceil(pattern * _PER_PATTERN_CHARACTER)
+
+
+# -- ranges ------------------------------------------------------------------------------------------------------------
+# Ranges of sizes and costs with cel-go's arithmetic: unsigned 64-bit integers that stop at their maximum.
+
+MOST = 2**64 - 1
+_TWO_TO_64 = 2.0**64
+
+STRING_FACTOR = 0.1
+"""Cost of traversing one character (cel-go common.StringTraversalCostFactor)."""
+
+REGEX_FACTOR = 0.25
+"""Cost of one character of a regular expression (cel-go common.RegexStringLengthCostFactor)."""
+
+
+def _scaled(number: int, factor: float) -> int:
+    """Return number times factor, rounded up, in cel-go's floating point."""
+    approximate = float(number)
+    if approximate > 0 and factor > 0 and approximate > _TWO_TO_64 / factor:
+        return MOST
+    product = math.ceil(approximate * factor)
+    return MOST if product >= _TWO_TO_64 else product
+
+
+class Interval(Struct, frozen=True):
+    """A least and a most; sizes and costs alike."""
+
+    least: int
+    most: int
+
+    def plus(self, other: Interval) -> Interval:
+        """Return the sum."""
+        return Interval(min(self.least + other.least, MOST), min(self.most + other.most, MOST))
+
+    def times(self, other: Interval) -> Interval:
+        """Return the product."""
+        return Interval(min(self.least * other.least, MOST), min(self.most * other.most, MOST))
+
+    def scaled(self, factor: float) -> Interval:
+        """Return the range times a cost factor, rounded up."""
+        return Interval(_scaled(self.least, factor), _scaled(self.most, factor))
+
+    def union(self, other: Interval) -> Interval:
+        """Return the range that covers both."""
+        return Interval(min(self.least, other.least), max(self.most, other.most))
+
+
+def fixed(number: int) -> Interval:
+    """Return the range of one number."""
+    return Interval(number, number)
+
+
+FREE, ONE, UNKNOWN = fixed(0), fixed(1), Interval(0, MOST)
+
+
+class Entries(Struct, frozen=True):
+    """The sizes of a container's keys (or indices) and values; `kind` is list or map."""
+
+    kind: str
+    key: Interval
+    value: Interval
+
+    def union(self, other: Entries | None) -> Entries | None:
+        """Return the entry sizes that cover both, None when one is unknown."""
+        if other is None:
+            return None
+        return Entries(self.kind, self.key.union(other.key), self.value.union(other.value))

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from .device_type import DEVICE, Sized, device
+from .device import DEVICE, Sized, device
 from .library import LIBRARIES, Library, Overload
 from .macros import Expander, MacroKey
 from .messages import MESSAGES, WellKnown

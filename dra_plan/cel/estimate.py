@@ -14,12 +14,11 @@ from msgspec import Struct
 from dra_plan.cel.library.operators import INDEX_LIST, INDEX_MAP
 from dra_plan.cel.library.overload import CallEstimate, Overload, PricedOperand
 
-from .ast import ACCUMULATOR, Call, Comprehension, Const, Expr, Ident, List, Map, Message, Select
-from .checked import Checked
-from .deep import with_room
-from .device_type import Sized
+from .ast import ACCUMULATOR, Call, Comprehension, Const, Expr, Ident, List, Map, Message, Select, with_room
+from .cost import FREE, MOST, ONE, UNKNOWN, Entries, Interval, fixed
+from .device import Sized
 from .environment import Environment
-from .ranges import FREE, MOST, ONE, UNKNOWN, Entries, Interval, fixed
+from .format_strings import Checked
 from .types import Type
 
 _LIST_COST, _MAP_COST, _MESSAGE_COST = fixed(10), fixed(30), fixed(40)

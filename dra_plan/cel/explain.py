@@ -7,17 +7,16 @@ import itertools
 import msgspec
 
 from dra_plan.api.go_text import go_quote
-from dra_plan.cel.library.cidr import cidr_to_string
 from dra_plan.cel.library.conversions import double_to_string, duration_to_string, timestamp_to_string
-from dra_plan.cel.library.ip import ip_to_string
+from dra_plan.cel.library.network import cidr_to_string, ip_to_string
 from dra_plan.cel.library.quantities import amount_of
 
 from . import ast
-from .ast import Expr
-from .checked import Checked
+from .ast import Expr, children
+from .format_strings import Checked
 from .interpret import Evaluator
 from .reads import is_bind
-from .unparse import expression_text, macro_of, sort_keys
+from .rewrite import expression_text, macro_of, sort_keys
 from .values import (
     NONE,
     Cidr,
@@ -35,7 +34,6 @@ from .values import (
     entries_of,
     type_name,
 )
-from .walk import children
 
 _MOST_SHOWN = 200
 _MOST_DEPTH = 60

@@ -1,15 +1,50 @@
 """The validator of constant format strings: do the arguments fit the clauses? Formatting itself is in the library."""
 
+from __future__ import annotations
+
 import re
-from collections.abc import Iterator, Sequence
-from typing import NoReturn
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NoReturn
 
-from dra_plan.cel.library.text_format import BINARY, DECIMAL, HEXADECIMAL, OCTAL, refusal, unrecognized
+from msgspec import Struct
 
-from .ast import Call, Const, Expr, List, Map
-from .checked import Checked
-from .source import Issue
-from .walk import nodes
+from dra_plan.cel.library.strings import BINARY, DECIMAL, HEXADECIMAL, OCTAL, refusal, unrecognized
+
+from .ast import Call, Const, Expr, List, Map, nodes
+from .lexer import Issue
+from .library import Overload
+from .types import Type
+
+# -- checked -----------------------------------------------------------------------------------------------------------
+# An expression that passed the check: its tree with what the check found out about each node.
+
+
+class Checked(Struct, frozen=True, eq=False):
+    """An expression that passed the check.
+
+    `root` has namespaced functions and qualified names resolved (see Call and Ident). `types` gives each node's type by
+    id, free type parameters replaced by dyn. `overloads` gives, per Call id, the overloads that can apply, in
+    declaration order: one where the types decide, several where dyn leaves it open. `idents` names, per Ident id, what
+    the identifier means: a variable or a type name (then its type is type(...)); without a leading dot. `constants`
+    and `results` are what `folding` finds out: the values of what cel-go takes for constants, and the results of calls
+    that are made once but charged every time.
+    """
+
+    source: str
+    root: Expr
+    types: Mapping[int, Type]
+    overloads: Mapping[int, tuple[Overload, ...]]
+    idents: Mapping[int, str]
+    constants: Mapping[int, Any] = {}
+    results: Mapping[int, Any] = {}
+
+    @property
+    def result_type(self) -> Type:
+        """The type of the whole expression."""
+        return self.types[self.root.id]
+
+
+# -- format strings ----------------------------------------------------------------------------------------------------
 
 _CLAUSE = re.compile(r"%(?:(%)|(?:\.([0-9]*))?(.)?)", re.DOTALL | re.ASCII)
 _FORMATTED = (
@@ -129,3 +164,90 @@ def _check_kind(clause: str, argument: Expr, checked: Checked) -> None:
 
 def _refuse(rule: str, given: str, argument: Expr) -> NoReturn:
     raise _FormatError(refusal(rule, given), argument)
+
+
+# -- literals ----------------------------------------------------------------------------------------------------------
+# The values of literal tokens; which tokens are literals, and where they may stand, is for lexer and parser.
+
+INT64_MIN, INT64_MAX, UINT64_MAX = -(2**63), 2**63 - 1, 2**64 - 1
+
+_SIMPLE = {"a": 7, "b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11, "\\": 92, "'": 39, '"': 34, "`": 96, "?": 63}
+_ESCAPE = re.compile(r"\\(?:([xX])(..)|u(....)|U(.{8})|([0-7]{3})|(.))", re.DOTALL)
+
+
+def integer(text: str, *, negative: bool = False) -> int | None:
+    """Return the value of an int literal, None when int64 can't hold it."""
+    value = _magnitude(text)
+    value = -value if negative else value
+    return value if INT64_MIN <= value <= INT64_MAX else None
+
+
+def unsigned(text: str) -> int | None:
+    """Return the value of a uint literal (with its u), None when uint64 can't hold it."""
+    value = _magnitude(text[:-1])
+    return value if value <= UINT64_MAX else None
+
+
+def floating(text: str, *, negative: bool = False) -> float | None:
+    """Return the value of a double literal, None when it is out of range."""
+    value = float(text)
+    if value in (float("inf"), float("-inf")):
+        return None
+    return -value if negative else value
+
+
+def string(token: str) -> str | None:
+    """Return the text a string literal stands for, None when an escape is no character."""
+    body, raw = _body(token)
+    if raw or "\\" not in body:
+        return body
+    parts, position = [], 0
+    for found in _ESCAPE.finditer(body):
+        code = _code(found)
+        if code is None or code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
+            return None
+        parts += [body[position : found.start()], chr(code)]
+        position = found.end()
+    return "".join(parts) + body[position:]
+
+
+def octets(token: str) -> bytes | None:
+    """Return the bytes a bytes literal stands for, None for escapes that only strings have (u, U)."""
+    body, raw = _body(token[1:])
+    if raw or "\\" not in body:
+        return body.encode()
+    parts, position = b"", 0
+    for found in _ESCAPE.finditer(body):
+        if found[3] or found[4]:
+            return None
+        code = _code(found)
+        assert code is not None  # the lexer lets only complete escapes through
+        parts += body[position : found.start()].encode() + bytes([code])
+        position = found.end()
+    return parts + body[position:].encode()
+
+
+def _magnitude(digits: str) -> int:
+    """Return the number; what is surely out of range is not converted (Python limits the digits it converts)."""
+    if digits.startswith("0x"):
+        return int(digits, 16)
+    digits = digits.lstrip("0") or "0"
+    return int(digits) if len(digits) <= 20 else UINT64_MAX + 1
+
+
+def _body(token: str) -> tuple[str, bool]:
+    """Return what stands between the quotes, with line ends normalized as cel-go does, and whether it is raw."""
+    text = token.replace("\r\n", "\n").replace("\r", "\n")
+    raw = text[0] in "rR"
+    text = text[1:] if raw else text
+    width = 3 if len(text) >= 6 and text[:3] in ('"""', "'''") else 1
+    return text[width:-width], raw
+
+
+def _code(escape: re.Match[str]) -> int | None:
+    if escape[5]:
+        return int(escape[5], 8)
+    digits = escape[2] or escape[3] or escape[4]
+    if digits:
+        return int(digits, 16)
+    return _SIMPLE.get(escape[6])

@@ -11,18 +11,111 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Mapping
 
-from dra_plan.cel.library.operators import IN_LIST
-from dra_plan.cel.library.overload import cost_of, one
-from dra_plan.cel.library.patterns import compile_regex
+from dra_plan.api.quantity import Quantity
+from dra_plan.api.resource import DeviceAttribute, DeviceCapacity
+from dra_plan.api.semver import parse as parse_version
+from dra_plan.cel.library.formats import compile_regex
+from dra_plan.cel.library.operators import IN_LIST, contained
+from dra_plan.cel.library.overload import cost_of, matching, one
 
-from . import ast, quick
-from .ast import Expr
-from .checked import Checked
+from . import ast
+from .ast import Expr, children, nodes
 from .cost import COST_LIMIT, equality, inequality
+from .device import attribute_value, capacity_value
+from .format_strings import Checked
+from .library import Overload
 from .reads import DevicePath, bound_place, is_bind, place_of, tested_place
 from .types import Type
-from .values import Fatal, Uint, Value, map_key
-from .walk import children, nodes
+from .values import EvaluationError, Fatal, Uint, Value, equal, map_key
+
+# -- quick -------------------------------------------------------------------------------------------------------------
+# What generated code calls: look-ups in the decoded device, and operations that give up where the answer needs care.
+#
+# Giving up (`GiveUpError`) hands the evaluation to the accounting evaluator, which decides what an error becomes.
+
+
+class GiveUpError(EvaluationError):
+    """The quick evaluation can't tell the outcome."""
+
+
+def attribute(attributes: dict[str, DeviceAttribute], driver: str, full: str, domain: str, short: str) -> Value:
+    """The value of an attribute, which is named in full or, in the driver's own domain, by its id alone."""
+    found = attributes.get(full)
+    if found is None:
+        if driver != domain:
+            raise GiveUpError
+        found = attributes.get(short)
+        if found is None:
+            raise GiveUpError
+    if found.int_value is not None:
+        return found.int_value
+    if found.bool_value is not None:
+        return found.bool_value
+    if found.string_value is not None:
+        return found.string_value
+    if found.version_value is not None:
+        return parse_version(found.version_value)
+    return attribute_value(found, lists=True)
+
+
+def capacity(capacities: dict[str, DeviceCapacity], driver: str, full: str, domain: str, short: str) -> Quantity:
+    """The value of a capacity, named as an attribute."""
+    found = capacities.get(full)
+    if found is None:
+        if driver != domain:
+            raise GiveUpError
+        found = capacities.get(short)
+        if found is None:
+            raise GiveUpError
+    return capacity_value(found.value)
+
+
+def present(names: dict[str, Value], driver: str, full: str, domain: str, short: str) -> bool:
+    """Whether there is such an attribute or capacity."""
+    return full in names or (driver == domain and short in names)
+
+
+def truth(value: Value) -> bool:
+    """The value, which must be a bool."""
+    if value is True or value is False:
+        return bool(value)
+    raise GiveUpError
+
+
+def same(left: Value, right: Value) -> bool:
+    """`==` of values whose types are not known."""
+    if type(left) is str and type(right) is str:
+        return bool(left == right)
+    result = equal(left, right)
+    if type(result) is EvaluationError:
+        raise GiveUpError
+    return bool(result)
+
+
+def different(left: Value, right: Value) -> bool:
+    """`!=` of values whose types are not known."""
+    return equal(left, right) is not True
+
+
+def member(value: Value, keys: frozenset[Value], values: list[Value]) -> bool:
+    """`value in [constants]`."""
+    return map_key(value) in keys or (type(value) is not str and contained(value, values))
+
+
+def dispatch(overloads: tuple[Overload, ...], *arguments: Value) -> Value:
+    """The call of the first overload that takes these values."""
+    function = matching(overloads, arguments)
+    if function is None:
+        raise GiveUpError
+    return function(*arguments)
+
+
+def give_up() -> None:
+    """End the evaluation."""
+    raise GiveUpError
+
+
+# -- generate ----------------------------------------------------------------------------------------------------------
 
 Generated = Callable[[dict[str, Value], dict[str, Value], str, bool], tuple[bool, int]]
 """Takes attributes, capacities, driver and allowMultipleAllocations; raises EvaluationError when it can't tell."""
@@ -34,8 +127,8 @@ _MOST_INDENTS = 80
 """Python's own parser ends at 100."""
 
 _HELPERS = (
-    quick.attribute, quick.capacity, quick.present, quick.truth, quick.same, quick.different, quick.member,
-    quick.dispatch, quick.give_up, equality, inequality, len, type, str,
+    attribute, capacity, present, truth, same, different, member,
+    dispatch, give_up, equality, inequality, len, type, str,
 )  # fmt: skip
 _NAMES = {helper.__name__: helper for helper in _HELPERS}
 

@@ -7,10 +7,27 @@ from msgspec import Struct
 
 from .ast import Call, Comprehension, Const, Expr, Ident, List, Map, MapEntry, Message, MessageField, Select
 from .environment import Environment
+from .lexer import Issue
 from .library import Overload
-from .source import Issue
-from .types import BOOL, BYTES, DOUBLE, DYN, ERROR, INT, NULL, STRING, UINT, Type, list_of, map_of, optional_of, type_of
-from .unify import Bindings, is_dyn, most_general
+from .types import (
+    BOOL,
+    BYTES,
+    DOUBLE,
+    DYN,
+    ERROR,
+    INT,
+    NULL,
+    STRING,
+    UINT,
+    Bindings,
+    Type,
+    is_dyn,
+    list_of,
+    map_of,
+    most_general,
+    optional_of,
+    type_of,
+)
 
 _CONSTANTS = {
     "null": NULL,

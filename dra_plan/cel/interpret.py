@@ -15,13 +15,11 @@ from dra_plan.cel.library.quantities import cell
 
 from . import ast
 from .ast import Expr
-from .checked import Checked
 from .cost import COST_LIMIT, LIST_COST, MAP_COST, MESSAGE_COST, equality, inequality
-from .folds import plan_fold
+from .folds import Attribute, Chain, Conditional, Evaluate, Planned, Qualifier, Run, ValueObserver, plan_fold
+from .format_strings import Checked
 from .library import Overload
 from .messages import build_message
-from .planned import Planned, ValueObserver
-from .qualify import Attribute, Chain, Conditional, Evaluate, Qualifier, Run
 from .values import (
     NONE,
     EvaluationError,

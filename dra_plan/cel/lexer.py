@@ -1,10 +1,85 @@
 """Expression text to tokens, by cel-go's lexical rules; what the tokens mean together is for the parser."""
 
 import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import NamedTuple
 
-from .source import Issue
+from msgspec import Struct
+
+from dra_plan import shown
+from dra_plan.errors import DraPlanError
+
+# -- source ------------------------------------------------------------------------------------------------------------
+# The text of an expression, places in it, and the display of what is wrong there; knows no grammar.
+
+_LINE, _CARET, _WIDE_LINE, _WIDE_CARET = (
+    ".",
+    "^",
+    "\uff0e",
+    "\uff3e",
+)  # cel-go points with full-width signs at non-ASCII
+_MOST_SHOWN = 100
+
+
+class Issue(Struct, frozen=True):
+    """One thing wrong with an expression. The offset counts code points; None means the expression as a whole."""
+
+    offset: int | None
+    message: str
+
+
+class ExpressionText:
+    """An expression's text, with line and column for every offset."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._starts = [0, *(index + 1 for index, char in enumerate(text) if char == "\n")]
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Return the line (from 1) and column (from 0) of an offset."""
+        line = bisect_right(self._starts, offset)
+        return line, offset - self._starts[line - 1]
+
+    def line(self, number: int) -> str:
+        """Return the text of a line, without its end."""
+        start = self._starts[number - 1]
+        end = self.text.find("\n", start)
+        return self.text[start:] if end < 0 else self.text[start:end]
+
+    def display(self, issues: Sequence[Issue]) -> str:
+        """Return the issues as cel-go prints them: in text order, each with its line and a caret below; 100 at most."""
+        return "\n".join(self._lines(issues, list))
+
+    def display_lines(self, issues: Sequence[Issue]) -> list[str]:
+        """Return the lines of `display` as they are shown, with each caret where its place then is."""
+        return self._lines(issues, shown.characters)
+
+    def _lines(self, issues: Sequence[Issue], characters: Callable[[str], list[str]]) -> list[str]:
+        """The lines, with `characters` in the place of those of the expression."""
+        first = sorted(
+            issues[:_MOST_SHOWN], key=lambda issue: (-1, -1) if issue.offset is None else self.place(issue.offset)
+        )
+        lines = [line for issue in first for line in self._display(issue, characters)]
+        if len(issues) > _MOST_SHOWN:
+            lines.append(f"{len(issues) - _MOST_SHOWN} more errors were truncated")
+        return lines
+
+    def _display(self, issue: Issue, characters: Callable[[str], list[str]]) -> list[str]:
+        if issue.offset is None:
+            return [f"ERROR: <input>:-1:0: {issue.message}"]
+        number, column = self.place(issue.offset)
+        text = self.line(number).replace("\t", " ")
+        parts = characters(text)
+        leader = "".join((_LINE if part.isascii() else _WIDE_LINE) * len(part) for part in parts[:column])
+        caret = _CARET if text[column : column + 1].isascii() else _WIDE_CARET
+        message = f"ERROR: <input>:{number}:{column + 1}: {issue.message}"
+        return [message, f" | {''.join(parts)}", f" | {leader}{caret}"]
+
+
+# -- lexer -------------------------------------------------------------------------------------------------------------
 
 _ESCAPE = r"\\(?:[abfnrtv\"'\\?`]|[0-3][0-7][0-7]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})"
 _STRING = (
@@ -59,3 +134,119 @@ def tokenize(text: str) -> tuple[list[Token], list[Issue]]:
 @cache
 def _pattern() -> re.Pattern[str]:
     return re.compile(_PATTERN, re.VERBOSE)
+
+
+# -- cursor ------------------------------------------------------------------------------------------------------------
+# The place in the tokens that parsing has reached, and the errors of syntax found there; knows no expressions.
+
+MOST_DEPTH = 250
+
+STARTS = (
+    *("[", "{", "(", ".", "-", "!", "true", "false", "null"),
+    *("NUM_FLOAT", "NUM_INT", "NUM_UINT", "STRING", "BYTES", "IDENTIFIER"),
+)
+_EXPECTED = "{" + ", ".join(word if word[0].isupper() else f"'{word}'" for word in STARTS) + "}"
+
+
+class SyntaxIssueError(Exception):
+    """Ends parsing at the first place that the grammar does not allow."""
+
+    def __init__(self, offset: int | None, message: str) -> None:
+        super().__init__(message)
+        self.issue = Issue(offset, message)
+
+
+class Depth:
+    """How many of each of cel-go's recursive grammar rules are open."""
+
+    def __init__(self) -> None:
+        self._open = {"expr": 0, "relation": 0, "calc": 0}
+
+    @contextmanager
+    def within(self, rule: str) -> Iterator[None]:
+        """Count one more open rule for the time of the block."""
+        self._open[rule] += 1
+        if self._open[rule] > MOST_DEPTH:
+            raise SyntaxIssueError(None, f"expression recursion limit exceeded: {MOST_DEPTH}")
+        yield
+        self._open[rule] -= 1
+
+
+class Cursor:
+    """Goes through tokens; `issues` are those that did not end parsing."""
+
+    def __init__(self, tokens: list[Token]) -> None:
+        self.issues: list[Issue] = []
+        self._tokens = tokens
+        self._at = 0
+
+    @property
+    def _next(self) -> Token:
+        return self._tokens[self._at]
+
+    def _peek(self, ahead: int) -> str:
+        return self._tokens[min(self._at + ahead, len(self._tokens) - 1)].kind
+
+    def _take(self) -> Token:
+        token = self._tokens[self._at]
+        self._at += token.kind is not END
+        return token
+
+    def _taken(self, kind: str) -> bool:
+        """Take the next token if it is of the kind."""
+        if self._next.kind != kind:
+            return False
+        self._take()
+        return True
+
+    def _expect(self, kind: str) -> Token:
+        if self._next.kind != kind:
+            named = kind if kind[0].isupper() or kind is END else f"'{kind}'"
+            how = "extraneous" if kind is END else "mismatched"
+            raise self._syntax(f"{how} input '{self._next.text}' expecting {named}")
+        return self._take()
+
+    def _skip(self) -> None:
+        """Go past one token that can't begin an operand, if the next one can: cel-go recovers in this way."""
+        if self._peek(1) not in STARTS or self._next.kind is END:
+            raise self._unexpected("mismatched")
+        self.issues.append(self._unexpected("extraneous").issue)
+        self._take()
+
+    def _unexpected(self, how: str) -> SyntaxIssueError:
+        return self._syntax(f"{how} input '{self._next.text}' expecting {_EXPECTED}")
+
+    def _syntax(self, message: str) -> SyntaxIssueError:
+        return SyntaxIssueError(self._next.offset, f"Syntax error: {message}")
+
+
+# -- errors ------------------------------------------------------------------------------------------------------------
+# The errors of the selector language; what was found wrong is said by whoever raises them.
+
+
+class CelError(DraPlanError, ValueError):
+    """Base of every error that compiling or evaluating a selector raises."""
+
+
+class CelCompileError(CelError):
+    """An expression that does not parse, check or keep the rules for selectors; the text is cel-go's, with a caret.
+
+    `offset` is where the first error shows, in characters of the expression; None where it is about all of it.
+    """
+
+    offset: int | None = None
+
+
+class CelRuntimeError(CelError):
+    """An evaluation that ended in an error: no such key, overflow, cost limit passed, a result that is no bool.
+
+    `cost` is what had been spent by then, as upstream counts it; 0 where nothing was evaluated. `missing_key` says that
+    the device has no attribute or capacity of that name, or another map no such key.
+    """
+
+    cost: int = 0
+    missing_key: bool = False
+
+
+class CelDeviceError(CelRuntimeError):
+    """A device on which no selector can be evaluated: one of its attributes or capacities can't be converted."""

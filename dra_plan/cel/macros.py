@@ -6,8 +6,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from .ast import ACCUMULATOR, Call, Comprehension, Expr, Ident, List, Select
-from .builder import MacroBuilder
+from .ast import ACCUMULATOR, Call, Comprehension, Expr, Ident, List, MacroBuilder, Select
 
 
 class MacroError(Exception):

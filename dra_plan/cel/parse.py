@@ -7,13 +7,25 @@ nesting of operators afterwards (`_heights`).
 
 from collections.abc import Callable, Mapping
 
-from . import literals
-from .ast import Call, Const, ConstKind, Expr, Ident, List, Map, MapEntry, Message, MessageField, Select
-from .builder import MacroBuilder, NodeFactory, TooManyNodesError
-from .cursor import MOST_DEPTH, STARTS, Cursor, Depth, SyntaxIssueError
-from .lexer import END, Token, tokenize
+from . import format_strings
+from .ast import (
+    Call,
+    Const,
+    ConstKind,
+    Expr,
+    Ident,
+    List,
+    MacroBuilder,
+    Map,
+    MapEntry,
+    Message,
+    MessageField,
+    NodeFactory,
+    Select,
+    TooManyNodesError,
+)
+from .lexer import END, MOST_DEPTH, STARTS, Cursor, Depth, Issue, SyntaxIssueError, Token, tokenize
 from .macros import Expander, MacroError, MacroKey
-from .source import Issue
 
 MOST_CODE_POINTS = 100_000
 
@@ -301,15 +313,15 @@ class _Parser(Cursor):
         kind: ConstKind
         match token.kind:
             case "NUM_INT":
-                value, kind = literals.integer(token.text, negative=negative), "int"
+                value, kind = format_strings.integer(token.text, negative=negative), "int"
             case "NUM_FLOAT":
-                value, kind = literals.floating(token.text, negative=negative), "double"
+                value, kind = format_strings.floating(token.text, negative=negative), "double"
             case "NUM_UINT":
-                value, kind = literals.unsigned(token.text), "uint"
+                value, kind = format_strings.unsigned(token.text), "uint"
             case "STRING":
-                value, kind = literals.string(token.text), "string"
+                value, kind = format_strings.string(token.text), "string"
             case "BYTES":
-                value, kind = literals.octets(token.text), "bytes"
+                value, kind = format_strings.octets(token.text), "bytes"
             case "true" | "false":
                 value, kind = token.kind == "true", "bool"
             case "null":

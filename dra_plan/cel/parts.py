@@ -12,12 +12,10 @@ from typing import Literal, NamedTuple, TypeAlias
 from dra_plan.releases import NEWEST
 
 from . import ast
-from .ast import Expr
-from .deep import with_room
+from .ast import Expr, children, nodes, with_room
 from .environment import environment
 from .lexer import END, Token, tokenize
 from .parse import parse
-from .walk import children, nodes
 
 _OPENERS, _CLOSERS = frozenset("([{"), frozenset(")]}")
 

@@ -11,9 +11,8 @@ from typing import TypeAlias
 import msgspec
 
 from . import ast
-from .ast import Expr
-from .checked import Checked
-from .walk import children
+from .ast import Expr, children
+from .format_strings import Checked
 
 Read: TypeAlias = tuple[str, str, str]
 """Kind, domain and id; domain and id are empty for the driver and allowMultipleAllocations."""

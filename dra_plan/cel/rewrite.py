@@ -6,15 +6,196 @@ stays as it was.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from dra_plan.api.semver import SemverError
 from dra_plan.api.semver import parse as parse_version
+from dra_plan.cel.library.conversions import double_to_string
 
 from . import ast
+from .ast import Expr, nodes
+from .environment import Environment
+from .infer import infer
+from .lexer import END, Token, tokenize
+from .parse import parse
 from .parts import Reference, TextSpan, clauses, is_named, mentions, parsed
-from .unparse import constant_text, is_identifier
+from .reads import is_bind
+from .types import QUANTITY, SEMVER, Type, is_dyn
+
+# -- unparse -----------------------------------------------------------------------------------------------------------
+# Expressions back to text: for showing a part of an expression, with the macros that a reader wrote.
+
+_BINARY = {
+    "_||_": ("||", 2), "_&&_": ("&&", 3), "_==_": ("==", 4), "_!=_": ("!=", 4), "_<_": ("<", 4), "_<=_": ("<=", 4),
+    "_>_": (">", 4), "_>=_": (">=", 4), "@in": ("in", 4), "_+_": ("+", 5), "_-_": ("-", 5), "_*_": ("*", 6),
+    "_/_": ("/", 6), "_%_": ("%", 6),
+}  # fmt: skip
+_UNARY = {"!_": "!", "-_": "-"}
+_TERNARY, _PREFIX, _MEMBER = 1, 7, 8
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def expression_text(expr: Expr) -> str:
+    """The expression in the language's syntax, with the fewest parentheses."""
+    return _text(expr, 0)
+
+
+def constant_text(value: bool | int | str) -> str:
+    """A constant as the language writes it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return '"' + "".join(_ESCAPES.get(character, character) for character in value) + '"'
+    return str(value)
+
+
+def is_identifier(text: str) -> bool:
+    """Whether the text can stand for a name without quotes."""
+    return _IDENTIFIER.fullmatch(text) is not None
+
+
+def _text(expr: Expr, outer: int) -> str:
+    """The text, in parentheses when it binds less tightly than what is around it."""
+    text, binding = _written(expr)
+    return f"({text})" if binding < outer else text
+
+
+def _written(expr: Expr) -> tuple[str, int]:
+    match expr:
+        case ast.Const():
+            text = _constant(expr)
+            return text, _PREFIX if text.startswith("-") else _MEMBER
+        case ast.Ident():
+            return expr.name, _MEMBER
+        case ast.Select():
+            text = f"{_text(expr.operand, _MEMBER)}.{expr.field}"
+            return (f"has({text})" if expr.test_only else text), _MEMBER
+        case ast.Call():
+            return _call(expr)
+        case ast.List():
+            elements = (
+                f"{'?' * (index in expr.optional_indices)}{_text(element, 0)}"
+                for index, element in enumerate(expr.elements)
+            )
+            return f"[{', '.join(elements)}]", _MEMBER
+        case ast.Map():
+            entries = (f"{'?' * e.optional}{_text(e.key, 0)}: {_text(e.value, 0)}" for e in expr.entries)
+            return "{" + ", ".join(entries) + "}", _MEMBER
+        case ast.Message():
+            fields = (f"{'?' * field.optional}{field.field}: {_text(field.value, 0)}" for field in expr.fields)
+            return expr.name + "{" + ", ".join(fields) + "}", _MEMBER
+    return _fold(expr), _MEMBER
+
+
+def _constant(expr: ast.Const) -> str:
+    value = expr.value
+    if value is None:
+        return "null"
+    if isinstance(value, bytes):
+        return 'b"' + "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\x{b:02x}" for b in value) + '"'
+    if isinstance(value, float):
+        text = double_to_string(value)
+        return text if set(text) & set(".eNI") else f"{text}.0"
+    return f"{value}u" if expr.kind == "uint" else constant_text(value)
+
+
+def _call(expr: ast.Call) -> tuple[str, int]:
+    args = expr.args
+    operator = _BINARY.get(expr.function)
+    if operator is not None and len(args) == 2:
+        sign, binding = operator
+        # Operators of one level group to the left; chains of && and || are balanced by the parser and mean the same.
+        right = binding if binding <= _TERNARY + 2 else binding + 1
+        return f"{_text(args[0], binding)} {sign} {_text(args[1], right)}", binding
+    if expr.function in _UNARY:
+        return f"{_UNARY[expr.function]}{_text(args[0], _MEMBER)}", _PREFIX
+    if expr.function == "_?_:_":
+        condition, then, otherwise = args
+        mapped = _optional_map(condition, then)
+        if mapped is not None:
+            return mapped, _MEMBER
+        return f"{_text(condition, 2)} ? {_text(then, 2)} : {_text(otherwise, 1)}", _TERNARY
+    if expr.function in ("_[_]", "_[?_]"):
+        optional = "?" * (expr.function == "_[?_]")
+        return f"{_text(args[0], _MEMBER)}[{optional}{_text(args[1], 0)}]", _MEMBER
+    if expr.function == "_?._" and isinstance(args[1], ast.Const):
+        return f"{_text(args[0], _MEMBER)}.?{args[1].value!s}", _MEMBER
+    listed = ", ".join(_text(arg, 0) for arg in args)
+    target = "" if expr.target is None else f"{_text(expr.target, _MEMBER)}."
+    return f"{target}{expr.function}({listed})", _MEMBER
+
+
+def _optional_map(condition: Expr, then: Expr) -> str | None:
+    """`x.optMap(v, ...)` or `x.optFlatMap(v, ...)` from their expansion."""
+    if not (isinstance(condition, ast.Call) and condition.function == "hasValue" and condition.target is not None):
+        return None
+    flat = isinstance(then, ast.Comprehension)
+    bound = then if flat or not isinstance(then, ast.Call) or then.function != "optional.of" else then.args[0]
+    if not (isinstance(bound, ast.Comprehension) and is_bind(bound)):
+        return None
+    macro = "optFlatMap" if flat else "optMap"
+    return f"{_text(condition.target, _MEMBER)}.{macro}({bound.accu_var}, {_text(bound.result, 0)})"
+
+
+def _fold(expr: ast.Comprehension) -> str:
+    if is_bind(expr):
+        if is_identifier(expr.accu_var):
+            return f"cel.bind({expr.accu_var}, {_text(expr.accu_init, 0)}, {_text(expr.result, 0)})"
+        return _sort_by(expr)
+    variables = [expr.iter_var, *([expr.iter_var2] if expr.iter_var2 else [])]
+    macro, arguments = macro_of(expr)
+    listed = ", ".join((*variables, *(_text(argument, 0) for argument in arguments)))
+    return f"{_text(expr.iter_range, _MEMBER)}.{macro}({listed})"
+
+
+def _sort_by(expr: ast.Comprehension) -> str:
+    keys = sort_keys(expr)
+    if keys is None:
+        return _text(expr.result, 0)
+    return f"{_text(expr.accu_init, _MEMBER)}.sortBy({keys.iter_var}, {_text(macro_of(keys)[1][-1], 0)})"
+
+
+def sort_keys(expr: ast.Comprehension) -> ast.Comprehension | None:
+    """The fold over the keys when this one is the expansion of sortBy."""
+    call = expr.result
+    if not is_identifier(expr.accu_var) and isinstance(call, ast.Call) and call.args:
+        return call.args[0] if isinstance(call.args[0], ast.Comprehension) else None
+    return None
+
+
+def macro_of(expr: ast.Comprehension) -> tuple[str, list[Expr]]:
+    """The macro that makes this fold, and its arguments behind the variables."""
+    step = expr.loop_step
+    if not isinstance(step, ast.Call):
+        return "fold", [step]
+    if step.function == "_&&_":
+        return "all", [step.args[1]]
+    if step.function == "_||_":
+        return "exists", [step.args[1]]
+    conditions: list[Expr] = []
+    if step.function == "_?_:_":
+        if isinstance(expr.result, ast.Call):
+            return ("existsOne" if expr.iter_var2 else "exists_one"), [step.args[0]]
+        conditions = [step.args[0]]
+        grown = step.args[1]
+        if not isinstance(grown, ast.Call):
+            return "fold", [step]
+        step = grown
+    if step.function == "cel.@mapInsert":
+        return ("transformMap" if len(step.args) == 3 else "transformMapEntry"), [*conditions, step.args[-1]]
+    addition = step.args[-1]
+    element = addition.elements[0] if isinstance(addition, ast.List) and addition.elements else addition
+    if expr.iter_var2:
+        return "transformList", [*conditions, element]
+    if conditions and isinstance(element, ast.Ident) and element.name == expr.iter_var:
+        return "filter", conditions
+    return "map", [*conditions, element]
+
+
+# -- rewrite -----------------------------------------------------------------------------------------------------------
 
 Plain = bool | int | str
 """A constant that an attribute may have as its value."""
@@ -176,3 +357,167 @@ def with_amount(clause: str, amount: str) -> str | None:
         ):
             return _replaced(clause, [(found.span(old.offset), constant_text(amount))])
     return None
+
+
+# -- ordering ----------------------------------------------------------------------------------------------------------
+# Quantities and versions compared by signs, which they don't have, written with `compareTo`. Nothing is evaluated.
+#
+# Selectors compare amounts with `<` and `>=` as often as people write them for the first time.
+
+_SIGNS = {"_<_": "<", "_<=_": "<=", "_>_": ">", "_>=_": ">="}
+_JOINING = frozenset({"_&&_", "_||_", "!_", "_?_:_"})
+_MADE = frozenset({"quantity", "semver"})
+_OPENING, _CLOSING = ("(", "[", "{"), (")", "]", "}")
+_LOOSER = ("&&", "||", "?", ":", ",", "<", "<=", ">", ">=", "==", "!=", "in")
+"""What ends an operand of a comparison."""
+
+
+def with_compare_to(text: str, *, versions: bool = False) -> str | None:
+    """The expression with `compareTo` where amounts are compared by signs; None if there is no such place.
+
+    With `versions`, a text that is a version, compared by a sign with something of the device, is taken for one.
+    """
+    whole = text
+    for place in parsed(text).clauses():
+        clause = place.of(text)
+        root = parsed(clause).root
+        changed = root and _changed(root, versions=versions)
+        if changed is not None and changed is not root:
+            whole = with_clause(whole, clause, expression_text(changed))
+    return None if whole == text else whole
+
+
+def _changed(expr: Expr, *, versions: bool) -> Expr:
+    if not isinstance(expr, ast.Call) or expr.target is not None:
+        return expr
+    if expr.function in _JOINING:
+        args = tuple(_changed(arg, versions=versions) for arg in expr.args)
+        same = all(new is old for new, old in zip(args, expr.args, strict=True))
+        return expr if same else ast.Call(expr.id, expr.offset, None, expr.function, args)
+    if expr.function not in _SIGNS:
+        return expr
+    left, right = expr.args
+    first, second = _amount(left, right, versions), _amount(right, left, versions)
+    if not (_is_amount(first) or _is_amount(second)) or isinstance(first, ast.Const) or isinstance(second, ast.Const):
+        return expr
+    compared = ast.Call(expr.id, expr.offset, first, "compareTo", (second,))
+    return ast.Call(expr.id, expr.offset, None, expr.function, (compared, ast.Const(expr.id, expr.offset, 0, "int")))
+
+
+def _is_amount(expr: Expr) -> bool:
+    """Whether the expression is a quantity or a version for certain."""
+    made = isinstance(expr, ast.Call) and expr.target is None and expr.function in _MADE
+    return made or _is_capacity(expr)
+
+
+def _is_capacity(expr: Expr) -> bool:
+    """Whether it is `device.capacity[DOMAIN].NAME`, however it is written."""
+    steps = 0
+    while True:
+        if isinstance(expr, ast.Select):
+            inner, name = expr.operand, expr.field
+        elif isinstance(expr, ast.Call) and expr.function == "_[_]":
+            inner, name = expr.args[0], ""
+        else:
+            return False
+        if name == "capacity" and isinstance(inner, ast.Ident) and inner.name == "device":
+            return steps == 2
+        expr, steps = inner, steps + 1
+
+
+def _amount(expr: Expr, other: Expr, versions: bool) -> Expr:
+    """A constant as what it is compared with; everything else as it is."""
+    if not isinstance(expr, ast.Const):
+        return expr
+    if _is_capacity(other) and expr.kind in ("int", "double", "string") and isinstance(expr.value, int | float | str):
+        text = ast.Const(expr.id, expr.offset, expr.value if isinstance(expr.value, str) else str(expr.value), "string")
+        return ast.Call(expr.id, expr.offset, None, "quantity", (text,))
+    if versions and isinstance(expr.value, str) and _is_version(expr.value):
+        return ast.Call(expr.id, expr.offset, None, "semver", (expr,))
+    return expr
+
+
+# -- in place, where types are certain ---------------------------------------------------------------------------------
+
+
+class Insertion(NamedTuple):
+    """A text that takes the place of characters of an expression."""
+
+    begin: int
+    end: int
+    text: str
+
+
+def compare_to_edits(expression: str, scope: Environment) -> Iterator[Insertion]:
+    """The edits that make `a.compareTo(b) >= 0` of `a >= b` where two quantities, or two versions, are compared.
+
+    Types are those that the expression has for certain in `scope`; nothing else of the text moves.
+    """
+    root, _ = parse(expression, scope.macros)
+    if root is None:
+        return
+    inferred = infer(root, scope)
+    tokens = [token for token in tokenize(expression)[0] if token.kind != END]
+    at = {token.offset: index for index, token in enumerate(tokens)}
+    for node in nodes(inferred.root):
+        if isinstance(node, ast.Call) and node.function in _SIGNS and node.offset in at:
+            left, right = (inferred.types.get(argument.id) for argument in node.args)
+            if left is not None and right is not None and _are_compared(left, right):
+                yield from _rewritten(expression, tokens, at[node.offset], _SIGNS[node.function])
+
+
+def _are_compared(left: Type, right: Type) -> bool:
+    """Quantities are compared with quantities only; an attribute, whose type is open, may be a version."""
+    if left == right:
+        return left in (QUANTITY, SEMVER)
+    return SEMVER in (left, right) and (is_dyn(left) or is_dyn(right))
+
+
+def _rewritten(expression: str, tokens: Sequence[Token], sign: int, text: str) -> Iterator[Insertion]:
+    first, last = _start(tokens, sign), _stop(tokens, sign)
+    if tokens[sign].text != text or first >= sign or last <= sign:
+        return
+    left_end = _end(tokens[sign - 1])
+    right_begin, right_end = tokens[sign + 1].offset, _end(tokens[last])
+    if expression[left_end:right_begin].strip() != text:
+        return  # a comment stands between
+    yield Insertion(left_end, right_begin, ".compareTo(")
+    yield Insertion(right_end, right_end, f") {text} 0")
+
+
+def _start(tokens: Sequence[Token], sign: int) -> int:
+    """The first token of the operand before the sign."""
+    depth, at = 0, sign
+    while at > 0:
+        text = tokens[at - 1].text
+        if text in _CLOSING:
+            depth += 1
+        elif text in _OPENING:
+            if depth == 0:
+                break
+            depth -= 1
+        elif depth == 0 and text in _LOOSER:
+            break
+        at -= 1
+    return at
+
+
+def _stop(tokens: Sequence[Token], sign: int) -> int:
+    """The last token of the operand behind the sign."""
+    depth, at = 0, sign
+    while at + 1 < len(tokens):
+        text = tokens[at + 1].text
+        if text in _OPENING:
+            depth += 1
+        elif text in _CLOSING:
+            if depth == 0:
+                break
+            depth -= 1
+        elif depth == 0 and text in _LOOSER:
+            break
+        at += 1
+    return at
+
+
+def _end(token: Token) -> int:
+    return token.offset + len(token.text)

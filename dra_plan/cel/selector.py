@@ -3,32 +3,248 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
+from msgspec import structs
 
 from dra_plan import shown
 from dra_plan.api.resource import Device, DeviceAttribute
+from dra_plan.cel.library.formats import compile_regex
+from dra_plan.cel.library.overload import matching
 from dra_plan.errors import UsageError
 from dra_plan.releases import find_release, gate_defaults
 
 from . import ast
-from .check import check
-from .checked import Checked
-from .deep import with_room
+from .ast import Call, Comprehension, Const, Expr, Ident, List, Map, children, nodes, with_room
 from .device import Inspector, as_device, device_value, named, read_value
 from .environment import Environment, ExpressionRules, environment
-from .errors import CelDeviceError, CelRuntimeError
 from .estimate import estimate
+from .format_strings import Checked, format_issues
 from .generate import Generated, generate
+from .infer import Inferred, infer
 from .interpret import Evaluator
+from .lexer import CelCompileError, CelDeviceError, CelRuntimeError, ExpressionText, Issue
+from .library import Overload
+from .parse import parse
 from .reads import Read, reads_of
-from .values import EvaluationError, Fatal, Value, begin_work, type_name
-from .walk import nodes
+from .types import BOOL, Type, equivalent
+from .values import EvaluationError, Fatal, TypeValue, Uint, Value, begin_work, map_key, no_such_overload, type_name
 
 if TYPE_CHECKING:
     from .explain import EvaluatedPart
+
+
+# -- folding -----------------------------------------------------------------------------------------------------------
+# Constant folding, once for all: what is known of an expression before any device is looked at.
+#
+# As cel-go plans: literals, lists and maps of constants and type names are constants, conversions are applied to them,
+# and constant patterns are compiled; the last two may fail, which refuses the expression. Of functions that read a
+# text (quantities, versions, addresses) the results are made in advance too, but charged every time.
+
+
+def folded(checked: Checked) -> Checked:
+    """Return the expression with its constants and results; raises EvaluationError where planning ends in one."""
+    folding = _Folding(checked)
+    folding.fold(checked.root, frozenset())
+    return structs.replace(checked, constants=folding.constants, results=folding.results)
+
+
+def applied(overloads: Sequence[Overload], *values: Value) -> Value:
+    """Return what a call gives for these values; raises EvaluationError."""
+    function = matching(overloads, values)
+    if function is None:
+        raise no_such_overload()
+    return function(*values)
+
+
+def literal_value(constant: Const) -> Value:
+    """Return the value of a literal."""
+    value = constant.value
+    return Uint(value) if constant.kind == "uint" and isinstance(value, int) else value
+
+
+class _Folding:
+    def __init__(self, checked: Checked) -> None:
+        self._checked = checked
+        self.constants: dict[int, Any] = {}
+        self.results: dict[int, Any] = {}
+
+    def fold(self, expr: Expr, variables: frozenset[str]) -> None:
+        """Note what is known of an expression and its parts, inside of the variables of comprehensions."""
+        if isinstance(expr, Comprehension):
+            self._fold_comprehension(expr, variables)
+            return
+        parts = children(expr)
+        for part in parts:
+            self.fold(part, variables)
+        match expr:
+            case Const():
+                self.constants[expr.id] = literal_value(expr)
+            case Ident() if expr.name not in variables and self._checked.types[expr.id].kind == "type":
+                self.constants[expr.id] = TypeValue(self._checked.idents.get(expr.id, expr.name))
+            case Call():
+                self._fold_call(expr, parts)
+            case List() if not expr.optional_indices and self._known(parts):
+                self.constants[expr.id] = [self.constants[part.id] for part in parts]
+            case Map() if self._known(parts) and not any(entry.optional for entry in expr.entries):
+                self._fold_map(expr)
+
+    def _known(self, parts: Sequence[Expr]) -> bool:
+        return all(part.id in self.constants for part in parts)
+
+    def _fold_comprehension(self, expr: Comprehension, variables: frozenset[str]) -> None:
+        self.fold(expr.iter_range, variables)
+        self.fold(expr.accu_init, variables)
+        outer = variables | {expr.accu_var}
+        inner = outer | {expr.iter_var, expr.iter_var2}
+        self.fold(expr.loop_condition, inner)
+        self.fold(expr.loop_step, inner)
+        self.fold(expr.result, outer)
+
+    def _fold_map(self, expr: Map) -> None:
+        try:
+            self.constants[expr.id] = {
+                map_key(self.constants[entry.key.id]): self.constants[entry.value.id] for entry in expr.entries
+            }
+        except Fatal:
+            return  # a key that upstream crashes on, when the map is made
+
+    def _fold_call(self, call: Call, operands: Sequence[Expr]) -> None:
+        overloads = self._checked.overloads[call.id]
+        kind = overloads[0]
+        if kind.pattern and isinstance(pattern := self.constants.get(operands[1].id), str):
+            compile_regex(pattern)
+        if not (kind.planned or kind.once) or not self._known(operands):
+            return
+        values = [self.constants[operand.id] for operand in operands]
+        if kind.planned:
+            self.constants[call.id] = applied(overloads, *values)
+            return
+        try:
+            self.results[call.id] = applied(overloads, *values)
+        except EvaluationError:
+            return  # an error must be a new one every time
+
+
+# -- validators --------------------------------------------------------------------------------------------------------
+# What cel-go checks after the types: homogeneous literals, constant times and patterns, format strings.
+
+
+def validate(checked: Checked) -> list[Issue]:
+    """Return everything that the validators find wrong, in no particular order."""
+    return [*_mixed_literals(checked), *_bad_constants(checked), *format_issues(checked)]
+
+
+def _mixed_literals(checked: Checked) -> Iterator[Issue]:
+    """Yield elements, keys and values of another type than the first; arguments of `format` may be mixed."""
+    waiting = [checked.root]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Call) and node.function == "format":
+            continue
+        if isinstance(node, List):
+            optional = node.optional_indices
+            types = [_held(checked, part, optional=at in optional) for at, part in enumerate(node.elements)]
+            yield from list(_differing(node.elements, types))[:1]
+        elif isinstance(node, Map):
+            keys = tuple(entry.key for entry in node.entries)
+            values = tuple(entry.value for entry in node.entries)
+            yield from _differing(keys, [checked.types[key.id] for key in keys])
+            held = [_held(checked, entry.value, optional=entry.optional) for entry in node.entries]
+            yield from _differing(values, held)
+        waiting.extend(children(node))
+
+
+def _held(checked: Checked, expr: Expr, *, optional: bool) -> Type:
+    of = checked.types[expr.id]
+    return of.params[0] if optional and of.params else of
+
+
+def _differing(parts: Sequence[Expr], types: Sequence[Type]) -> Iterator[Issue]:
+    for part, of in zip(parts, types, strict=True):
+        if not equivalent(types[0], of):
+            yield Issue(part.offset, f"expected type '{types[0].describe()}' but found '{of.describe()}'")
+
+
+def _bad_constants(checked: Checked) -> Iterator[Issue]:
+    """Yield first arguments that are constants the function can't take.
+
+    cel-go looks at the first argument of `matches`, which is the pattern of s.matches(p) but the text of matches(s, p).
+    """
+    for node in nodes(checked.root):
+        if not isinstance(node, Call) or not node.args or node.function not in _CONSTANTS:
+            continue
+        first = node.args[0]
+        if not isinstance(first, Const):
+            continue
+        try:
+            if node.function == "matches":
+                compile_regex(str(first.value))
+            else:
+                applied(checked.overloads[node.id], literal_value(first))
+        except EvaluationError:
+            yield Issue(first.offset, f"invalid {node.function} argument")
+
+
+_CONSTANTS = frozenset(("duration", "timestamp", "matches"))
+
+
+# -- check -------------------------------------------------------------------------------------------------------------
+# Whether an expression may be a selector: parsing, types, validators and planning in the order Kubernetes has them.
+
+
+def check(expression: str, environment: Environment) -> Checked:
+    """Return the expression with its types, or raise CelCompileError with the text that Kubernetes gives.
+
+    Expressions that are too long, do not parse, do not check, break a validator (homogeneous literals, durations,
+    timestamps, regular expressions, format strings), have another type than bool or an attribute's, or contain a
+    constant conversion that fails, are errors.
+    """
+    most = environment.most_bytes
+    if most is not None and len(expression.encode(errors="surrogatepass")) > most:
+        raise CelCompileError(f"Too long: may not be more than {most} bytes")
+    return with_room(lambda: _check(expression, environment))
+
+
+def _check(expression: str, environment: Environment) -> Checked:
+    root = _parsed(expression, environment)
+    inferred = infer(root, environment)
+    _refuse(expression, inferred.issues)
+    checked = _checked(expression, inferred)
+    _refuse(expression, validate(checked))
+    result = checked.result_type
+    if result not in (BOOL, environment.result_type):
+        raise CelCompileError(f"must evaluate to bool or the unknown type, not {result}")
+    try:
+        return folded(checked)
+    except EvaluationError as error:
+        raise CelCompileError(f"program instantiation failed: {error}") from None
+
+
+def _parsed(expression: str, environment: Environment) -> Expr:
+    root, issues = parse(expression, environment.macros)
+    _refuse(expression, issues)
+    assert root is not None  # without issues there is an expression
+    return root
+
+
+def _refuse(expression: str, issues: list[Issue]) -> None:
+    if issues:
+        text = ExpressionText(expression)
+        error = CelCompileError(f"compilation failed: {text.display(issues)}")
+        first, *others = text.display_lines(issues)
+        error.lines = (f"compilation failed: {first}", *others)
+        error.offset = min((issue.offset for issue in issues if issue.offset is not None), default=None)
+        raise error
+
+
+def _checked(expression: str, inferred: Inferred) -> Checked:
+    return Checked(expression, inferred.root, inferred.types, inferred.overloads, inferred.idents)
+
+
+# -- selector ----------------------------------------------------------------------------------------------------------
 
 _UNDECIDED = (EvaluationError, Fatal, RecursionError)
 """What the generated function raises when the accounting evaluator has to decide."""

@@ -1,5 +1,7 @@
 """The types of the selector language as values; how they are assigned to each other is in `unify`."""
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 
 
@@ -82,3 +84,157 @@ def wrapper_of(value: Type) -> Type:
 def parameter(name: str) -> Type:
     """Return a type parameter of an overload."""
     return Type("param", name)
+
+
+# -- unify -------------------------------------------------------------------------------------------------------------
+# Which type may stand for which, and what type parameters are thereby bound to; knows no expressions.
+
+_NULLABLE = frozenset({"opaque", "optional", "duration", "object", "any", "timestamp", "null", "wrapper"})
+
+
+def is_dyn(of: Type) -> bool:
+    """Return whether anything goes: dyn and any."""
+    return of.kind in ("dyn", "any")
+
+
+class Bindings:
+    """What type parameters are bound to; a failed assignment leaves no trace."""
+
+    def __init__(self) -> None:
+        self._bound: dict[str, Type] = {}
+        self._trail: list[tuple[str, Type | None]] = []
+        self._fresh = 0
+
+    def fresh(self) -> Type:
+        """Return a new, free type parameter."""
+        self._fresh += 1
+        return Type("param", f"_var{self._fresh}")
+
+    def instantiate(self, types: Sequence[Type]) -> list[Type]:
+        """Return the types with their parameters replaced by fresh ones, the same ones in all of them."""
+        names: dict[str, Type] = {}
+        return [self._renamed(of, names) for of in types]
+
+    def _renamed(self, of: Type, names: dict[str, Type]) -> Type:
+        if of.kind == "param":
+            if of.name not in names:
+                names[of.name] = self.fresh()
+            return names[of.name]
+        if not of.params:
+            return of
+        return Type(of.kind, of.name, tuple(self._renamed(param, names) for param in of.params))
+
+    def resolve(self, of: Type, *, free_to_dyn: bool = False) -> Type:
+        """Return the type with bound parameters replaced, and free ones by dyn if asked for."""
+        if of.kind == "param":
+            bound = self._bound.get(of.name)
+            if bound is not None:
+                return self.resolve(bound, free_to_dyn=free_to_dyn)
+            return DYN if free_to_dyn else of
+        if not of.params or of.kind == "wrapper":
+            return of
+        params = tuple(self.resolve(param, free_to_dyn=free_to_dyn) for param in of.params)
+        return of if params == of.params else Type(of.kind, of.name, params)
+
+    def assign_all(self, given: Sequence[Type], wanted: Sequence[Type]) -> bool:
+        """Return whether each given type may stand where the wanted one is; binds parameters only if all may."""
+        mark = len(self._trail)
+        if self._all(given, wanted):
+            return True
+        while len(self._trail) > mark:
+            name, before = self._trail.pop()
+            if before is None:
+                del self._bound[name]
+            else:
+                self._bound[name] = before
+        return False
+
+    def assign(self, given: Type, wanted: Type) -> bool:
+        """Return whether the given type may stand where the wanted one is; binds parameters if so."""
+        return self.assign_all((given,), (wanted,))
+
+    def _all(self, given: Sequence[Type], wanted: Sequence[Type]) -> bool:
+        return len(given) == len(wanted) and all(map(self._may, given, wanted))
+
+    def _may(self, given: Type, wanted: Type) -> bool:
+        if wanted.kind == "param":
+            valid, was_bound = self._substitutes(given, wanted)
+            if valid or was_bound:
+                return valid
+        if given.kind == "param":
+            return self._substitutes(wanted, given)[0]
+        if given.kind in _ANYTHING or wanted.kind in _ANYTHING:
+            return True
+        if given.kind == "null":
+            return wanted.kind in _NULLABLE
+        if wanted.kind == "null":
+            return given.kind in _NULLABLE
+        given, wanted = _unwrapped(given), _unwrapped(wanted)
+        if given.kind != wanted.kind or given.name != wanted.name:
+            return False
+        # A type is a type: what it is the type of does not matter.
+        return given.kind == "type" or self._all(given.params, wanted.params)
+
+    def _substitutes(self, other: Type, param: Type) -> tuple[bool, bool]:
+        """Return whether the other type may stand for the parameter, and whether the parameter was bound before."""
+        if other == param:
+            return True, True
+        bound = self._bound.get(param.name)
+        if bound is None:
+            free = self._absent(param, other)
+            if free:
+                self._bind(param, other)
+            return free, False
+        if other == bound:
+            return True, True
+        if not self._may(other, bound):
+            return False, True
+        general = most_general(other, bound)
+        if self._absent(param, general):
+            self._bind(param, general)
+        return True, True
+
+    def _bind(self, param: Type, to: Type) -> None:
+        self._trail.append((param.name, self._bound.get(param.name)))
+        self._bound[param.name] = to
+
+    def _absent(self, param: Type, within: Type) -> bool:
+        """Return whether the parameter does not occur in the other type (it could never be resolved if it did)."""
+        if param == within:
+            return False
+        if within.kind == "param":
+            bound = self._bound.get(within.name)
+            return bound is None or self._absent(param, bound)
+        return all(self._absent(param, part) for part in within.params)
+
+
+_ANYTHING = frozenset({"dyn", "any", "error"})
+
+
+def _unwrapped(of: Type) -> Type:
+    return of.params[0] if of.kind == "wrapper" else of
+
+
+def most_general(first: Type, second: Type) -> Type:
+    """Return the more general of two types that can be unified."""
+    return first if _at_most_as_specific(first, second) else second
+
+
+def _at_most_as_specific(first: Type, second: Type) -> bool:
+    if is_dyn(first) or first.kind == "param":
+        return True
+    if is_dyn(second) or second.kind == "param" or first.kind != second.kind:
+        return False
+    if first.kind == "type":
+        return True
+    if first.kind in ("list", "map", "opaque", "optional"):
+        same = first.name == second.name and len(first.params) == len(second.params)
+        return same and all(map(_at_most_as_specific, first.params, second.params))
+    return first == second
+
+
+def equivalent(first: Type, second: Type) -> bool:
+    """Return whether two types are the same but for nullability (cel-go gives a wrapper its basic type's kind)."""
+    first, second = _unwrapped(first), _unwrapped(second)
+    same = first.kind == second.kind and first.name == second.name and len(first.params) == len(second.params)
+    return same and all(map(equivalent, first.params, second.params))

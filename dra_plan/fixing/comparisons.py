@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dra_plan.cel import compile_selector
 from dra_plan.cel.environment import environment
-from dra_plan.cel.errors import CelCompileError
-from dra_plan.cel.ordering import compare_to_edits
+from dra_plan.cel.lexer import CelCompileError
+from dra_plan.cel.rewrite import compare_to_edits
 from dra_plan.manifests.paths import value_at
 from dra_plan.manifests.places import positions
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from dra_plan.cel.format_strings import string
 from dra_plan.cel.lexer import Token, tokenize
-from dra_plan.cel.literals import string
-from dra_plan.cel.unparse import constant_text
+from dra_plan.cel.rewrite import constant_text
 
 _EQUAL = ("==", "!=")
 

@@ -15,7 +15,7 @@ from dra_plan.allocator.identity import named_device
 from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.resource import Device
 from dra_plan.cel.cost import COST_LIMIT
-from dra_plan.cel.errors import CelCompileError, CelRuntimeError
+from dra_plan.cel.lexer import CelCompileError, CelRuntimeError
 from dra_plan.documents.base import DeviceName, answer_target, warnings
 from dra_plan.documents.selectors import DeviceMatch, PartValue, SelectorDocument, SelectorRead
 from dra_plan.errors import UsageError
@@ -82,8 +82,8 @@ def report_selector(
     CelCompileError for an expression that the scheduler refuses, UsageError for a device that the input does not have.
     """
     from dra_plan.cel import compile_selector
-    from dra_plan.cel.check import check
     from dra_plan.cel.environment import environment
+    from dra_plan.cel.selector import check
 
     target = releases.target(kubernetes_version or releases.NEWEST, feature_gates, "upstream")
     selector = compile_selector(expression, kubernetes_version=target.version, feature_gates=target.gates)

@@ -20,7 +20,7 @@ from dra_plan.allocator.taints import first_untolerated
 from dra_plan.api.resource import DeviceToleration
 from dra_plan.cel import Selector
 from dra_plan.cel.cost import COST_LIMIT
-from dra_plan.cel.errors import CelError, CelRuntimeError
+from dra_plan.cel.lexer import CelError, CelRuntimeError
 from dra_plan.explanation.published import Publications
 from dra_plan.releases import Target
 

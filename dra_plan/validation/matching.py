@@ -9,9 +9,8 @@ from dra_plan.allocator import PoolDevice
 from dra_plan.allocator.requests import SelectorCondition, class_conditions
 from dra_plan.api.meta import FieldPath
 from dra_plan.api.resource import DeviceClass
-from dra_plan.cel.ordering import with_compare_to
 from dra_plan.cel.parts import Reference, clauses, mentions, references
-from dra_plan.cel.rewrite import access, comparison
+from dra_plan.cel.rewrite import access, comparison, with_compare_to
 from dra_plan.explanation.mending import mended
 from dra_plan.explanation.published import look_up
 

@@ -9,8 +9,8 @@ from dra_plan.api.meta import FieldPath
 from dra_plan.api.resource import DeviceSelector
 from dra_plan.cel import compile_selector
 from dra_plan.cel.cost import COST_LIMIT
-from dra_plan.cel.errors import CelCompileError
-from dra_plan.cel.ordering import with_compare_to
+from dra_plan.cel.lexer import CelCompileError
+from dra_plan.cel.rewrite import with_compare_to
 from dra_plan.releases import Target
 
 from .limits import SELECTORS, at_most

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dra_plan.cel.ordering import with_compare_to
+from dra_plan.cel.rewrite import with_compare_to
 
 MEMORY = 'device.capacity["g"].memory'
 VERSION = 'device.attributes["g"].version'

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dra_plan.allocator.allocator import DEFAULT_MAX_STEPS
-from dra_plan.cel import cost, cursor, values
+from dra_plan.cel import cost, lexer, values
 from dra_plan.cli.app import app
 from dra_plan.manifests import sources, unwrap, yaml_builder, yaml_reader
 from tests.cli.running import ROOT, in_process
@@ -58,7 +58,7 @@ def test_limits_are_the_programs() -> None:
         ("nested `List` objects", unwrap.MAX_DEPTH),
         ("values that YAML aliases of a document repeat", yaml_builder.MAX_ALIASED),
         ("cost of a selector", cost.COST_LIMIT),
-        ("nesting of a selector", cursor.MOST_DEPTH),
+        ("nesting of a selector", lexer.MOST_DEPTH),
         ("text that a selector builds", values.MAX_TEXT),
         ("search per claim set and node", DEFAULT_MAX_STEPS),
     ):

@@ -8,7 +8,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from dra_plan.cel.errors import CelCompileError
+from dra_plan.cel.lexer import CelCompileError
 from dra_plan.cli.cel import cel
 from dra_plan.cli.exits import Exit
 from dra_plan.errors import UsageError

@@ -1,22 +1,15 @@
 """Every function, macro and type that selectors know, one table a library: which apply is for the environment."""
 
-from .authorizer import AUTHORIZER, SELECTORS
-from .cidr import CIDRS
-from .comprehensions import BINDINGS, TWO_VARIABLES
-from .formats import FORMATS
-from .ip import IPS
-from .lists import INCLUDES, LISTS
+from .formats import FORMATS, REGEX
+from .lists import BINDINGS, INCLUDES, LISTS, SEQUENCES, SETS, TWO_VARIABLES
+from .network import CIDRS, IPS, URLS
 from .operators import OPERATORS
-from .optionals import OPTIONALS
+from .optionals import AUTHORIZER, OPTIONALS, SELECTORS
 from .overload import Library, Overload
-from .patterns import REGEX
 from .quantities import QUANTITIES
 from .semvers import SEMVERS
-from .sequences import SEQUENCES
-from .sets import SETS
 from .standard import STANDARD
 from .strings import STRINGS
-from .urls import URLS
 
 LIBRARIES: tuple[Library, ...] = (
     OPERATORS,

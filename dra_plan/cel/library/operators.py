@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from dra_plan.cel.cost import inequality, traversal
-from dra_plan.cel.ranges import ONE, STRING_FACTOR, Interval
+from dra_plan.cel.cost import ONE, STRING_FACTOR, Interval, inequality, traversal
 from dra_plan.cel.types import (
     BOOL,
     BYTES,
@@ -47,7 +46,7 @@ from dra_plan.cel.values import (
     spend_on,
 )
 
-from .authorizer import AUTHORIZER_TYPES
+from .optionals import AUTHORIZER_TYPES
 from .overload import UNIT, CallEstimate, Function, Library, Overload, Price, plain
 from .prices import Operands, estimated, size
 

@@ -10,8 +10,8 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from dra_plan.cel.ast import Expr
+from dra_plan.cel.cost import ONE, Interval
 from dra_plan.cel.macros import Expander, MacroKey
-from dra_plan.cel.ranges import ONE, Interval
 from dra_plan.cel.types import Type
 from dra_plan.cel.values import CLASSES, Value
 

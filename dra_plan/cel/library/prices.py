@@ -9,8 +9,17 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from dra_plan.cel.ast import Const
-from dra_plan.cel.cost import LIST_COST, pattern_cost, traversal
-from dra_plan.cel.ranges import ONE, REGEX_FACTOR, STRING_FACTOR, UNKNOWN, Interval, fixed
+from dra_plan.cel.cost import (
+    LIST_COST,
+    ONE,
+    REGEX_FACTOR,
+    STRING_FACTOR,
+    UNKNOWN,
+    Interval,
+    fixed,
+    pattern_cost,
+    traversal,
+)
 from dra_plan.cel.types import BYTES, STRING
 from dra_plan.cel.values import Value, entries_of, size_of, spend
 

@@ -23,11 +23,10 @@ from dra_plan.cel.types import (
 )
 from dra_plan.cel.values import Value, size_of
 
-from .conversions import CONVERSIONS
+from .conversions import ACCESSORS, CONVERSIONS
+from .formats import MATCHES
 from .overload import CallEstimate, Library, Overload, Price, member, plain
-from .patterns import MATCHES
 from .prices import Operands, first, through
-from .times import ACCESSORS
 
 
 def size(value: Value) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from dra_plan.cel import compile_selector
-from dra_plan.cel.errors import CelCompileError, CelRuntimeError
+from dra_plan.cel.lexer import CelCompileError, CelRuntimeError
 
 from .oracle import Oracle
 

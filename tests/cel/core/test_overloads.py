@@ -3,10 +3,10 @@
 import pytest
 
 from dra_plan.cel import compile_selector
-from dra_plan.cel.check import check
-from dra_plan.cel.checked import Checked
 from dra_plan.cel.environment import environment
-from dra_plan.cel.library import authorizer
+from dra_plan.cel.format_strings import Checked
+from dra_plan.cel.library import optionals
+from dra_plan.cel.selector import check
 from tests.cel.dynamic import test_library
 
 from .oracle import Oracle
@@ -15,7 +15,7 @@ from .test_core import DEVICE, cases
 GATES = {"DRAConsumableCapacity": True, "DRAListTypeAttributes": True}
 EVERYTHING = environment("1.36", GATES, "stored")
 
-UNCALLED = {overload.id for library in (authorizer.AUTHORIZER, authorizer.SELECTORS)
+UNCALLED = {overload.id for library in (optionals.AUTHORIZER, optionals.SELECTORS)
             for overloads in library.functions.values() for overload in overloads}  # fmt: skip
 """Nothing in a selector has the type to call these on."""
 

@@ -7,7 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from dra_plan.cel import compile_selector
-from dra_plan.cel.errors import CelCompileError, CelRuntimeError
+from dra_plan.cel.lexer import CelCompileError, CelRuntimeError
 
 from .oracle import Oracle
 

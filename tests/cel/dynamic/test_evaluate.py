@@ -10,7 +10,7 @@ import pytest
 
 from dra_plan.api.resource import Device
 from dra_plan.cel import compile_selector
-from dra_plan.cel.errors import CelRuntimeError
+from dra_plan.cel.lexer import CelRuntimeError
 from dra_plan.errors import InputError
 
 from .expressions import DEVICE, DRIVER, LISTS, error, evaluate, holds

@@ -4,7 +4,7 @@ import pytest
 
 from dra_plan.cel import compile_selector
 from dra_plan.cel.explain import EvaluatedPart
-from dra_plan.cel.unparse import expression_text
+from dra_plan.cel.rewrite import expression_text
 
 from .expressions import DEVICE, DRIVER
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from dra_plan.cel import Evaluation, Selector, compile_selector
 from dra_plan.cel.device import as_device
-from dra_plan.cel.errors import CelCompileError, CelRuntimeError
-from dra_plan.cel.library.patterns import compile_regex
+from dra_plan.cel.lexer import CelCompileError, CelRuntimeError
+from dra_plan.cel.library.formats import compile_regex
 from dra_plan.cel.values import EvaluationError
 from tests.limits import at_most
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from dra_plan.cel import Evaluation, Selector, compile_selector, generate
 from dra_plan.cel.device import as_device, device_value
-from dra_plan.cel.errors import CelCompileError, CelRuntimeError
 from dra_plan.cel.interpret import Evaluator
+from dra_plan.cel.lexer import CelCompileError, CelRuntimeError
 from dra_plan.cel.values import EvaluationError, Fatal, begin_work
 
 DRIVER = "gpu.example.com"

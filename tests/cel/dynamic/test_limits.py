@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dra_plan.cel import compile_selector
-from dra_plan.cel.errors import CelCompileError, CelRuntimeError
+from dra_plan.cel.lexer import CelCompileError, CelRuntimeError
 from tests.limits import at_most
 
 from .expressions import DEVICE, DRIVER

@@ -7,8 +7,8 @@ import re
 import pytest
 
 from dra_plan.cel import compile_selector
-from dra_plan.cel.errors import CelCompileError
-from dra_plan.cel.library.patterns import compile_regex
+from dra_plan.cel.lexer import CelCompileError
+from dra_plan.cel.library.formats import compile_regex
 from dra_plan.cel.values import EvaluationError
 
 from .expressions import DEVICE, DRIVER

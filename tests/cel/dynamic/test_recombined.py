@@ -10,12 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dra_plan.cel import Evaluation, Selector, ast, compile_selector
+from dra_plan.cel.ast import nodes
 from dra_plan.cel.device import as_device, device_value
-from dra_plan.cel.errors import CelCompileError, CelRuntimeError
 from dra_plan.cel.interpret import Evaluator
-from dra_plan.cel.unparse import expression_text
+from dra_plan.cel.lexer import CelCompileError, CelRuntimeError
+from dra_plan.cel.rewrite import expression_text
 from dra_plan.cel.values import EvaluationError, Fatal, begin_work
-from dra_plan.cel.walk import nodes
 from tests.conformance.recorded import cases as recorded_cases
 
 Recorded = dict[str, Any]

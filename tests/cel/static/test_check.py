@@ -1,9 +1,9 @@
 import pytest
 
-from dra_plan.cel.check import check
-from dra_plan.cel.checked import Checked
 from dra_plan.cel.environment import environment
-from dra_plan.cel.errors import CelCompileError
+from dra_plan.cel.format_strings import Checked
+from dra_plan.cel.lexer import CelCompileError
+from dra_plan.cel.selector import check
 
 from .shown import shown
 
@@ -67,8 +67,7 @@ def test_types(expression, type_of):
 
 
 def _lists(checked):
-    from dra_plan.cel.ast import List
-    from dra_plan.cel.walk import nodes
+    from dra_plan.cel.ast import List, nodes
 
     return (node for node in nodes(checked.root) if isinstance(node, List))
 
@@ -100,7 +99,7 @@ def _lists(checked):
     ],
 )
 def test_overloads(expression, overloads):
-    from dra_plan.cel.walk import nodes
+    from dra_plan.cel.ast import nodes
 
     checked = typed(expression)
     found = [overload.id for node in nodes(checked.root) for overload in checked.overloads.get(node.id, ())]

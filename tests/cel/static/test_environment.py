@@ -1,9 +1,9 @@
 import pytest
 
-from dra_plan.cel.check import check
 from dra_plan.cel.environment import environment
-from dra_plan.cel.errors import CelCompileError
+from dra_plan.cel.lexer import CelCompileError
 from dra_plan.cel.library import LIBRARIES
+from dra_plan.cel.selector import check
 
 CONSUMABLE = {"DRAConsumableCapacity": True}
 LISTS = {"DRAListTypeAttributes": True}

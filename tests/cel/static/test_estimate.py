@@ -2,10 +2,10 @@
 
 import pytest
 
-from dra_plan.cel.check import check
+from dra_plan.cel.cost import MOST, Interval
 from dra_plan.cel.environment import environment
 from dra_plan.cel.estimate import estimate
-from dra_plan.cel.ranges import MOST, Interval
+from dra_plan.cel.selector import check
 
 SCOPE = environment("1.36", {}, "stored")
 MANY = environment("1.36", {"DRAListTypeAttributes": True}, "stored")

@@ -3,12 +3,11 @@
 import pytest
 
 from dra_plan.api.quantity import parse
-from dra_plan.cel.ast import Call
-from dra_plan.cel.check import check
+from dra_plan.cel.ast import Call, nodes
 from dra_plan.cel.environment import environment
-from dra_plan.cel.errors import CelCompileError
+from dra_plan.cel.lexer import CelCompileError
 from dra_plan.cel.library.overload import cost_of
-from dra_plan.cel.walk import nodes
+from dra_plan.cel.selector import check
 
 STORED = environment("1.36")
 

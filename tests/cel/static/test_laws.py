@@ -8,15 +8,28 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dra_plan.cel.check import check
+from dra_plan.cel.ast import nodes
+from dra_plan.cel.cost import MOST
 from dra_plan.cel.environment import environment
-from dra_plan.cel.errors import CelCompileError
 from dra_plan.cel.estimate import estimate
-from dra_plan.cel.lexer import tokenize
-from dra_plan.cel.ranges import MOST
-from dra_plan.cel.types import ANY, BOOL, DURATION, DYN, INT, NULL, QUANTITY, STRING, TYPE, list_of, map_of, optional_of
-from dra_plan.cel.unify import Bindings, equivalent
-from dra_plan.cel.walk import nodes
+from dra_plan.cel.lexer import CelCompileError, tokenize
+from dra_plan.cel.selector import check
+from dra_plan.cel.types import (
+    ANY,
+    BOOL,
+    DURATION,
+    DYN,
+    INT,
+    NULL,
+    QUANTITY,
+    STRING,
+    TYPE,
+    Bindings,
+    equivalent,
+    list_of,
+    map_of,
+    optional_of,
+)
 
 RECORDED = Path(__file__).parents[2] / "conformance"
 SCOPES = [

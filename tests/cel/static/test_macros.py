@@ -1,9 +1,8 @@
 import pytest
 
-from dra_plan.cel.ast import Expr
+from dra_plan.cel.ast import Expr, nodes
 from dra_plan.cel.environment import environment
 from dra_plan.cel.parse import parse
-from dra_plan.cel.walk import nodes
 
 from .shown import shown
 

@@ -1,8 +1,8 @@
 import pytest
 
 from dra_plan.cel.environment import environment
+from dra_plan.cel.lexer import ExpressionText
 from dra_plan.cel.parse import parse
-from dra_plan.cel.source import ExpressionText
 
 from .shown import shown
 
@@ -171,7 +171,7 @@ def test_the_caret_is_wide_below_wide_text():
     ],
 )
 def test_limits(text, limit):
-    from dra_plan.cel.deep import with_room
+    from dra_plan.cel.ast import with_room
 
     expr, faults = with_room(lambda: parse(text, MACROS))
     if limit is None:

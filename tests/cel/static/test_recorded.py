@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from dra_plan.cel.check import check
 from dra_plan.cel.environment import ExpressionRules, environment
-from dra_plan.cel.errors import CelCompileError
 from dra_plan.cel.estimate import estimate
+from dra_plan.cel.lexer import CelCompileError
+from dra_plan.cel.selector import check
 
 RECORDED = Path(__file__).parents[2] / "conformance"
 
