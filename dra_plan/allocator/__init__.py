@@ -4,14 +4,13 @@ Pure computation on `api` objects. It makes no sentence except upstream's own er
 """
 
 from .allocator import Allocator
-from .errors import AllocationError, Cause, NodeAllocationError, SelectorError, StepsExhaustedError
-from .gathering import PoolGatherer
 from .identity import DeviceID, PoolID
-from .outcome import NodeOutcome, Outcome
-from .pools import Pool, PoolDevice, PoolState
-from .probe import Probe
-from .state import AllocatedState
+from .ledger import AllocatedState
+from .pools import Pool, PoolDevice, PoolGatherer, PoolState
+from .reasons import AllocationError, Cause, NodeAllocationError, SelectorError, StepsExhaustedError
+from .search import NodeOutcome, Outcome
 from .view import View
+from .walk import Probe
 
 __all__ = [
     "AllocatedState",

@@ -9,20 +9,16 @@ from dra_plan.api.core import Node
 from dra_plan.api.resource import AllocationResult, ResourceClaim
 from dra_plan.releases import Quirk
 
-from .appearance import Appearance
-from .counters import Counters
-from .errors import AllocationError, Cause, NodeAllocationError, StepsExhaustedError
-from .gathering import KnownPools
-from .likeness import Answer, Likeness
-from .outcome import NOTHING_SIGHTED, NodeOutcome, Outcome
-from .pools import Pool
-from .probe import Probe
+from .appearance import Answer, Appearance, Likeness
+from .capacity import Counters
+from .pools import KnownPools, Pool
 from .pruning_rules import USUAL, Pruning
+from .reasons import AllocationError, Cause, NodeAllocationError, StepsExhaustedError
 from .requests import ClaimRequests
 from .results import LateResults, ResultMaker, Take, can_be_late
-from .search import Search
+from .search import NOTHING_SIGHTED, NodeOutcome, Outcome, Search
 from .view import View
-from .walk import SearchLimits
+from .walk import Probe, SearchLimits
 
 DEFAULT_MAX_STEPS = 250_000
 """Steps of one search before it is given up as undecided; fixed, so that answers do not depend on the machine."""

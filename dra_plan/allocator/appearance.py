@@ -7,24 +7,76 @@ it is not certain that it tells everything, there is none, and the node is searc
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence, Set
-from typing import NamedTuple
+from collections.abc import Callable, Hashable, Sequence, Set
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
 from dra_plan.api import semver
 from dra_plan.api.resource import Device, DeviceAttribute
 from dra_plan.api.semver import SemverError
-from dra_plan.releases import Target
+from dra_plan.releases import Quirk, Target
 
+from .capacity import Counters
 from .constraints import UNKNOWN, AttributeValue, Constraint
-from .counters import Counters
-from .errors import SelectorError
 from .identity import DeviceID
+from .ledger import AllocatedState
 from .pools import Pool, PoolDevice, PoolSlice
+from .reasons import SelectorError
 from .requests import ClaimRequests, SelectorCondition, Want
-from .state import AllocatedState
-from .unusedrows import UnusedRows
+from .results import Take
+from .search import Search
+
+# -- unusedrows --------------------------------------------------------------------------------------------------------
+# What slices look like of which no device is in use, for observers that see the same nodes again and again.
+#
+# What a device's row tells belongs to `appearance`; here rows are only kept, and those of devices in use left out.
+
+_UnusedRow = TypeVar("_UnusedRow", bound=Hashable)
+
+Rows = list[tuple[_UnusedRow, int]]
+"""The rows of a slice's devices, with their indices in the slice."""
+
+
+class _Unused(NamedTuple):
+    rows: tuple[Any, ...]
+    indices: tuple[int, ...]
+    names: tuple[str, ...]
+
+
+class UnusedRows(Generic[_UnusedRow]):
+    """The rows of slices none of whose devices is shared. Slices that are alike have the parts in common."""
+
+    def __init__(self, look: Callable[[PoolSlice, Set[str]], Rows[_UnusedRow] | None]) -> None:
+        """`look` finds the rows of a slice, those of the devices in use left out; None where it can't judge one."""
+        self._look = look
+        self._found: dict[PoolSlice, _Unused | None] = {}
+        self._parts: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+
+    def left(self, slice_: PoolSlice, used: Set[str]) -> Rows[_UnusedRow] | None:
+        """As `look`."""
+        if slice_ not in self._found:
+            rows = self._look(slice_, frozenset())
+            self._found[slice_] = None if rows is None else self._kept(slice_, rows)
+        found = self._found[slice_]
+        if found is None:  # the device that can't be judged may be in use
+            return self._look(slice_, used) if used else None
+        if not used:
+            return list(zip(found.rows, found.indices, strict=True))
+        every = zip(found.rows, found.indices, found.names, strict=True)
+        return [(row, index) for row, index, name in every if name not in used]
+
+    def _kept(self, slice_: PoolSlice, rows: Rows[_UnusedRow]) -> _Unused:
+        devices = slice_.object.spec.devices
+        parts = (
+            tuple(row for row, _ in rows),
+            tuple(index for _, index in rows),
+            tuple(devices[index].name for _, index in rows),
+        )
+        return _Unused(*(self._parts.setdefault(part, part) for part in parts))
+
+
+# -- appearance --------------------------------------------------------------------------------------------------------
 
 Place = tuple[PoolSlice, int]
 """A device, by its index in a slice."""
@@ -307,4 +359,83 @@ def _conditions(wants: Sequence[Want]) -> list[SelectorCondition]:
     return list(dict.fromkeys(condition for want in wants for condition in want.conditions))
 
 
-__all__ = ["Appearance", "Observer", "Place"]
+# -- likeness ----------------------------------------------------------------------------------------------------------
+# Answers that serve several nodes: one search for all nodes of one appearance.
+#
+# The search on the first of them tells which of the devices in its appearance are taken. On the others the devices in
+# the same places are taken, and their results are written anew. Answers that name a node or its devices in words are
+# not shared.
+
+PLAIN_NODES = 3
+"""Nodes that are searched before appearances are looked at: a small cluster has little to share."""
+
+
+class Answer(NamedTuple):
+    """How a search ended: `takes` of each claim by place in the appearance, None if nothing was found.
+
+    `gave_up` says why it is undecided, if it is.
+    """
+
+    takes: list[list[tuple[Take, int]]] | None
+    chosen: list[dict[int, int]]
+    steps: int
+    sighted: frozenset[Quirk]
+    gave_up: str = ""
+
+    def takes_at(self, appearance: Appearance) -> list[list[Take]]:
+        """The same takes on a node of an equal appearance."""
+        at = appearance.places
+        return [
+            [take._replace(device=at[place][0].devices[at[place][1]]) for take, place in claim]
+            for claim in self.takes or ()
+        ]
+
+
+class Likeness:
+    """The answers to one set of claims by appearance: those of one allocator, or of one after the other."""
+
+    def __init__(
+        self, claims: Sequence[ClaimRequests], state: AllocatedState, counters: Counters, target: Target
+    ) -> None:
+        self._made_of = (claims, state, counters, target)
+        self._observer: Observer | None = None
+        self._answers: dict[Hashable, Answer] = {}
+        self._asked = 0
+
+    def go_on(self, state: AllocatedState, counters: Counters) -> None:
+        """The same is asked by another allocator, of the same slices with other devices in use.
+
+        An appearance tells all that a search can see of these, so the answers that are known hold as well.
+        """
+        claims, _, _, target = self._made_of
+        self._made_of = (claims, state, counters, target)
+        if self._observer is not None:
+            self._observer.go_on(state, counters)
+
+    @property
+    def claims(self) -> Sequence[ClaimRequests]:
+        """The claims of the first allocator: what later ones ask for differs in nothing but names."""
+        return self._made_of[0]
+
+    def appearance(self, pools: Sequence[Pool]) -> Appearance | None:
+        """The appearance of the next node to be asked; None while, or where, each is to be searched on its own."""
+        self._asked += 1
+        if self._asked <= PLAIN_NODES:
+            return None
+        observer = self._observer
+        if observer is None:
+            observer = self._observer = Observer(*self._made_of)
+        return observer.appearance(pools) if observer.is_able else None
+
+    def recall(self, appearance: Appearance) -> Answer | None:
+        """The answer for nodes of that appearance, if one has been searched."""
+        return self._answers.get(appearance.key)
+
+    def remember(self, appearance: Appearance, search: Search, *, found: bool, gave_up: str = "") -> None:
+        """Keeps how the search on a node of that appearance ended."""
+        takes = None
+        if found:
+            positions = {slice_.devices[index]: place for place, (slice_, index) in enumerate(appearance.places)}
+            takes = [[(take, positions[take.device]) for take in claim] for claim in search.ledger.results]
+        answer = Answer(takes, search.chosen, search.steps, frozenset(search.sighted), gave_up)
+        self._answers.setdefault(appearance.key, answer)

@@ -6,19 +6,114 @@ Ranges and their steps are `ranges`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from dra_plan.api import quantity
 from dra_plan.api.meta import QuantityText
-from dra_plan.api.quantity import Quantity
-from dra_plan.api.resource import CapacityRequestPolicy, DeviceCapacity
-from dra_plan.releases import Quirk, Quirks
+from dra_plan.api.quantity import MAX_INT64, Quantity
+from dra_plan.api.resource import CapacityRequestPolicy, CapacityRequestPolicyRange, DeviceCapacity, ResourceSlice
+from dra_plan.errors import DraPlanError
+from dra_plan.releases import Features, Quirk, Quirks, Rules, Target
 
-from .identity import DeviceID
-from .pools import PoolDevice
-from .ranges import Steps, UncountableError
-from .reasons import CapacityMissing, CapacityShort, PolicyViolated
+from .identity import DeviceID, PoolID
+from .ledger import AllocatedState, Ledger
+from .pools import Consumption, Pool, PoolDevice, PoolSlice
+from .reasons import CapacityMissing, CapacityShort, CounterShort, PolicyViolated
+
+# -- ranges ------------------------------------------------------------------------------------------------------------
+# Ranges of request policies: the least amount that a range allows, counted in steps (KEP-5075).
+#
+# Upstream counts steps in whole units, with DRAFractionalCapacityRange in thousandths where a range is made of these.
+# Rules: `roundUpRange` and `violateValidRange` of 1.36 and 1.37.
+
+_NANO_PER_UNIT = 10**9
+_NOT_COUNTABLE = "capacity request cannot be represented in the device's range arithmetic: "
+
+
+class UncountableError(DraPlanError):
+    """An amount for which steps can't be counted, in upstream's words; it ends the allocation of the pod."""
+
+
+class Steps:
+    """How a release counts steps."""
+
+    def __init__(self, features: Features, rules: Rules, quirks: Quirks) -> None:
+        self._fractional = features.fractional_ranges
+        self.checks_amounts = rules.checks_amounts
+        self._keeps_notation = rules.steps_keep_notation
+        self._whole = quirks.whole_steps
+
+    @classmethod
+    def of(cls, target: Target) -> Steps:
+        """As the target counts them."""
+        return cls(target.features, target.rules, target.quirks)
+
+    def rounded(self, amount: Quantity, valid: CapacityRequestPolicyRange, sighted: list[Quirk]) -> Quantity:
+        """The least allowed amount that is enough. Raises UncountableError where the release does."""
+        least = quantity.parse(valid.min if valid.min is not None else 0)
+        if amount < least:
+            return least
+        step = quantity.parse(valid.step) if valid.step is not None else None
+        if step is None or step.nano <= 0:
+            return amount
+        if self._in_thousandths(valid):
+            return self._rounded_in_thousandths(amount, least, step)
+        exact = least.nano + -((least.nano - amount.nano) // step.nano) * step.nano
+        whole = self._rounded_in_units(amount, least, step)
+        if exact != whole * _NANO_PER_UNIT:
+            if not self._whole:
+                return quantity.make(exact, -9, step.format if self._keeps_notation else amount.format)
+            sighted.append("whole_steps")
+        return quantity.make(whole, 0, step.format if self._keeps_notation else "BinarySI")
+
+    def _rounded_in_units(self, amount: Quantity, least: Quantity, step: Quantity) -> int:
+        """Whole units; a fraction of one counts as one."""
+        if self.checks_amounts and amount.nano > MAX_INT64 * _NANO_PER_UNIT:
+            raise UncountableError(f"{_NOT_COUNTABLE}request {amount.text} exceeds MaxInt64")
+        count = -((least.units - amount.units) // step.units)
+        if self.checks_amounts and least.units >= 0 and count > (MAX_INT64 - least.units) // step.units:
+            told = f"rounding request {amount.text} up to the next step passes MaxInt64"
+            raise UncountableError(_NOT_COUNTABLE + told)
+        return least.units + count * step.units
+
+    def _rounded_in_thousandths(self, amount: Quantity, least: Quantity, step: Quantity) -> Quantity:
+        if not _is_thousandths(amount):
+            raise UncountableError(f"{_NOT_COUNTABLE}request {amount.text} is not a representable milli value")
+        count = -((least.milli - amount.milli) // step.milli)
+        if count > (MAX_INT64 - least.milli) // step.milli:
+            told = f"rounding request {amount.text} up to the next step passes the milli-value range"
+            raise UncountableError(_NOT_COUNTABLE + told)
+        found = least.milli + count * step.milli
+        return quantity.make(found, -3, step.format) if found % 1000 else quantity.make(found // 1000, 0, step.format)
+
+    def outside(self, amount: Quantity, valid: CapacityRequestPolicyRange) -> bool:
+        """Whether the range does not allow the amount."""
+        if valid.max is not None and amount > quantity.parse(valid.max):
+            return True
+        if valid.step is None:
+            return False
+        step, least = quantity.parse(valid.step), quantity.parse(valid.min if valid.min is not None else 0)
+        if step.nano <= 0:
+            return False
+        if self._in_thousandths(valid):
+            return not _is_thousandths(amount) or (amount.milli - least.milli) % step.milli != 0
+        if self._whole:
+            return (amount.units - least.units) % step.units != 0
+        return (amount.nano - least.nano) % step.nano != 0
+
+    def _in_thousandths(self, valid: CapacityRequestPolicyRange) -> bool:
+        """Whether steps are counted in thousandths, which all ends of the range can be written in."""
+        ends = (valid.min, valid.max, valid.step)
+        return self._fractional and all(_is_thousandths(quantity.parse(end)) for end in ends if end is not None)
+
+
+def _is_thousandths(amount: Quantity) -> bool:
+    """Whether an int64 of thousandths is exactly the amount."""
+    return quantity.make(amount.milli, -3, amount.format) == amount
+
+
+# -- capacity ----------------------------------------------------------------------------------------------------------
 
 
 class Portion(NamedTuple):
@@ -128,3 +223,148 @@ def violates(
     if policy.valid_values:
         return all(amount != quantity.parse(value) for value in policy.valid_values)
     return False
+
+
+# -- counters ----------------------------------------------------------------------------------------------------------
+# Counter sets of pools: what is left of them, and whether a device's consumption still fits (KEP-4815).
+#
+# Amounts are nano-units. A table is what running totals and remainders are kept for: a pool, or with Q1 all pools of
+# one name, or before counter slices a single slice.
+
+
+class CounterTable:
+    """What is left of the counters of a table before the search, and which counter is over-committed already."""
+
+    __slots__ = ("left", "negative", "pool")
+
+    def __init__(self, pool: Pool, left: dict[tuple[str, str], int]) -> None:
+        self.pool = pool.id
+        self.left = left
+        self.negative = next((key for key, amount in left.items() if amount < 0), None)
+
+
+class Counters:
+    """The counter tables of one allocator, made when first asked for and kept for all nodes, as upstream does.
+
+    `slices` are those of the whole cluster by pool; without them no table is foreseen. `shared_names` gives the
+    pool names that stand for counters of several drivers; it is asked only where that matters.
+    """
+
+    def __init__(
+        self,
+        state: AllocatedState,
+        target: Target,
+        slices: Mapping[PoolID, Sequence[PoolSlice]] | None = None,
+        shared_names: Callable[[], Set[str]] = frozenset,
+    ) -> None:
+        self._state, self._rules, self._quirks = state, target.rules, target.quirks
+        self._slices = slices if slices is not None else {}
+        self._shared_names = shared_names
+        self._tables: dict[Hashable, CounterTable] = {}
+        self._foreseen: dict[tuple[PoolID, str], CounterTable] = {}
+
+    def key(self, device: PoolDevice) -> Hashable:
+        """The table that the device is charged to."""
+        if not self._rules.counter_slices:
+            return device.slice.name
+        return device.id.pool if self._quirks.counters_by_pool_name else device.id.pool_id
+
+    def table(self, device: PoolDevice, pool: Pool, sighted: set[Quirk]) -> CounterTable:
+        """The device's table; with Q1 it may have been made for another driver's pool."""
+        key = self.key(device)
+        table = self._tables.get(key)
+        if table is None:
+            table = self._tables[key] = CounterTable(pool, self.remaining(pool, device.slice))
+        elif table.pool != pool.id:
+            sighted.add("counters_by_pool_name")
+        return table
+
+    def foreseen(self, device: PoolDevice, pool: Pool) -> CounterTable | None:
+        """The device's table if it is certain by now, whoever asks first; None while that may still matter (Q1).
+
+        Nothing is settled by asking here.
+        """
+        table = self._tables.get(self.key(device))
+        if table is not None or not self._is_the_same_for_all(pool):
+            return table
+        place = (pool.id, "" if self._rules.counter_slices else device.slice.name)
+        if place not in self._foreseen:
+            self._foreseen[place] = CounterTable(pool, self.remaining(pool, device.slice))
+        return self._foreseen[place]
+
+    def _is_the_same_for_all(self, pool: Pool) -> bool:
+        """Whether every node, and every driver's pool of that name, would make the same table."""
+        if not self._rules.counter_slices:
+            return True
+        if pool.seen != len(self._slices.get(pool.id, ())):
+            return False  # there are slices that the node does not count, or of another generation
+        return pool.id.pool not in self._shared_names()
+
+    def remaining(self, pool: Pool, slice_: PoolSlice) -> dict[tuple[str, str], int]:
+        """Set totals less what allocated devices consume, by (set, counter); may be negative."""
+        own = not self._rules.counter_slices
+        left = {
+            (counter_set.name, name): quantity.parse(counter.value).nano
+            for source in ([slice_] if own else pool.counter_slices)
+            for counter_set in source.object.spec.shared_counters
+            for name, counter in counter_set.counters.items()
+        }
+        for device in _devices([slice_] if own else [*pool.slices, *pool.elsewhere]):
+            if self._state.holds_counters(device.id, shared_too=self._rules.shared_devices_hold_counters):
+                for counter_set, name, amount in device.consumption:
+                    if (counter_set, name) in left:
+                        left[counter_set, name] -= amount
+        return left
+
+    def refuses(self, ledger: Ledger, device: PoolDevice, pool: Pool, sighted: set[Quirk]) -> CounterShort | None:
+        """The first counter that the device's consumption would overdraw, or None.
+
+        Upstream compares every counter of the pool with its running total. All totals passed that comparison when they
+        were made, so only the device's own counters, and counters that were negative from the start (Q7), can fail.
+        """
+        table = self.table(device, pool, sighted)
+        if table.negative is not None and self._quirks.negative_counter_blocks_pool:
+            sighted.add("negative_counter_blocks_pool")
+        return self.short(device, table, ledger.counters)
+
+    def short(
+        self, device: PoolDevice, table: CounterTable, spent: Mapping[tuple[Hashable, str, str], int]
+    ) -> CounterShort | None:
+        """The same for a table and running totals of the caller's choice."""
+        if table.negative is not None and self._quirks.negative_counter_blocks_pool:
+            return CounterShort(*table.negative, 0, table.left[table.negative])
+        key, left = self.key(device), table.left
+        for counter_set, name, amount in summed(device.consumption):
+            total = left.get((counter_set, name))
+            if total is None:
+                continue
+            remaining = total - spent.get((key, counter_set, name), 0)
+            if amount > remaining:
+                return CounterShort(counter_set, name, amount, remaining)
+        return None
+
+
+def _devices(slices: Iterable[PoolSlice]) -> Iterable[PoolDevice]:
+    for slice_ in slices:
+        for device in slice_.devices:
+            if device.device.consumes_counters:
+                yield device
+
+
+def summed(consumption: Consumption) -> Consumption:
+    """One entry a counter, for devices that name a set twice."""
+    if len(consumption) == len({(counter_set, name) for counter_set, name, _ in consumption}):
+        return consumption
+    totals: dict[tuple[str, str], int] = {}
+    for counter_set, name, amount in consumption:
+        totals[counter_set, name] = totals.get((counter_set, name), 0) + amount
+    return tuple((counter_set, name, amount) for (counter_set, name), amount in totals.items())
+
+
+def shared_names(slices: Iterable[ResourceSlice]) -> frozenset[str]:
+    """The pool names under which several drivers have devices that consume counters."""
+    drivers: dict[str, set[str]] = {}
+    for slice_ in slices:
+        if any(device.consumes_counters for device in slice_.spec.devices):
+            drivers.setdefault(slice_.spec.pool.name, set()).add(slice_.spec.driver)
+    return frozenset(name for name, found in drivers.items() if len(found) > 1)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
+from dra_plan.api.resource import ResourceSliceSpec
 from dra_plan.errors import UsageError
 
 
@@ -40,3 +42,42 @@ def named_device(text: str) -> DeviceID:
     if not (driver and pool and device):
         raise UsageError(f"--device: {text!r} is not DRIVER/POOL/DEVICE")
     return DeviceID(driver, pool, device)
+
+
+# -- poolproblem -------------------------------------------------------------------------------------------------------
+# How a pool can contradict itself, as a value in upstream's words. What finds it is `generation`.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolProblem:
+    """How a pool contradicts itself; `str()` is upstream's text.
+
+    A `device` of that name is there twice; or a `counter_set` is, if `twice`; or else a device consumes a set that
+    does not exist, or a `counter` that the set does not have.
+    """
+
+    device: str = ""
+    counter_set: str = ""
+    counter: str = ""
+    twice: bool = False
+
+    def __str__(self) -> str:
+        if self.device:
+            return f"duplicate device name {self.device}"
+        if self.twice:
+            return f"duplicate counter set name {self.counter_set}"
+        if self.counter:
+            return f"counter {self.counter} not found in counter set {self.counter_set}"
+        return f"counter set {self.counter_set} not found"
+
+    def concerns(self, spec: ResourceSliceSpec) -> bool:
+        """Whether a slice has a part in it."""
+        if self.device:
+            return any(device.name == self.device for device in spec.devices)
+        if self.twice:
+            return any(counter_set.name == self.counter_set for counter_set in spec.shared_counters)
+        return any(
+            entry.counter_set == self.counter_set and (not self.counter or self.counter in entry.counters)
+            for device in spec.devices
+            for entry in device.consumes_counters
+        )

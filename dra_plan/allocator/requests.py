@@ -24,10 +24,9 @@ from dra_plan.releases import Rules, Target
 
 from . import constraints
 from .constraints import Constraint
-from .errors import Cause, ErrorCode, SelectorError
 from .identity import PoolID
 from .pools import PoolDevice
-from .reasons import SelectorRefused
+from .reasons import Cause, ErrorCode, SelectorError, SelectorRefused
 
 if TYPE_CHECKING:
     from dra_plan.cel import Selector

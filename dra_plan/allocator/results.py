@@ -20,8 +20,8 @@ from dra_plan.api.resource import (
 from dra_plan.releases import Quirk, Target
 
 from .capacity import Portion
-from .errors import AllocationError, Cause
 from .pools import PoolDevice
+from .reasons import AllocationError, Cause
 from .requests import ClaimRequests, Want
 
 _NOTHING: list[Any] = []

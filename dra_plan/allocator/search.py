@@ -6,25 +6,157 @@ Most searches end within a few steps; for those nothing is prepared that only pr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import enum
+import math
+import random
+import sys
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+
+import msgspec
 
 from dra_plan.api.core import Node
 from dra_plan.api.resource import AllocationResult
 from dra_plan.interpreter import more_frames
-from dra_plan.releases import Features, Quirks, Rules
+from dra_plan.releases import Features, Quirk, Quirks, Rules
 
-from .counters import Counters
-from .effort import estimate
-from .errors import AllocationError, Cause
-from .ledger import Ledger
+from .capacity import Counters
+from .identity import DeviceID
+from .ledger import AllocatedState, Ledger
 from .pools import Pool, PoolDevice, is_searched
-from .probe import Probe
 from .pruning_rules import NEVER, USUAL, Pruning
+from .reasons import AllocationError, Cause, NodeAllocationError
 from .requests import RESULTS_LIMIT, ClaimRequests, Want
-from .state import AllocatedState
 from .taking import Taker
-from .walk import Paused, SearchLimits, SearchSpace, Walk
+from .walk import NO, YES, Paused, Probe, SearchLimits, SearchSpace, Walk, reached_invalid
+
+# -- effort ------------------------------------------------------------------------------------------------------------
+# How long the plain search would have taken where the pruned one gave the answer.
+#
+# The plain walk can be too long to be taken, so its length is estimated: random dives to the bottom of its tree, in
+# which every step counts as often as it had siblings to choose from (Knuth 1975, "Estimating the efficiency of
+# backtrack programs"). The mean over many dives is an unbiased estimate; a few dozen tell thousands of steps from
+# millions. `docs/decisions/0010-plain-search-estimate.md` says how good that is. Nothing here finds or changes an
+# answer.
+
+DIVES = 200
+LOOKS = 50_000
+"""An estimate ends after so many dives, or looks at a device in them."""
+
+SolutionPath = Mapping[tuple[int, int], tuple[int, Sequence[DeviceID]]]
+"""What each request, by claim and position, got: the alternative, and the devices slot by slot."""
+
+
+def path_of(claims: Sequence[ClaimRequests], allocations: Sequence[AllocationResult]) -> SolutionPath:
+    """The way to the solution that the allocations are."""
+    path: dict[tuple[int, int], tuple[int, list[DeviceID]]] = {}
+    for claim, (ready, allocation) in enumerate(zip(claims, allocations, strict=True)):
+        places = {want.full_name: want for wants in ready.requests for want in wants}
+        for result in allocation.devices.results:
+            want = places[result.request]
+            _, devices = path.setdefault((claim, want.request_index), (want.option_index, []))
+            devices.append(DeviceID(result.driver, result.pool, result.device))
+    return path
+
+
+def estimate(space: SearchSpace, taker: Taker, allocations: Sequence[AllocationResult] = ()) -> float:
+    """The steps of the plain walk to the first solution, which the allocations are; to the end without any.
+
+    The same on every run. The taker's ledger is left in no particular state.
+    """
+    dives = _Dives(space, taker, path_of(space.claims, allocations) if allocations else {})
+    for _ in range(DIVES):
+        dives.once()
+        if dives.looked > LOOKS:
+            break
+    return dives.mean()
+
+
+class _Dives(Walk):
+    """Walks that try one device a slot, chosen by lot among those that can be taken and lie before the solution."""
+
+    def __init__(self, space: SearchSpace, taker: Taker, path: SolutionPath) -> None:
+        super().__init__(space, taker, SearchLimits(sys.maxsize))
+        self._path = path
+        self._lot = random.Random(1975)
+        self._weight, self._on_path = 1.0, False
+        self._dives = self.looked = 0
+        self._steps = 0.0
+
+    def once(self) -> None:
+        """One dive."""
+        self._taker.restart()
+        self._ledger = self._taker.ledger
+        self._weight, self._on_path = 1.0, bool(self._path)
+        self._dives += 1
+        try:
+            self.run()
+        except AllocationError:
+            return  # a branch that the real search need not have come to
+
+    def mean(self) -> float:
+        """The mean of all dives."""
+        return self._steps / self._dives
+
+    def _one(self, claim: int, request: int, option: int, slot: int, in_option: bool, start: int) -> int:
+        self._steps += self._weight
+        return super()._one(claim, request, option, slot, in_option, start)
+
+    def _first_available(self, claim: int, request: int) -> int:
+        last = len(self._claims[claim].requests[request]) - 1
+        if self._on_path:
+            last, _ = self._path[claim, request]
+        option = self._draw(last + 1)
+        self._on_path = self._on_path and option == last
+        return self._one(claim, request, option, 0, True, 0)
+
+    def _take_any(self, want: Want, option: int, slot: int, in_option: bool, start: int) -> int:
+        scan = self._space.scan
+        goal = self._path[want.claim_index, want.request_index][1][slot] if self._on_path else None
+        open_: list[int] = []
+        for position in range(start, len(scan)):
+            device = scan[position]
+            if not isinstance(device, PoolDevice):
+                raise reached_invalid(device)
+            self.looked += 1
+            mark = self._ledger.mark()
+            refusal = self._refusal(want, slot, device)
+            if refusal is None:
+                self._ledger.rewind(mark)
+                open_.append(position)
+            if device.id == goal:
+                break
+        if not open_:
+            return NO
+        below = self._space.count(want) - slot - 1 if self._space.rules.resumes_scan else 0
+        position = open_[self._draw_ahead(len(open_), below)]
+        device = scan[position]
+        assert isinstance(device, PoolDevice)  # only devices were gathered
+        self._on_path = self._on_path and device.id == goal
+        if self._refusal(want, slot, device) is not None:
+            return NO  # what leaked from the devices behind it (Q4) would not have been there yet
+        found = self._one(want.claim_index, want.request_index, option, slot + 1, in_option, position + 1)
+        return YES if found == YES else NO
+
+    def _draw_ahead(self, choices: int, slots: int) -> int:
+        """A choice that is the likelier the more ways it leaves to fill that many slots from what follows it.
+
+        The weight makes up for it; it only keeps the estimate steady, for most of the tree lies below early choices.
+        """
+        if not slots:
+            return self._draw(choices)
+        shares = [1 + math.comb(choices - 1 - choice, slots) for choice in range(choices)]
+        whole = sum(shares)
+        [choice] = self._lot.choices(range(choices), shares)
+        self._weight *= whole / shares[choice]
+        return choice
+
+    def _draw(self, choices: int) -> int:
+        self._weight *= choices
+        return int(self._lot.random() * choices)
+
+
+# -- search ------------------------------------------------------------------------------------------------------------
 
 _FRAMES_PER_STEP = 5
 """Python functions that one step of any walk enters before the next."""
@@ -171,4 +303,79 @@ def _scan_list(pools: Sequence[Pool], rules: Rules) -> list[PoolDevice | Pool]:
     return scan
 
 
-__all__ = ["Search", "SearchLimits"]
+# -- outcome -----------------------------------------------------------------------------------------------------------
+# How the question for one node ended, and how many such answers go from one process to another.
+
+NOTHING_SIGHTED: frozenset[Quirk] = frozenset()
+"""What most answers have sighted."""
+
+
+class Outcome(enum.Enum):
+    """How the question for one node ended."""
+
+    FITS = "Fits"
+    DOES_NOT_FIT = "DoesNotFit"
+    NODE_ERROR = "NodeError"
+    ERROR = "Error"
+    UNDECIDED = "Undecided"
+
+
+class NodeOutcome(msgspec.Struct, frozen=True):
+    """The answer for one node: the allocations in claim order if it fits, upstream's error text if there is one.
+
+    `sighted` names the known defects that the answer may owe something to; `error` is what ended it, if anything. The
+    allocator sets no `out_of_reach`: whoever knows of allocated claims says there that one can't be used on the node.
+    """
+
+    node: str
+    outcome: Outcome
+    allocations: Sequence[AllocationResult] = ()
+    message: str = ""
+    steps: int = 0
+    sighted: frozenset[Quirk] = NOTHING_SIGHTED
+    error: AllocationError | NodeAllocationError | None = None
+    out_of_reach: bool = False
+
+    def __repr__(self) -> str:
+        return f"<NodeOutcome on {self.node}: {self.outcome.value}>"
+
+
+def pack(outcomes: Sequence[NodeOutcome]) -> bytes | None:
+    """The answers in a form that is quickly written and read; None where some can't have it.
+
+    Those are errors, and configuration of drivers, of which numbers may be too large.
+    """
+    if any(each.error or any(given.devices.config for given in each.allocations) for each in outcomes):
+        return None
+    return _encode([_values(each) for each in outcomes])
+
+
+def unpack(packed: bytes) -> tuple[NodeOutcome, ...]:
+    """The answers again."""
+    return tuple(
+        [
+            NodeOutcome(
+                node,
+                outcome,
+                given,
+                message,
+                steps,
+                frozenset(sighted) if sighted else NOTHING_SIGHTED,
+                out_of_reach=out_of_reach,
+            )
+            for node, outcome, given, message, steps, sighted, out_of_reach in _decode(packed)
+        ]
+    )
+
+
+_Values = tuple[str, Outcome, list[AllocationResult], str, int, list[Quirk], bool]
+
+
+def _values(answer: NodeOutcome) -> _Values:
+    given, sighted = answer.allocations, answer.sighted
+    defects = sorted(sighted) if sighted else []
+    return answer.node, answer.outcome, [*given], answer.message, answer.steps, defects, answer.out_of_reach
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(list[_Values]).decode

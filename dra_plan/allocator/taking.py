@@ -12,14 +12,12 @@ from dra_plan.api.core import Node
 from dra_plan.releases import Features, Quirk, Quirks, Rules
 
 from . import capacity, taints
-from .capacity import Demand
-from .counters import Counters, CounterTable
-from .errors import AllocationError
+from .capacity import Counters, CounterTable, Demand, Steps
 from .identity import DeviceID
-from .ledger import Ledger
+from .ledger import AllocatedState, Ledger
 from .pools import Pool, PoolDevice, device_is_on
-from .ranges import Steps
 from .reasons import (
+    AllocationError,
     BindingConditionsOff,
     ConstraintReason,
     CounterShort,
@@ -32,7 +30,6 @@ from .reasons import (
 )
 from .requests import Want
 from .results import Take
-from .state import AllocatedState
 
 
 class TakingCheck(NamedTuple):

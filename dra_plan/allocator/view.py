@@ -14,11 +14,11 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice
 from dra_plan.releases import Quirk, Target
 
-from .counters import shared_names
-from .gathering import PoolGatherer
+from .capacity import shared_names
 from .identity import PoolID
+from .ledger import AllocatedState
+from .pools import PoolGatherer
 from .requests import ClaimRequests, RequestReader
-from .state import AllocatedState
 from .taints import effective_rules
 
 if TYPE_CHECKING:

@@ -11,12 +11,55 @@ from collections.abc import Mapping, Sequence
 
 from dra_plan.releases import Quirks, Rules
 
-from .errors import AllocationError, Cause, StepsExhaustedError
 from .pools import Pool, PoolDevice
-from .probe import Probe
-from .reasons import DeviceReason, NothingMatches, TooManyDevices
+from .reasons import (
+    AllocationError,
+    Cause,
+    DeviceReason,
+    NothingMatches,
+    RequestReason,
+    StepsExhaustedError,
+    TooManyDevices,
+)
 from .requests import RESULTS_LIMIT, ClaimRequests, Want
 from .taking import Taker
+
+# -- probe -------------------------------------------------------------------------------------------------------------
+# What watches a search. A probe is told what happens and can't change it.
+
+
+class Probe:
+    """Does nothing; subclasses overwrite what they want to hear.
+
+    A want is a request, or one alternative of it; `slot` counts its devices from 0.
+    """
+
+    def entered(self, want: Want, slot: int) -> None:
+        """The search looks for a device for this slot."""
+
+    def refused(self, want: Want, slot: int, reason: RequestReason) -> None:
+        """The want was given up before any device was tried."""
+
+    def rejected(self, want: Want, slot: int, device: PoolDevice, reason: DeviceReason) -> None:
+        """A device was looked at and can't be used now."""
+
+    def taken(self, want: Want, slot: int, device: PoolDevice) -> None:
+        """A device was taken; the search goes on below."""
+
+    def retreated(self, want: Want, slot: int, device: PoolDevice) -> None:
+        """Nothing was found below; the device was given back."""
+
+    def restarted(self) -> None:
+        """The search begins anew, pruned, because it takes long. What follows counts; what was told before does not."""
+
+    def pruned(self, want: Want, slot: int) -> None:
+        """Proven without search: from this slot on there is no solution."""
+
+    def solved(self) -> None:
+        """All claims have their devices."""
+
+
+# -- walk --------------------------------------------------------------------------------------------------------------
 
 NO, YES, EXCEEDED = 0, 1, 2
 """How a branch ends: without solution, with one, or because the claim would get more devices than it may have."""
@@ -208,6 +251,3 @@ class Walk:
 def reached_invalid(pool: Pool) -> AllocationError:
     """What ends the search when it comes to an invalid pool, in releases that don't pass it over."""
     return AllocationError(Cause("invalid-pool", f"pool {pool.id.pool} is invalid: {pool.problem}", pool=pool.id))
-
-
-__all__ = ["EXCEEDED", "NO", "YES", "Paused", "SearchLimits", "SearchSpace", "Walk", "reached_invalid"]

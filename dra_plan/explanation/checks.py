@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from dra_plan.allocator import AllocationError, Pool, PoolDevice, SelectorError
-from dra_plan.allocator.counters import Counters
+from dra_plan.allocator.capacity import Counters
 from dra_plan.allocator.pools import is_searched
 from dra_plan.allocator.reasons import DeviceReason
 from dra_plan.allocator.requests import Want

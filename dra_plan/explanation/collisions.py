@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from dra_plan.allocator import PoolDevice, PoolID, capacity
-from dra_plan.allocator.counters import Counters, summed
-from dra_plan.allocator.ranges import Steps
+from dra_plan.allocator.capacity import Counters, Steps, summed
 from dra_plan.api import quantity
 from dra_plan.documents.base import ClaimName, DeviceName
 from dra_plan.documents.reasons import (

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec.structs import replace
 
 from dra_plan.allocator import AllocationError, DeviceID, Pool, PoolDevice, SelectorError, View, capacity, taints
+from dra_plan.allocator.capacity import Counters, Steps
 from dra_plan.allocator.constraints import Constraint
-from dra_plan.allocator.counters import Counters
-from dra_plan.allocator.ranges import Steps
 from dra_plan.allocator.requests import SelectorCondition, Want
 from dra_plan.api.core import Node
 from dra_plan.claimsets import ClaimSet

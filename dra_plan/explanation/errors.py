@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from dra_plan.allocator import AllocationError, DeviceID, NodeAllocationError, PoolDevice, SelectorError
-from dra_plan.allocator.errors import Cause
+from dra_plan.allocator.reasons import Cause
 from dra_plan.allocator.requests import SelectorCondition, Want
 from dra_plan.api.inventory import Inventory, ObjectKey, Origin
 from dra_plan.api.resource import ResourceClaim

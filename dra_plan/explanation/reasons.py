@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, get_args
 
 from dra_plan.allocator import reasons as r
-from dra_plan.allocator.errors import ErrorCode
+from dra_plan.allocator.reasons import ErrorCode
 from dra_plan.api import quantity
 from dra_plan.documents.devices import TaintName
 

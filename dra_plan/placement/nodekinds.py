@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from dra_plan.allocator import AllocationError, Pool
 from dra_plan.allocator.appearance import Observer
-from dra_plan.allocator.counters import Counters
+from dra_plan.allocator.capacity import Counters
 from dra_plan.allocator.pools import PoolSlice
 from dra_plan.scheduler.dra.extended import served_names
 from dra_plan.scheduler.nodeinfo import NodeInfo

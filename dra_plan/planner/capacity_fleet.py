@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dra_plan.allocator import Pool, PoolDevice, SelectorError, View
-from dra_plan.allocator.errors import AllocationError
 from dra_plan.allocator.identity import DeviceID, PoolID
+from dra_plan.allocator.ledger import AllocatedState
 from dra_plan.allocator.pools import device_is_on
+from dra_plan.allocator.reasons import AllocationError
 from dra_plan.allocator.requests import Want
-from dra_plan.allocator.state import AllocatedState
 from dra_plan.api.core import Node
 from dra_plan.documents.fleet import FleetFigures, IdleDevices, StrandedFor, WithheldDevices
 from dra_plan.scheduler.obstacles import NoDevices

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dra_plan.allocator import NodeOutcome, Outcome
-from dra_plan.allocator.outcome import pack, unpack
+from dra_plan.allocator.search import pack, unpack
 from dra_plan.api.resource import AllocationResult, ResourceClaim
 from dra_plan.claimsets.notices import not_judged
 from dra_plan.claimsets.sets import ClaimSet

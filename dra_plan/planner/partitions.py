@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
-from dra_plan.allocator.counters import Counters, summed
+from dra_plan.allocator.capacity import Counters, summed
 from dra_plan.allocator.pools import Pool, PoolDevice
 from dra_plan.documents.pools import PartitionProfile
 

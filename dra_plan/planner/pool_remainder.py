@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dra_plan.allocator import View
-from dra_plan.allocator.counters import Counters
+from dra_plan.allocator.capacity import Counters
 from dra_plan.allocator.ledger import Ledger
 from dra_plan.allocator.pools import Pool, PoolDevice, PoolSlice, PoolState
 from dra_plan.allocator.reasons import CounterShort

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from dra_plan.allocator.state import AllocatedState
+from dra_plan.allocator.ledger import AllocatedState
 from dra_plan.api.core import Pod
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.claimsets.podclaims import special_claim_owner

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dra_plan.allocator import PoolDevice, PoolID
-from dra_plan.allocator.capacity import demand, short
+from dra_plan.allocator.capacity import Steps, demand, short
 from dra_plan.allocator.constraints import Constraint, look_up, make
-from dra_plan.allocator.ranges import Steps
 from dra_plan.allocator.reasons import CapacityMissing, CapacityReason, PolicyViolated
 from dra_plan.allocator.requests import Want
 from dra_plan.allocator.taints import first_untolerated

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from dra_plan.allocator.errors import AllocationError
 from dra_plan.allocator.pools import PoolDevice, PoolSlice, device_is_on, targets
+from dra_plan.allocator.reasons import AllocationError
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import ResourceSlice

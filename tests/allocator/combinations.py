@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from dra_plan.allocator.counters import Counters
+from dra_plan.allocator.capacity import Counters
 from dra_plan.allocator.ledger import Ledger
 from dra_plan.allocator.pools import PoolDevice
 from dra_plan.allocator.view import View

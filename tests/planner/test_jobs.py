@@ -17,7 +17,7 @@ import pytest
 
 from dra_plan import Cluster, allocate, releases
 from dra_plan.allocator import View
-from dra_plan.allocator.outcome import pack
+from dra_plan.allocator.search import pack
 from dra_plan.errors import UsageError
 from dra_plan.manifests.load import from_dicts
 from dra_plan.planner import parallel

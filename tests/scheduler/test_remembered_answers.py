@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from dra_plan.allocator import allocator
-from dra_plan.allocator.gathering import KnownPools
+from dra_plan.allocator.pools import KnownPools
 from dra_plan.manifests.load import from_dicts
 from dra_plan.releases import target
 from dra_plan.scheduler.cluster import SimulatedCluster

@@ -9,7 +9,7 @@ import pytest
 
 from dra_plan import Cluster
 from dra_plan.allocator import Allocator
-from dra_plan.allocator.likeness import PLAIN_NODES
+from dra_plan.allocator.appearance import PLAIN_NODES
 from dra_plan.scheduler.memo import ShapeAnswers
 from dra_plan.scheduler.runtime.nodefilter import NodeFilter, Scan
 from tests.build import gpus, node, placed, pod, template

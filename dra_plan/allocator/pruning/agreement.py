@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
+
 from dra_plan.allocator.constraints import Constraint
 from dra_plan.allocator.ledger import Ledger
+from dra_plan.allocator.pools import PoolDevice
+from dra_plan.allocator.requests import RESULTS_LIMIT
 
-from .facts import Facts
-from .hall import DeviceDemand, overdrawn
-from .offers import DeviceOffer, Outlook
-from .outlook import OutlookMaker
-from .values import Values
+from .facts import Facts, Token, Values
+from .outlook import DeviceOffer, Moment, Outlook, OutlookMaker, union
+from .packing import DeviceDemand, overdrawn
+from .shapes import Block, Shapes, depends_on_order
 
 
 class Agreement:
@@ -84,3 +87,194 @@ class Agreement:
 
 def _is_under(offer: DeviceOffer, constraint: Constraint) -> bool:
     return constraint in offer.option.want.constraints
+
+
+# -- diversity ---------------------------------------------------------------------------------------------------------
+# R7 and R7b: whether there are enough different values for all requests under a distinctAttribute constraint.
+
+
+class Diversity:
+    """The distinctAttribute constraints of one search; those over lists are left alone."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._remembers_last = facts.taker.quirks.distinct_remembers_last
+        self._distincts = [
+            values for values in facts.values.values() if not values.is_match and not values.constraint.lists
+        ]
+        self._rules = facts.rules
+        self._offered: dict[tuple[Values, int], int] = {}
+
+    def exhausted(self, outlook: Outlook, ledger: Ledger, wide: Outlook | None) -> bool:
+        """Whether some constraint asks for more different values than there are.
+
+        `wide` is the outlook with all that can be taken, whether or not anything can follow; None where devices that
+        can't be taken any more may have been taken before.
+
+        Safe: devices under the constraint differ in the value, each from each. Where only the last device of each
+        request is remembered (Q2), see `_is_cramped`.
+        """
+        if "R7" not in self._rules:
+            return False
+        for values in self._distincts:
+            under = [number for number, offers in enumerate(outlook) if _are_under(offers, values)]
+            if self._remembers_last:
+                if under and self._is_cramped(values, under, outlook, ledger, wide):
+                    return True
+            elif overdrawn(self._demand(values, outlook[number]) for number in under):
+                return True
+        return False
+
+    def _demand(self, values: Values, offers: Sequence[DeviceOffer], most: int = RESULTS_LIMIT) -> DeviceDemand:
+        return min(most, *(offer.need for offer in offers)), self._values_of(values, union(offers))
+
+    def _is_cramped(
+        self, values: Values, under: Sequence[int], outlook: Outlook, ledger: Ledger, wide: Outlook | None
+    ) -> bool:
+        """Whether some request comes too late to find what it needs beside what those before it leave remembered.
+
+        Safe: the last devices of the requests differ, each from each. And a request for several devices meets one
+        more value while those before it are remembered: its second device differs from its first, or else the first
+        was forgotten, because the walk had met a device in between that differs, and gave it back, or had it refused
+        by a later constraint.
+        """
+        gone = values.offering(values.remembered(ledger, but=outlook[0][0].option.want.request_name))
+        earlier: list[DeviceDemand] = []
+        for number in under:
+            demand = self._demand(values, outlook[number], 1)
+            if "R7b" in self._rules and all(offer.need > 1 for offer in outlook[number]):
+                met = _met(values, outlook[number] if wide is None else wide[number], gone, every=wide is None)
+                if overdrawn([*earlier, demand, (1, self._values_of(values, met))]):
+                    return True
+            earlier.append(demand)
+        return overdrawn(earlier)
+
+    def _values_of(self, values: Values, row: int) -> int:
+        """The values that the devices of a row offer, as bits. Those of unknown type equal nothing: one bit each."""
+        key = (values, row)
+        known = self._offered.get(key)
+        if known is None:
+            known = 0
+            for bit, mask in enumerate(values.masks.values()):
+                if mask & row:
+                    known |= 1 << bit
+            known |= (row & values.unknown) << len(values.masks)
+            self._offered[key] = known
+        return known
+
+
+def _are_under(offers: Sequence[DeviceOffer], values: Values) -> bool:
+    return all(values.constraint in offer.option.want.constraints for offer in offers)
+
+
+def _met(values: Values, offers: Sequence[DeviceOffer], gone: int, *, every: bool) -> int:
+    """The devices that the constraint may let in for a request, also if a later constraint then refuses them."""
+    row = 0
+    for offer in offers:
+        constraints = offer.option.want.constraints
+        if values.constraint in constraints:
+            refused_later = constraints[-1] is not values.constraint
+            row |= offer.option.tries & ~gone if every or refused_later else offer.row
+    return row
+
+
+# -- memory ------------------------------------------------------------------------------------------------------------
+# R5: states from which nothing was found, so that equal ones need not be searched again.
+#
+# Two states are equal if the remaining requests can't tell them apart: as many free devices of each kind, the same
+# values in use, the same left of counters and of each shared device. Copies of a block may change places (see
+# `shapes`).
+
+_MOST_STATES = 100_000
+"""States that are kept; enough for every search that ends within its steps, and a bound for memory."""
+
+
+class Memory:
+    """The failed states of one search.
+
+    Safe: a state is stored only if the walk from it found nothing and stayed within the horizon, and what the walk
+    does there depends on nothing but the state. Only failures are stored, so the first solution stays the first.
+    """
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._failed: set[Hashable] = set()
+        self._shapes: dict[tuple[int, int], Shapes] = {}
+        self._numbers: dict[Hashable, int] = {}
+        self._admin = [any(want.admin for wants in ready.requests for want in wants) for ready in facts.space.claims]
+        self._counts_results = [facts.most(claim) > RESULTS_LIMIT for claim in range(len(facts.space.claims))]
+
+    def shapes(self, start: int, end: int) -> Shapes:
+        """The shapes of the devices for the requests from `start` up to `end`."""
+        if (start, end) not in self._shapes:
+            self._shapes[start, end] = Shapes(self._facts, start, end)
+        return self._shapes[start, end]
+
+    def key(self, moment: Moment, horizon: int) -> Hashable | None:
+        """The state at a moment, or None where it can't be told: within a request whose order matters (Q2)."""
+        option = moment.option
+        if "R5" not in self._facts.rules:
+            return None
+        if option is not None and moment.slot and depends_on_order(option, self._facts):
+            return None
+        shapes = self.shapes(moment.request, horizon)
+        claim = self._facts.requests[moment.request].claim
+        ledger, free = moment.ledger, ~moment.taken
+        candidates = moment.candidates & free
+        used = _in_use(shapes, ledger)
+        return (
+            moment.request,
+            horizon,
+            option.want.option_index if option is not None else -1,
+            moment.slot,
+            len(ledger.results[claim]) if self._counts_results[claim] else 0,
+            (moment.taken, moment.mine[claim]) if self._admin[claim] else None,
+            tuple([((mask & candidates).bit_count(), (mask & free).bit_count()) for mask in shapes.loose]),
+            tuple([_constraint_state(values, ledger) for values in shapes.values]),
+            tuple(sorted([self._number(self._block_state(b, candidates, moment, used)) for b in shapes.blocks])),
+        )
+
+    def knows(self, key: Hashable) -> bool:
+        """Whether nothing was found from that state before."""
+        return key in self._failed
+
+    def store(self, key: Hashable) -> None:
+        """Nothing was found from that state."""
+        if len(self._failed) < _MOST_STATES:
+            self._failed.add(key)
+
+    def _number(self, state: Hashable) -> int:
+        """A number for each different state: numbers can be sorted, states can't."""
+        return self._numbers.setdefault(state, len(self._numbers))
+
+    def _block_state(self, block: Block, candidates: int, moment: Moment, used: set[tuple[Values, Token]]) -> Hashable:
+        free, ledger = ~moment.taken, moment.ledger
+        return (
+            self._number(block.kind),
+            tuple([((mask & candidates).bit_count(), (mask & free).bit_count()) for mask in block.classes]),
+            tuple([self._left(device, key, ledger) for device, key in block.counters]),
+            tuple([token in used for token in block.tokens]),
+            tuple([self._facts.left(device, ledger) for device in block.shared]),
+        )
+
+    def _left(self, device: PoolDevice, key: tuple[Hashable, str, str], ledger: Ledger) -> int | None:
+        """What is left of a counter; None where there is no such limit."""
+        table = self._facts.taker.foreseen(device)
+        total = table.left.get(key[1:]) if table is not None else None
+        return None if total is None else total - ledger.counters.get(key, 0)
+
+
+def _in_use(shapes: Shapes, ledger: Ledger) -> set[tuple[Values, Token]]:
+    """The values that are pinned or remembered, by constraint."""
+    used: set[tuple[Values, Token]] = set()
+    for values in shapes.values:
+        tokens = values.pinned(ledger) or () if values.is_match else values.remembered(ledger)
+        used.update((values, token) for token in tokens)
+    return used
+
+
+def _constraint_state(values: Values, ledger: Ledger) -> Hashable:
+    """What blocks don't tell of a constraint: lists as a whole, and whether any value is in use."""
+    pinned = values.pinned(ledger) if values.is_match else tuple(values.remembered(ledger))
+    if values.constraint.lists and pinned is not None:
+        return tuple(sorted(pinned, key=repr))
+    return pinned is not None if values.is_match else bool(ledger.remembered.get(values.constraint))

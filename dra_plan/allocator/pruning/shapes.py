@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 
-from dra_plan.allocator.counters import summed
+from dra_plan.allocator.capacity import summed
 from dra_plan.allocator.pools import PoolDevice
 
-from .facts import Facts, Option
-from .values import Token, Values
+from .facts import Facts, Option, Token, Values
 
 Tie = tuple[Hashable, ...]
 """What devices have in common: a counter set, or a constraint's value."""

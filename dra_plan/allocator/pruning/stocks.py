@@ -18,9 +18,8 @@ from dra_plan.allocator.requests import Want
 from dra_plan.api import quantity
 
 from .facts import Facts
-from .offers import Outlook, union
+from .outlook import Outlook, Resources, union
 from .packing import Sizes, can_be_packed
-from .resources import Resources
 
 Levels = list[tuple[int, int]]
 """Amounts in rising order, each with the devices that take so much."""

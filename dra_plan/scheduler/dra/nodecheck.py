@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from dra_plan.allocator import Allocator, NodeOutcome, Outcome, View
-from dra_plan.allocator.gathering import KnownPools
-from dra_plan.allocator.likeness import Likeness
+from dra_plan.allocator.appearance import Likeness
+from dra_plan.allocator.pools import KnownPools
 from dra_plan.api.core import Pod
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.claimsets.sets import CANNOT_ALLOCATE, NOT_AVAILABLE, is_in_reach
