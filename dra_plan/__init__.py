@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dra_plan.claims.sets import ClaimSet
     from dra_plan.live.anonymize import anonymized
     from dra_plan.live.gates import of_metrics as gates_of_metrics
     from dra_plan.manifests.load import LoadedObjects
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from dra_plan.planner.validation import ValidationReport
 
     from .allocator import Allocator, DeviceID, NodeOutcome, Outcome, Pool, PoolID
-    from .claimsets import ClaimSet
     from .cluster import Cluster
     from .errors import DraPlanError, InputError, UsageError
     from .live import Snapshot, read_cluster
@@ -37,7 +37,7 @@ _HOMES = {
     "AllocatedClaim": "dra_plan.planner.claim_set_plan",
     "AllocationPlan": "dra_plan.planner.allocation",
     "Allocator": "dra_plan.allocator",
-    "ClaimSet": "dra_plan.claimsets",
+    "ClaimSet": "dra_plan.claims",
     "ClaimSetPlan": "dra_plan.planner.claim_set_plan",
     "Cluster": "dra_plan.cluster",
     "DeviceID": "dra_plan.allocator",

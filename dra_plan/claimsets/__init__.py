@@ -1,6 +1,1 @@
-"""From pods, workloads and claims to claim sets: claims that must be satisfied on one node together."""
-
-from .expand import expand
-from .sets import ClaimSet, Expansion, Owner
-
-__all__ = ["ClaimSet", "Expansion", "Owner", "expand"]
+"""claimsets."""

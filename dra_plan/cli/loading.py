@@ -117,8 +117,7 @@ def _report_kept_claims(inventory: Inventory) -> None:
     templates = [key for key in inventory.overridden if key[0] == "ResourceClaimTemplate"]
     if not templates:
         return
-    from dra_plan.claimsets.index import Index
-    from dra_plan.claimsets.notices import keeping_claims
+    from dra_plan.claims.index import Index, keeping_claims
 
     from .printing import print_note
 

@@ -146,7 +146,7 @@ def _waiting(opened: Opened) -> set[str]:
     """The pods that wait for a node, of those that were asked about."""
     from dra_plan.api.selectors import labels_match
     from dra_plan.arguments import question
-    from dra_plan.claimsets.podstate import is_waiting
+    from dra_plan.claims.owners import is_waiting
     from dra_plan.planner.owners import chosen_pods
 
     inventory = opened.cluster.inventory

@@ -17,7 +17,7 @@ from dra_plan.api.core import Node, Pod, PodResourceClaimStatus
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.workloads import pod_template
-from dra_plan.claimsets.podstate import ended
+from dra_plan.claims.owners import ended
 from dra_plan.scheduler.clock import format_time
 from dra_plan.scheduler.events import Action, Event, Resource
 from dra_plan.scheduler.eviction import REASON, is_victim, preemption_message

@@ -23,7 +23,7 @@ from dra_plan.api.resource import (
     ResourceSlice,
 )
 from dra_plan.api.selectors import tolerates
-from dra_plan.claimsets.podclaims import PodClaimError, claim_name
+from dra_plan.claims.pod_claims import PodClaimError, claim_name
 from dra_plan.scheduler.clock import parse_time
 from dra_plan.scheduler.keys import pod_uid
 

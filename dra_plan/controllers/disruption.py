@@ -9,8 +9,7 @@ from msgspec.structs import replace
 from dra_plan.api.core import Pod, PodDisruptionBudget
 from dra_plan.api.int_or_string import scaled
 from dra_plan.api.selectors import labels_match
-from dra_plan.claimsets.podstate import ended, is_ready
-from dra_plan.claimsets.replicas import wanted
+from dra_plan.claims.owners import ended, is_ready, wanted
 
 from .state import ClusterState
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dra_plan.api.core import Pod
 from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.resource import ResourceClaim
-from dra_plan.claimsets.ownership import deployment_of
+from dra_plan.claims.owners import deployment_of
 from dra_plan.documents.schedule import (
     ControllerEvent,
     GonePod,

@@ -26,8 +26,8 @@ from dra_plan.api.meta import QuantityText
 from dra_plan.api.quantity import canonical_text, make, parse
 from dra_plan.api.resource import DeviceClass, DeviceRequest, ResourceClaim
 from dra_plan.api.well_known import COUNTED_OBJECTS, IMPLICIT_PREFIX
-from dra_plan.claimsets.podclaims import special_claim_owner
-from dra_plan.claimsets.podstate import ended
+from dra_plan.claims.owners import ended
+from dra_plan.claims.pod_claims import special_claim_owner
 from dra_plan.manifests import kinds
 from dra_plan.scheduler.podrequest import exact_requests, is_extended
 

@@ -9,9 +9,8 @@ from msgspec.structs import replace
 from dra_plan.api.core import Pod
 from dra_plan.api.resource import ResourceClaim, ResourceClaimConsumerReference, ResourceClaimStatus
 from dra_plan.api.well_known import DELETE_PROTECTION
-from dra_plan.claimsets.generated import make_claim
-from dra_plan.claimsets.podclaims import is_unmade
-from dra_plan.claimsets.podstate import ended
+from dra_plan.claims.owners import ended
+from dra_plan.claims.pod_claims import is_unmade, make_claim
 from dra_plan.scheduler.keys import pod_uid
 
 from .state import Action, ClusterState, CreateClaim, DeleteClaim, ReportFailure, WriteClaim

@@ -9,8 +9,8 @@ from functools import cached_property
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import ResourceClaim
-from dra_plan.claimsets.index import Index
-from dra_plan.claimsets.podstate import ended
+from dra_plan.claims.index import Index
+from dra_plan.claims.owners import ended
 from dra_plan.releases import Target
 from dra_plan.scheduler.keys import pod_uid
 

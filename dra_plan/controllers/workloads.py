@@ -15,10 +15,8 @@ from dra_plan.api.core import Node, Pod, PodTemplateSpec
 from dra_plan.api.int_or_string import scaled
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.workloads import AnyWorkload, Job, UpdateStrategy, Workload, pod_template
-from dra_plan.claimsets.index import Index
-from dra_plan.claimsets.ownership import controls
-from dra_plan.claimsets.podstate import counts_for, ended, is_ready
-from dra_plan.claimsets.replicas import is_over, wanted
+from dra_plan.claims.index import Index
+from dra_plan.claims.owners import controls, counts_for, ended, is_over, is_ready, wanted
 from dra_plan.errors import InputError
 from dra_plan.scheduler.admission import MOST_PODS_MADE
 from dra_plan.scheduler.keys import pod_uid

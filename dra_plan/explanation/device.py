@@ -11,7 +11,7 @@ from dra_plan.allocator.capacity import Counters, Steps
 from dra_plan.allocator.constraints import Constraint
 from dra_plan.allocator.requests import SelectorCondition, Want
 from dra_plan.api.core import Node
-from dra_plan.claimsets import ClaimSet
+from dra_plan.claims.sets import ClaimSet
 from dra_plan.documents.base import ObjectName
 from dra_plan.documents.devices import (
     CapacityDetail,

@@ -9,7 +9,7 @@ from dra_plan.allocator.reasons import Cause
 from dra_plan.allocator.requests import SelectorCondition, Want
 from dra_plan.api.inventory import Inventory, ObjectKey, Origin
 from dra_plan.api.resource import ResourceClaim
-from dra_plan.claimsets import ClaimSet
+from dra_plan.claims.sets import ClaimSet
 from dra_plan.near import nearest
 from dra_plan.scheduler.dra.claimcheck import check_requests
 

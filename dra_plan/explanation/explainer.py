@@ -10,7 +10,7 @@ from dra_plan.allocator.reasons import InUse
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import ResourceClaim
-from dra_plan.claimsets import ClaimSet
+from dra_plan.claims.sets import ClaimSet
 from dra_plan.explanation.suggest.admissions import NodeOpening
 from dra_plan.explanation.suggest.search import SuggestionSearch
 from dra_plan.explanation.suggest.trials import Suggestion

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from dra_plan.allocator import AllocationError, NodeOutcome, Outcome, View
 from dra_plan.api.core import Node
-from dra_plan.claimsets import ClaimSet
+from dra_plan.claims.sets import ClaimSet
 from dra_plan.documents.leading import LeadingReason
 
 from .blocking import BlockingSet, blocking_set

@@ -15,7 +15,7 @@ from dra_plan.allocator import Allocator, NodeOutcome, PoolID, View
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import ResourceClaim
-from dra_plan.claimsets.sets import is_in_reach
+from dra_plan.claims.sets import is_in_reach
 from dra_plan.releases import Quirk, Target
 from dra_plan.scheduler import pluginnames
 from dra_plan.scheduler.common import Common

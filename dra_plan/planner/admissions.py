@@ -13,8 +13,8 @@ from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.well_known import UNSCHEDULABLE
 from dra_plan.api.workloads import CustomWorkload, Job, pod_template
-from dra_plan.claimsets.index import pod_owner, workload_owner
-from dra_plan.claimsets.sets import ClaimSet, Owner
+from dra_plan.claims.index import pod_owner, workload_owner
+from dra_plan.claims.sets import ClaimSet, Owner
 from dra_plan.explanation.suggest.admissions import AdmissionSearch, Tolerating
 from dra_plan.manifests import kinds
 from dra_plan.releases import Target

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from dra_plan.claimsets.alike import asked
-from dra_plan.claimsets.sets import ClaimSet
+from dra_plan.claims.sets import ClaimSet, asked
 
 from .set_planner import PlannedSet, SetPlanner
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from dra_plan.allocator import Outcome, View
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory, Notice
-from dra_plan.claimsets.sets import ClaimSet
+from dra_plan.claims.sets import ClaimSet
 from dra_plan.documents.allocation import AllocationDocument
 from dra_plan.documents.base import answer_target, warnings
 from dra_plan.documents.owners import UnplannedOwner

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from dra_plan.allocator import Outcome
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import ResourceClaim
-from dra_plan.claimsets.alike import asked
-from dra_plan.claimsets.sets import ClaimSet, Owner
+from dra_plan.claims.sets import ClaimSet, Owner, asked
 from dra_plan.documents.schedule import ExplainedAttempt, PodName
 from dra_plan.scheduler.failedattempts import FailedAttempt
 

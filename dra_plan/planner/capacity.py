@@ -13,11 +13,9 @@ from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.workloads import AnyWorkload, CustomWorkload, pod_template
-from dra_plan.claimsets.index import Index
-from dra_plan.claimsets.notices import missing_templates
-from dra_plan.claimsets.podstate import is_waiting
-from dra_plan.claimsets.replicas import is_over, wanted
-from dra_plan.claimsets.sets import Owner
+from dra_plan.claims.index import Index, missing_templates
+from dra_plan.claims.owners import is_over, is_waiting, wanted
+from dra_plan.claims.sets import Owner
 from dra_plan.documents.base import answer_target, warnings
 from dra_plan.documents.capacity import (
     CapacityDocument,

@@ -11,7 +11,7 @@ from dra_plan.allocator import Allocator, Outcome
 from dra_plan.allocator.identity import DeviceID
 from dra_plan.api import quantity
 from dra_plan.api.core import Node
-from dra_plan.claimsets.sets import ClaimSet, Owner
+from dra_plan.claims.sets import ClaimSet, Owner
 from dra_plan.documents.capacity import CopyObstacle, DevicesInUse, NextCopy
 from dra_plan.scheduler import pluginnames
 from dra_plan.scheduler.obstacles import NoDevices, Obstacle, ResourceShort

@@ -8,8 +8,8 @@ from functools import cached_property
 
 from dra_plan.api.core import Pod
 from dra_plan.api.workloads import AnyWorkload, CronJob
-from dra_plan.claimsets.index import Index
-from dra_plan.claimsets.replicas import missing, wanted
+from dra_plan.claims.index import Index
+from dra_plan.claims.owners import missing, wanted
 from dra_plan.documents.capacity import CopiedOwner, OwnerReplicas
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dra_plan.allocator import NodeOutcome, Outcome
 from dra_plan.allocator.search import pack, unpack
 from dra_plan.api.resource import AllocationResult, ResourceClaim
-from dra_plan.claimsets.notices import not_judged
-from dra_plan.claimsets.sets import ClaimSet
+from dra_plan.claims.index import not_judged
+from dra_plan.claims.sets import ClaimSet
 from dra_plan.documents.allocation import NodeExclusion
 from dra_plan.documents.base import ClaimName, ObjectName
 from dra_plan.documents.leading import LeadingReason

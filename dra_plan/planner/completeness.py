@@ -11,10 +11,9 @@ from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.resource import ResourceClaimSpec
 from dra_plan.api.workloads import pod_template
-from dra_plan.claimsets.index import Index, pod_owner, workload_owner
-from dra_plan.claimsets.notices import missing_templates
-from dra_plan.claimsets.podstate import ended
-from dra_plan.claimsets.sets import Owner
+from dra_plan.claims.index import Index, missing_templates, pod_owner, workload_owner
+from dra_plan.claims.owners import ended
+from dra_plan.claims.sets import Owner
 from dra_plan.manifests import kinds
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dra_plan.allocator import Allocator, NodeOutcome, Outcome, View
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Notice
-from dra_plan.claimsets.sets import ClaimSet
+from dra_plan.claims.sets import ClaimSet
 from dra_plan.releases import DEFECTS, Defect, Quirk
 
 from . import notices

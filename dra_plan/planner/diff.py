@@ -9,7 +9,7 @@ from typing import NamedTuple
 from dra_plan.allocator import View
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory, Notice
-from dra_plan.claimsets.sets import ClaimSet
+from dra_plan.claims.sets import ClaimSet
 from dra_plan.documents.base import AppliedEdit, answer_target, warnings
 from dra_plan.documents.devices import ClaimHolder
 from dra_plan.documents.diff import (

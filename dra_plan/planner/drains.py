@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from dra_plan.allocator import View
 from dra_plan.api.inventory import Inventory, Notice
-from dra_plan.claimsets.index import Index
+from dra_plan.claims.index import Index
 from dra_plan.documents.base import ObjectName, answer_target, warnings
 from dra_plan.documents.drains import DrainedNode, DrainsDocument, LostPod
 from dra_plan.releases import Target

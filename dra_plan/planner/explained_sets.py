@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from dataclasses import replace
 
 from dra_plan.api.inventory import Inventory
-from dra_plan.claimsets.alike import asked
+from dra_plan.claims.sets import asked
 from dra_plan.explanation import explainer
 from dra_plan.explanation.renamed import Renaming
 from dra_plan.explanation.sources import CLAIM, source

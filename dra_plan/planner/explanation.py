@@ -11,8 +11,8 @@ from dra_plan.allocator import Outcome, View
 from dra_plan.allocator.identity import named_device
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory, Notice
-from dra_plan.claimsets.index import Index
-from dra_plan.claimsets.sets import ClaimSet
+from dra_plan.claims.index import Index
+from dra_plan.claims.sets import ClaimSet
 from dra_plan.documents.allocation import NodeExclusion
 from dra_plan.documents.base import answer_target, warnings
 from dra_plan.documents.explanation import DeviceStory, ExcludedNodes, ExplainedClaimSet, ExplanationDocument

@@ -7,7 +7,7 @@ from typing import Any
 
 from dra_plan.allocator import Outcome, View
 from dra_plan.api.core import Node
-from dra_plan.claimsets.alike import asked
+from dra_plan.claims.sets import asked
 from dra_plan.documents.leading import LeadingReason
 
 from .claim_set_plan import ClaimSetPlan

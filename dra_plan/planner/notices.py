@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory, Notice
-from dra_plan.claimsets.sets import ClaimSet
+from dra_plan.claims.sets import ClaimSet
 from dra_plan.releases import MINORS, Target
 
 from .release_choice import kubelet_minor

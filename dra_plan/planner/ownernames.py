@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory, ObjectKey
-from dra_plan.claimsets.ownership import controller_names
-from dra_plan.claimsets.podstate import is_waiting
+from dra_plan.claims.owners import controller_names, is_waiting
 from dra_plan.errors import UsageError
 from dra_plan.manifests import kinds
 from dra_plan.near import nearest

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dra_plan import claimsets
+from dra_plan import claims
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory, ObjectKey
 from dra_plan.api.workloads import AnyWorkload
-from dra_plan.claimsets.index import Index, pod_owner, workload_owner
-from dra_plan.claimsets.ownership import DEPLOYMENT, deployment_of
-from dra_plan.claimsets.podstate import is_waiting
-from dra_plan.claimsets.replicas import is_over
-from dra_plan.claimsets.sets import ClaimSet, Expansion, Owner, joined
+from dra_plan.claims.index import Index, pod_owner, workload_owner
+from dra_plan.claims.owners import DEPLOYMENT, deployment_of, is_over, is_waiting
+from dra_plan.claims.sets import ClaimSet, Expansion, Owner, joined
 from dra_plan.documents.owners import UnplannedOwner
 from dra_plan.errors import UsageError
 from dra_plan.releases import Target
@@ -43,7 +41,7 @@ def choose_sets(inventory: Inventory, target: Target, question: Question) -> Cho
         return ChosenSets(Expansion([], []))
     if not question.owners:
         return ChosenSets(
-            claimsets.expand(
+            claims.expand(
                 inventory,
                 namespace=question.namespace,
                 selector=question.selector,
@@ -57,7 +55,7 @@ def choose_sets(inventory: Inventory, target: Target, question: Question) -> Cho
     group_claims = target.features.group_claims
     named = _named(inventory, index, states, question, group_claims=group_claims)
     unplanned = {key: state for key in named if (state := states.of(key)) is not None}
-    expansion = claimsets.expand(inventory, named=frozenset(named) - unplanned.keys(), group_claims=group_claims)
+    expansion = claims.expand(inventory, named=frozenset(named) - unplanned.keys(), group_claims=group_claims)
     if question.together:
         expansion = Expansion([joined(expansion.sets)], expansion.notices)
     return ChosenSets(expansion, tuple(unplanned.values()))
@@ -104,7 +102,7 @@ def _named(
     """The objects that the names mean; for a pending claim those who use it, if one of them can be planned."""
     waiting = [pod_owner(pod) for pod in inventory.pods if is_waiting(pod)]
     working = [workload_owner(workload) for workload in inventory.workloads if not is_over(workload)]
-    expanded = claimsets.expand(inventory, named={*waiting, *working}, group_claims=group_claims).sets
+    expanded = claims.expand(inventory, named={*waiting, *working}, group_claims=group_claims).sets
     made = {(CLAIM, c.metadata.namespace, c.metadata.name): one for one in expanded for c in one.claims}
     found: dict[ObjectKey, None] = {}
     for key in find(question.owners, Known(inventory, made), question.namespace):

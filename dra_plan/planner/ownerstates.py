@@ -11,10 +11,9 @@ from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.quantity import QuantityError, make, parse
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.workloads import AnyWorkload
-from dra_plan.claimsets.index import Index, template_spec
-from dra_plan.claimsets.podclaims import PodClaimError, claim_name
-from dra_plan.claimsets.podstate import ended
-from dra_plan.claimsets.replicas import is_over
+from dra_plan.claims.index import Index, template_spec
+from dra_plan.claims.owners import ended, is_over
+from dra_plan.claims.pod_claims import PodClaimError, claim_name
 from dra_plan.documents.allocation import PlannedClaim
 from dra_plan.documents.base import ClaimName, ObjectName, claim_allocation
 from dra_plan.documents.owners import AskedResource, UnplannedOwner

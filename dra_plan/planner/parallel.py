@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from dra_plan.allocator import View
 from dra_plan.api.core import Node
-from dra_plan.claimsets.sets import ClaimSet
+from dra_plan.claims.sets import ClaimSet
 from dra_plan.interpreter import uncollected
 
 from .question import Question

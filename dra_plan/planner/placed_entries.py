@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dra_plan.api.core import Pod
 from dra_plan.api.workloads import AnyWorkload
-from dra_plan.claimsets.index import Index
-from dra_plan.claimsets.ownership import DEPLOYMENT, deployment_of
+from dra_plan.claims.index import Index
+from dra_plan.claims.owners import DEPLOYMENT, deployment_of
 from dra_plan.documents.base import claim_allocation
 from dra_plan.documents.placement import PlacedPodClaim, PlacedPodEntry, PodMaker
 from dra_plan.placement.carrying import PlacedPod

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.scheduling import PodGroup
-from dra_plan.claimsets.index import Index
-from dra_plan.claimsets.podstate import is_waiting
+from dra_plan.claims.index import Index
+from dra_plan.claims.owners import is_waiting
 from dra_plan.documents.base import answer_target, warnings
 from dra_plan.documents.placement import (
     PlacedPodEntry,

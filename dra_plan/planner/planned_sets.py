@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dra_plan.allocator import NodeOutcome, Outcome
-from dra_plan.claimsets.sets import CANNOT_ALLOCATE
+from dra_plan.claims.sets import CANNOT_ALLOCATE
 from dra_plan.documents.allocation import PlannedClaim, PlannedClaimSet, PlannedNode
 from dra_plan.documents.base import claim_allocation
 

@@ -10,7 +10,7 @@ from msgspec import structs
 from dra_plan.allocator import Allocator, NodeOutcome, Outcome, View
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Notice
-from dra_plan.claimsets.sets import NOT_AVAILABLE, ClaimSet
+from dra_plan.claims.sets import NOT_AVAILABLE, ClaimSet
 
 from . import defects, notices
 from .claim_set_plan import ClaimSetPlan

@@ -9,7 +9,7 @@ from dra_plan.allocator import Allocator, NodeOutcome, Outcome
 from dra_plan.allocator.pruning_rules import ESCALATE_AFTER
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Notice
-from dra_plan.claimsets.sets import ClaimSet
+from dra_plan.claims.sets import ClaimSet
 from dra_plan.releases import Target
 
 from . import notices

@@ -14,12 +14,10 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.scheduling import PodGroup, PodGroupResourceClaimStatus
 from dra_plan.api.workloads import AnyWorkload
-from dra_plan.claimsets.generated import ClaimOwner, make_claim
-from dra_plan.claimsets.groupclaims import is_of_group
-from dra_plan.claimsets.index import Index
-from dra_plan.claimsets.podclaims import is_unmade
-from dra_plan.claimsets.podstate import counts_for, ended, is_ready
-from dra_plan.claimsets.replicas import is_over, wanted
+from dra_plan.claims.expand import is_of_group
+from dra_plan.claims.index import Index
+from dra_plan.claims.owners import counts_for, ended, is_over, is_ready, wanted
+from dra_plan.claims.pod_claims import ClaimOwner, is_unmade, make_claim
 from dra_plan.errors import InputError
 from dra_plan.releases import Features
 from dra_plan.scheduler.groups.admission import GroupAdmission, times_are_a_servers

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dra_plan.allocator.ledger import AllocatedState
 from dra_plan.api.core import Pod
 from dra_plan.api.resource import ResourceClaim
-from dra_plan.claimsets.podclaims import special_claim_owner
+from dra_plan.claims.pod_claims import special_claim_owner
 
 from .keys import ClaimKey, claim_key
 

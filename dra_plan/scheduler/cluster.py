@@ -15,7 +15,7 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.scheduling import PodGroup
 from dra_plan.api.workloads import AnyWorkload
-from dra_plan.claimsets.podstate import ended
+from dra_plan.claims.owners import ended
 from dra_plan.releases import Target
 
 from .claimstore import ClaimStore

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dra_plan.allocator import View
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.resource import ResourceClaim
-from dra_plan.claimsets.podclaims import PodClaimError, pod_claims
+from dra_plan.claims.pod_claims import PodClaimError, pod_claims
 from dra_plan.scheduler.dra.plugin import DynamicResources
 from dra_plan.scheduler.dra.state import PodState
 

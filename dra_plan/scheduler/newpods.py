@@ -19,8 +19,7 @@ from dra_plan.api.core import (
 )
 from dra_plan.api.meta import ObjectMeta, OwnerReference
 from dra_plan.api.workloads import AnyWorkload, Workload, pod_template
-from dra_plan.claimsets.podstate import counts_for
-from dra_plan.claimsets.replicas import is_over, pod_name, pod_spec, wanted
+from dra_plan.claims.owners import counts_for, is_over, pod_name, pod_spec, wanted
 from dra_plan.scheduler.plugins.nodeaffinity import matches, required_terms
 from dra_plan.scheduler.plugins.tainttoleration import untolerated
 

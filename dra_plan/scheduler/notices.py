@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dra_plan.api.inventory import Notice
 from dra_plan.api.well_known import SPECIAL_ANNOTATION
-from dra_plan.claimsets.podstate import ended
+from dra_plan.claims.owners import ended
 from dra_plan.scheduler.groups.notices import group_notices
 from dra_plan.scheduler.plugins.defaultpreemption import DefaultPreemption
 

@@ -10,8 +10,7 @@ from dra_plan.allocator.allocator import DEFAULT_MAX_STEPS
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.workloads import AnyWorkload
-from dra_plan.claimsets.ownership import Dependents
-from dra_plan.claimsets.podstate import ended, is_ready
+from dra_plan.claims.owners import Dependents, ended, is_ready
 from dra_plan.errors import UsageError
 from dra_plan.releases import Target
 from dra_plan.scheduler.dra.plugin import DynamicResources

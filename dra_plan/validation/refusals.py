@@ -17,7 +17,7 @@ from dra_plan.api.inventory import AsWritten, Inventory, ObjectKey, Origin
 from dra_plan.api.meta import FieldPath, Object
 from dra_plan.api.resource import ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate
 from dra_plan.api.workloads import AnyWorkload, CustomWorkload
-from dra_plan.claimsets.index import Index
+from dra_plan.claims.index import Index
 from dra_plan.manifests import kinds
 from dra_plan.manifests.kinds import Kind
 from dra_plan.manifests.objects import pod_spec_of

@@ -21,9 +21,9 @@ from dra_plan.api.resource import (
     ResourceClaimTemplate,
     ResourceClaimTemplateSpec,
 )
-from dra_plan.claimsets.generated import make_claim
-from dra_plan.claimsets.index import Index
-from dra_plan.claimsets.podstate import counts_for
+from dra_plan.claims.index import Index
+from dra_plan.claims.owners import counts_for
+from dra_plan.claims.pod_claims import make_claim
 from dra_plan.documents.base import ClaimName, ObjectName
 
 _LEFT_TO_NODES = ("DaemonSet", "Node")

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory, Notice
-from dra_plan.claimsets.index import Index
-from dra_plan.claimsets.podstate import ended
+from dra_plan.claims.index import Index
+from dra_plan.claims.owners import ended
 from dra_plan.documents.base import AppliedEdit
 
 from .absentpods import absent_pods_notice

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
-from dra_plan.claimsets.index import Index
+from dra_plan.claims.index import Index
 from dra_plan.documents.base import AppliedEdit
 
 from .departure import comes_back, pod_name, replaced

@@ -18,8 +18,7 @@ from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.resource import AllocationResult, ResourceClaim, ResourceClaimStatus, ResourceSlice
 from dra_plan.api.storage import CSINode
 from dra_plan.api.well_known import HOSTNAME
-from dra_plan.claimsets.ownership import Dependents
-from dra_plan.claimsets.podstate import ended
+from dra_plan.claims.owners import Dependents, ended
 from dra_plan.errors import UsageError
 
 from .departure import belongs_to_node

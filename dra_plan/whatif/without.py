@@ -8,7 +8,7 @@ from typing import Any
 
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Inventory
-from dra_plan.claimsets.ownership import Dependents, Kinded
+from dra_plan.claims.owners import Dependents, Kinded
 from dra_plan.documents.base import AppliedEdit, ObjectName
 from dra_plan.errors import UsageError
 from dra_plan.manifests import kinds

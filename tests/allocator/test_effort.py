@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dra_plan import claimsets, releases
+from dra_plan import claims, releases
 from dra_plan.allocator import Allocator, NodeOutcome, Outcome, View
 from dra_plan.allocator.pruning_rules import ESCALATE_AFTER, NEVER
 from dra_plan.api.core import Node
@@ -21,7 +21,7 @@ from .build import claim, device, device_class, exactly, is_v, node, pool
 def asked(objects: list[dict[str, Any]], **feature_gates: bool) -> tuple[Allocator, list[Node]]:
     inventory = from_dicts(objects)
     view = View.of(inventory, releases.target(feature_gates=feature_gates))
-    [claim_set] = claimsets.expand(inventory, namespace=None, selector=None, together=True).sets
+    [claim_set] = claims.expand(inventory, namespace=None, selector=None, together=True).sets
     return Allocator(claim_set.claims, view), list(inventory.nodes)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dra_plan.api.selectors import parse_selector
-from dra_plan.claimsets import expand
-from dra_plan.claimsets.notices import not_judged
+from dra_plan.claims import expand
+from dra_plan.claims.index import not_judged
 from dra_plan.manifests.load import from_dicts
 from tests.manifests.objects import claim, dra, pod, template, workload
 

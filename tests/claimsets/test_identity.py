@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import dra_plan
+from dra_plan.claims.index import Index
+from dra_plan.claims.owners import MOST_OWNERS
 from dra_plan.claimsets.identity import told_apart
-from dra_plan.claimsets.index import Index
-from dra_plan.claimsets.ownership import MOST_OWNERS
 from dra_plan.manifests.load import from_dicts
 from tests.cli.running import in_process
 

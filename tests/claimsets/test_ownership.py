@@ -9,7 +9,7 @@ import pytest
 from dra_plan.api.core import Pod
 from dra_plan.api.meta import ObjectMeta, OwnerReference
 from dra_plan.api.workloads import Job
-from dra_plan.claimsets.ownership import Controllers, Dependents, controls
+from dra_plan.claims.owners import Controllers, Dependents, controls
 
 
 def job(name: str, uid: str = "", namespace: str = "default") -> Job:

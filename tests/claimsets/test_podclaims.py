@@ -6,8 +6,8 @@ import pickle
 
 import pytest
 
-from dra_plan.claimsets import expand
-from dra_plan.claimsets.podclaims import PodClaimError, pod_claims
+from dra_plan.claims import expand
+from dra_plan.claims.pod_claims import PodClaimError, pod_claims
 from dra_plan.manifests.load import from_dicts
 from tests.manifests.objects import claim, pod, template, workload
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dra_plan import claimsets, releases
+from dra_plan import claims, releases
 from dra_plan.allocator import Allocator, View
 from dra_plan.allocator.pruning_rules import ALWAYS, NEVER
 from dra_plan.manifests.load import from_dicts
@@ -14,7 +14,7 @@ def walk(description: str, *, pruned: bool, quirks: str = "upstream") -> str:
     """The walk for a description, as `allocate --trace` tells it."""
     inventory = from_dicts(objects(description))
     view = View.of(inventory, releases.target("1.36.2", quirks=quirks))
-    [claim_set] = claimsets.expand(inventory, namespace=None, selector=None, together=True).sets
+    [claim_set] = claims.expand(inventory, namespace=None, selector=None, together=True).sets
     allocator = Allocator(claim_set.claims, view, pruning=ALWAYS if pruned else NEVER)
     trace = SearchTrace()
     answer = allocator.allocate(inventory.nodes[0], trace)

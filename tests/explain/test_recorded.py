@@ -10,7 +10,7 @@ import pytest
 
 from dra_plan import releases
 from dra_plan.allocator import Allocator, Probe, View
-from dra_plan.claimsets import expand
+from dra_plan.claims import expand
 from dra_plan.documents.devices import DEVICE_CODES
 from dra_plan.explanation import checks
 from dra_plan.explanation.placement import Placements

@@ -6,7 +6,7 @@ import json
 import re
 
 from dra_plan import Cluster
-from dra_plan.claimsets.podstate import ended
+from dra_plan.claims.owners import ended
 from tests.cli.running import in_process
 
 from . import clusters

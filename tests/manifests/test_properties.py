@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dra_plan.api.inventory import Inventory
-from dra_plan.claimsets import expand
+from dra_plan.claims import expand
 from dra_plan.manifests.faults import ManifestErrors
 from dra_plan.manifests.load import from_dicts, load, load_objects
 from tests.limits import at_most

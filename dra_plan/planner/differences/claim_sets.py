@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from msgspec import structs
 
 from dra_plan.allocator import Outcome
-from dra_plan.claimsets.sets import ClaimSet
+from dra_plan.claims.sets import ClaimSet
 from dra_plan.documents.allocation import PlannedClaimSet, PlannedNode
 from dra_plan.documents.diff import ChangedClaimSet, ChangedNode, ComparedSet, DiffReason, SetChange
 from dra_plan.planner.allocation import AllocationPlan

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from dra_plan.allocator import View
 from dra_plan.api.resource import DeviceSelector
-from dra_plan.claimsets.sets import ClaimSet
+from dra_plan.claims.sets import ClaimSet
 from dra_plan.documents.diff import ChangedSelector, DiffReason
 from dra_plan.planner import notices
 from dra_plan.planner.allocation import AllocationPlan

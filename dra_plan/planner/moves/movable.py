@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from dra_plan.api.core import Pod, PodDisruptionBudget
 from dra_plan.api.selectors import labels_match
-from dra_plan.claimsets.podstate import ended
+from dra_plan.claims.owners import ended
 from dra_plan.documents.base import ObjectName
 from dra_plan.documents.moves import PodsLeftAlone
 from dra_plan.placement.candidates import PodToPlace

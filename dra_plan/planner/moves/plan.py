@@ -13,8 +13,8 @@ import msgspec
 
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
-from dra_plan.claimsets.index import Index
-from dra_plan.claimsets.podstate import is_waiting
+from dra_plan.claims.index import Index
+from dra_plan.claims.owners import is_waiting
 from dra_plan.documents.moves import MoveStep, RoomForPod, RoomOutcome
 from dra_plan.placement.candidates import PodToPlace
 from dra_plan.planner.question import Question

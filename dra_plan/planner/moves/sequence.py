@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from dra_plan.api.core import Pod, PodExtendedResourceClaimStatus
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import AllocationResult, ResourceClaim
-from dra_plan.claimsets.podstate import is_waiting
+from dra_plan.claims.owners import is_waiting
 from dra_plan.documents.base import claim_allocation
 from dra_plan.documents.moves import MoveAction, MoveStep
 from dra_plan.documents.placement import PlacedPodClaim

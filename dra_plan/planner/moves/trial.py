@@ -10,7 +10,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
 from dra_plan.api.inventory import Inventory
-from dra_plan.claimsets.index import Index
+from dra_plan.claims.index import Index
 from dra_plan.placement.candidates import kinds_of
 from dra_plan.placement.ground import Ground
 from dra_plan.placement.program import Need

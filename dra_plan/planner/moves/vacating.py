@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from dra_plan.allocator import AllocatedState, AllocationError, Outcome
 from dra_plan.api.resource import ResourceClaim
-from dra_plan.claimsets.index import Index
+from dra_plan.claims.index import Index
 from dra_plan.placement.candidates import PodToPlace
 from dra_plan.placement.ground import Ground
 from dra_plan.scheduler.keys import pod_uid

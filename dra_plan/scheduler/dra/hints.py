@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dra_plan.api.core import Pod
 from dra_plan.api.resource import ResourceClaim
-from dra_plan.claimsets.podclaims import PodClaimError, pod_claims
+from dra_plan.claims.pod_claims import PodClaimError, pod_claims
 from dra_plan.scheduler.claimstore import ClaimStore
 from dra_plan.scheduler.events import Action, Hint, Interest, Resource
 

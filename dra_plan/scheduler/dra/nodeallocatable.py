@@ -18,7 +18,7 @@ from dra_plan.api.resource import (
     NodeAllocatableResourceMapping,
     ResourceClaim,
 )
-from dra_plan.claimsets.podclaims import claim_name
+from dra_plan.claims.pod_claims import claim_name
 from dra_plan.scheduler.nodeinfo import NodeInfo
 from dra_plan.scheduler.podrequest import CPU, EPHEMERAL, MEMORY, exact_requests, pod_requests
 from dra_plan.scheduler.status import Code, Status, error, insufficient, unresolvable

@@ -9,7 +9,7 @@ from dra_plan.allocator.appearance import Likeness
 from dra_plan.allocator.pools import KnownPools
 from dra_plan.api.core import Pod
 from dra_plan.api.resource import ResourceClaim
-from dra_plan.claimsets.sets import CANNOT_ALLOCATE, NOT_AVAILABLE, is_in_reach
+from dra_plan.claims.sets import CANNOT_ALLOCATE, NOT_AVAILABLE, is_in_reach
 from dra_plan.remembered import Remembered
 from dra_plan.scheduler import pluginnames
 from dra_plan.scheduler.handle import Handle

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from dra_plan.api.core import Pod
 from dra_plan.api.resource import AllocationResult, ResourceClaim, ResourceClaimStatus
-from dra_plan.claimsets.podclaims import PodClaimError, entry_claim
+from dra_plan.claims.pod_claims import PodClaimError, entry_claim
 from dra_plan.remembered import Remembered
 from dra_plan.scheduler import pluginnames
 from dra_plan.scheduler.cyclestate import CycleState, StateNotFoundError

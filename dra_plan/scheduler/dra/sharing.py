@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dra_plan.api.core import Pod
 from dra_plan.api.resource import AllocationResult, ResourceClaim
-from dra_plan.claimsets.groupclaims import reservers
+from dra_plan.claims.expand import reservers
 from dra_plan.scheduler.claimstore import ClaimStore
 from dra_plan.scheduler.handle import Handle
 

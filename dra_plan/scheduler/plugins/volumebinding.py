@@ -9,7 +9,7 @@ from functools import cache
 from dra_plan.api.core import Pod
 from dra_plan.api.storage import CSIDriver, CSINode, CSIStorageCapacity, PersistentVolumeClaim, StorageClass
 from dra_plan.api.well_known import MIGRATED_PLUGINS
-from dra_plan.claimsets.ownership import controls
+from dra_plan.claims.owners import controls
 from dra_plan.scheduler import pluginnames
 from dra_plan.scheduler.cyclestate import CycleState
 from dra_plan.scheduler.events import Action, Hint, Interest, Resource

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dra_plan import claimsets, releases
+from dra_plan import claims, releases
 from dra_plan.allocator import Allocator, NodeOutcome, Outcome
 from dra_plan.allocator.allocator import DEFAULT_MAX_STEPS
 from dra_plan.allocator.pruning_rules import ALL_RULES, USUAL, Pruning, PruningRule
@@ -21,7 +21,7 @@ STEPS_WITH, STEPS_WITHOUT = 8_000, 10_000
 def answer(description: str, pruning: Pruning, max_steps: int) -> NodeOutcome:
     inventory = from_dicts(objects(description))
     view = View.of(inventory, releases.target("1.36.2"))
-    [claim_set] = claimsets.expand(inventory, namespace=None, selector=None, together=True).sets
+    [claim_set] = claims.expand(inventory, namespace=None, selector=None, together=True).sets
     return Allocator(claim_set.claims, view, pruning=pruning, max_steps=max_steps).allocate(inventory.nodes[0])
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
+
+import msgspec
 
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Notice, Origin
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.selectors import node_matches
 
-from .podclaims import PodClaimError
+from .pod_claims import PodClaimError
 
 CANNOT_ALLOCATE = "cannot allocate all claims"
 NOT_AVAILABLE = "resourceclaim not available on the node"
@@ -82,3 +84,22 @@ class Expansion(NamedTuple):
 
     sets: list[ClaimSet]
     notices: list[Notice]
+
+
+# -- alike -------------------------------------------------------------------------------------------------------------
+# Claim sets that are alike: they differ in nothing but names, so that what is found for one holds for the others.
+
+_encode = msgspec.json.Encoder(decimal_format="string").encode
+
+
+def asked(claim_set: ClaimSet) -> Hashable:
+    """What the set asks of a node: equal for sets that get the same devices there, in as many steps.
+
+    None for a set that could not be formed. Of the rules that look at node and pod alone it says nothing.
+    """
+    if claim_set.error is not None:
+        return None
+    return (
+        tuple(_encode(claim.spec) for claim in claim_set.claims),
+        tuple(claim.key for claim in claim_set.allocated),
+    )

@@ -1,0 +1,357 @@
+"""Look-ups over an inventory: claims and templates by name, generated claims, controllers, who uses which claim."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+from dra_plan.api.core import Container, Node, NodeSelector, Pod, PodSpec, ResourceRequirements
+from dra_plan.api.inventory import Inventory, Notice, ObjectKey, Origin
+from dra_plan.api.meta import ObjectMeta
+from dra_plan.api.quantity import QuantityError, parse
+from dra_plan.api.resource import ResourceClaim, ResourceClaimTemplate
+from dra_plan.api.selectors import node_matches
+from dra_plan.api.well_known import IMPLICIT_PREFIX
+from dra_plan.api.workloads import AnyWorkload, CustomWorkload, pod_template
+
+from .owners import DEPLOYMENT, MOST_OWNERS, Controllers, Dependents, deployment_of, is_waiting
+from .pod_claims import GeneratedClaims, is_unmade
+from .sets import ClaimSet, Owner
+
+# -- absentpods --------------------------------------------------------------------------------------------------------
+# Pods that the input lacks, as the claims tell that are reserved for them.
+
+
+class AbsentPods:
+    """The pods that allocated claims are reserved for and that are not there, NAMESPACE/NAME, in the claims' order."""
+
+    def __init__(self, inventory: Inventory) -> None:
+        there = {(pod.metadata.namespace, pod.metadata.name) for pod in inventory.pods}
+        self._by_node: dict[str, dict[str, None]] = defaultdict(dict)
+        self._elsewhere: list[tuple[NodeSelector | None, str]] = []
+        self.all: dict[str, None] = {}
+        for claim in inventory.claims:
+            if claim.status is None or claim.status.allocation is None:
+                continue
+            namespace, selector = claim.metadata.namespace, claim.status.allocation.node_selector
+            for user in claim.status.reserved_for:
+                if user.resource != "pods" or (namespace, user.name) in there:
+                    continue
+                name = f"{namespace}/{user.name}"
+                self.all[name] = None
+                nodes = list(_only_nodes(selector))
+                for node in nodes:
+                    self._by_node[node][name] = None
+                if not nodes:
+                    self._elsewhere.append((selector, name))
+
+    def on(self, node: Node) -> list[str]:
+        """Those that may be on the node: a pod is where the allocations of its claims can be used."""
+        name, labels = node.metadata.name, node.metadata.labels
+        found = dict(self._by_node.get(name, {}))
+        for selector, pod in self._elsewhere:
+            if selector is None or node_matches(selector, name, labels):
+                found[pod] = None
+        return list(found)
+
+
+def _only_nodes(selector: NodeSelector | None) -> Iterator[str]:
+    """The names of the nodes, where the selector asks for nothing but a name."""
+    for term in selector.node_selector_terms if selector is not None and len(selector.node_selector_terms) == 1 else ():
+        if not term.match_expressions and [(each.key, each.operator) for each in term.match_fields] == [
+            ("metadata.name", "In")
+        ]:
+            yield from term.match_fields[0].values or ()
+
+
+# -- index -------------------------------------------------------------------------------------------------------------
+
+POD = "Pod"
+
+
+def pod_owner(pod: Pod) -> Owner:
+    """The owner of a pod's claim set: the pod."""
+    return Owner(POD, pod.metadata.namespace, pod.metadata.name)
+
+
+def workload_owner(workload: AnyWorkload) -> Owner:
+    """The owner of a workload's claim set: the workload."""
+    return Owner(workload.kind, workload.metadata.namespace, workload.metadata.name)
+
+
+def template_spec(workload: AnyWorkload) -> PodSpec:
+    """The spec of the pods that a workload makes."""
+    return pod_template(workload).spec
+
+
+class Index:
+    """What making claim sets and admitting pods look up. Each look-up is built once, when it is first asked."""
+
+    def __init__(self, inventory: Inventory) -> None:
+        self.inventory = inventory
+
+    @cached_property
+    def _claims(self) -> dict[tuple[str, str], ResourceClaim]:
+        return {(c.metadata.namespace, c.metadata.name): c for c in reversed(self.inventory.claims)}
+
+    @cached_property
+    def _templates(self) -> dict[tuple[str, str], ResourceClaimTemplate]:
+        return {(t.metadata.namespace, t.metadata.name): t for t in reversed(self.inventory.templates)}
+
+    def claim(self, namespace: str, name: str) -> ResourceClaim | None:
+        """The claim of that name."""
+        return self._claims.get((namespace, name))
+
+    def template(self, namespace: str, name: str | None) -> ResourceClaimTemplate | None:
+        """The claim template of that name."""
+        return self._templates.get((namespace, name or ""))
+
+    @cached_property
+    def generated_claims(self) -> GeneratedClaims:
+        """The claims that were already made for pods' entries."""
+        return GeneratedClaims(self.inventory.claims)
+
+    @cached_property
+    def controllers(self) -> Controllers[Pod | AnyWorkload]:
+        """Everything in the input that controls pods or workloads in a way that is known here."""
+        known = [workload for workload in self.inventory.workloads if not isinstance(workload, CustomWorkload)]
+        return Controllers([*known, *self.inventory.pods])
+
+    @cached_property
+    def owners(self) -> Controllers[Pod | AnyWorkload]:
+        """Everything in the input that controls pods or workloads, objects of unknown kinds included."""
+        return Controllers([*self.inventory.workloads, *self.inventory.pods])
+
+    def is_planned_elsewhere(self, workload: AnyWorkload) -> bool:
+        """Whether the workload's pods are those of its controller or, of a kind unknown here, of what it has made."""
+        if isinstance(workload, CustomWorkload) and (
+            any(self.dependent_pods.of(workload)) or any(self.dependent_workloads.of(workload))
+        ):
+            return True
+        return self.controllers.of(workload.metadata) is not None
+
+    def is_made_for_pod(self, claim: ResourceClaim) -> bool:
+        """Whether the claim was made for a pod of the input, or for the one that stood there under that name before.
+
+        A pod that is made anew gets new claims. Those of the old one, whose uid they name, are left for nobody.
+        """
+        reference, namespace = claim.metadata.controller, claim.metadata.namespace
+        if reference is None or reference.kind != POD:
+            return False
+        named = (namespace, reference.name) in self._pod_names
+        return named or isinstance(self.controllers.of(claim.metadata), Pod)
+
+    @cached_property
+    def _pod_names(self) -> frozenset[tuple[str, str]]:
+        return frozenset((pod.metadata.namespace, pod.metadata.name) for pod in self.inventory.pods)
+
+    @cached_property
+    def dependent_claims(self) -> Dependents[ResourceClaim]:
+        """The claims by what controls them."""
+        return Dependents(self.inventory.claims)
+
+    @cached_property
+    def dependent_pods(self) -> Dependents[Pod]:
+        """The pods by what controls them."""
+        return Dependents(self.inventory.pods)
+
+    @cached_property
+    def _deployments(self) -> frozenset[tuple[str, str]]:
+        return frozenset(
+            (w.metadata.namespace, w.metadata.name) for w in self.inventory.workloads if w.kind == DEPLOYMENT
+        )
+
+    def is_controlled(self, metadata: ObjectMeta) -> bool:
+        """Whether a pod or workload of the input controls the object, be it through a ReplicaSet not in the input."""
+        if self.controllers.of(metadata) is not None:
+            return True
+        return (metadata.namespace, deployment_of(metadata)) in self._deployments
+
+    @cached_property
+    def _of_unseen_replica_sets(self) -> dict[tuple[str, str], list[Pod]]:
+        """(namespace, name) of a Deployment to its pods whose ReplicaSet is not in the input."""
+        found: dict[tuple[str, str], list[Pod]] = defaultdict(list)
+        for pod in self.inventory.pods if self._deployments else ():
+            if self.controllers.of(pod.metadata) is None:
+                found[pod.metadata.namespace, deployment_of(pod.metadata)].append(pod)
+        return found
+
+    def pods_of(self, workload: AnyWorkload) -> list[Pod]:
+        """The pods of the input that belong to the workload, directly or through a workload that it owns."""
+        return list(self._pods_below(workload, MOST_OWNERS))
+
+    def _pods_below(self, workload: AnyWorkload, deepest: int) -> Iterator[Pod]:
+        yield from self.dependent_pods.of(workload)
+        if deepest:
+            for owned in self.dependent_workloads.of(workload):
+                yield from self._pods_below(owned, deepest - 1)
+        if workload.kind == DEPLOYMENT:
+            yield from self._of_unseen_replica_sets.get((workload.metadata.namespace, workload.metadata.name), ())
+
+    @cached_property
+    def dependent_workloads(self) -> Dependents[AnyWorkload]:
+        """The workloads by what controls them."""
+        return Dependents(self.inventory.workloads)
+
+    @cached_property
+    def served_resources(self) -> frozenset[str]:
+        """The names of extended resources that a device class of the input serves."""
+        classes = self.inventory.classes
+        explicit = {c.spec.extended_resource_name for c in classes if c.spec.extended_resource_name}
+        return frozenset(explicit | {IMPLICIT_PREFIX + c.metadata.name for c in classes})
+
+    @cached_property
+    def used_claims(self) -> dict[tuple[str, str], list[Owner]]:
+        """(namespace, name) of each claim that pods and workloads use, with its users in input order."""
+        users: dict[tuple[str, str], dict[Owner, None]] = defaultdict(dict)
+        for owner, claim_name in self._uses():
+            users[owner.namespace, claim_name][owner] = None
+        return {key: list(owners) for key, owners in users.items()}
+
+    @cached_property
+    def absent_pods(self) -> AbsentPods:
+        """The pods that claims are reserved for and that the input lacks."""
+        return AbsentPods(self.inventory)
+
+    def _uses(self) -> Iterator[tuple[Owner, str]]:
+        for pod in self.inventory.pods:
+            owner = pod_owner(pod)
+            for status in pod.status.resource_claim_statuses:
+                if status.resource_claim_name:
+                    yield owner, status.resource_claim_name
+            special = pod.status.extended_resource_claim_status
+            if special is not None and special.resource_claim_name:
+                yield owner, special.resource_claim_name
+            for entry in pod.spec.resource_claims:
+                if entry.resource_claim_name:
+                    yield owner, entry.resource_claim_name
+                elif (claim := self.generated_claims.of(pod, entry.name)) is not None:
+                    yield owner, claim.metadata.name
+        for workload in self.inventory.workloads:
+            for entry in template_spec(workload).resource_claims:
+                if entry.resource_claim_name:
+                    yield workload_owner(workload), entry.resource_claim_name
+
+
+# -- notices -----------------------------------------------------------------------------------------------------------
+# What the user should know of a claim set beside its answer: rules that `allocate` does not judge, shared claims.
+
+
+def of_pod_spec(spec: PodSpec, owner: Owner, origin: Origin | None, index: Index) -> Iterator[Notice]:
+    """What `allocate` leaves out of account for the pods of this spec."""
+    source = str(origin) if origin else ""
+    extended = _dra_backed(spec, index)
+    if extended:
+        message = f"{', '.join(extended)}: extended resources backed by device classes are planned by `schedule` only"
+        yield Notice("extended-resources-not-evaluated", message, str(owner), source)
+
+
+def missing_template(owner: Owner, template: ObjectKey, index: Index) -> Notice:
+    """The reason behind `ResourceClaim not created yet`."""
+    _, namespace, name = template
+    message = f"ResourceClaimTemplate {namespace}/{name} is not in the input, so no claim can be made from it"
+    maker = index.inventory.template_makers.get((namespace, name))
+    if maker is not None:
+        message += (
+            f"; the controller of {maker[0]} {maker[1]}/{maker[2]} makes it in the cluster: add the output of"
+            " `kubectl get resourceclaimtemplates -A -o yaml`"
+        )
+    origin = index.inventory.origins.get(owner)
+    return Notice("missing-template", message, str(owner), str(origin) if origin else "")
+
+
+def missing_templates(asked: Iterable[tuple[Owner, Pod]], index: Index) -> Iterator[Notice]:
+    """That templates are not there from which claims of these pods would be made, which have none yet."""
+    for owner, pod in asked:
+        for entry in pod.spec.resource_claims:
+            name = entry.resource_claim_template_name
+            if not is_unmade(pod, entry) or name is None or index.template(pod.metadata.namespace, name) is not None:
+                continue
+            if index.generated_claims.of(pod, entry.name) is None:
+                template = ("ResourceClaimTemplate", pod.metadata.namespace, name)
+                yield missing_template(owner, template, index)
+                break
+
+
+def keeping_claims(template: ObjectKey, index: Index) -> list[str]:
+    """NAMESPACE/NAME of the pods that wait and have a claim made from the template: it stays as it was made."""
+    _, namespace, name = template
+    return [
+        pod.key
+        for pod in index.inventory.pods
+        if pod.metadata.namespace == namespace and is_waiting(pod) and _has_claim_from(pod, name, index)
+    ]
+
+
+def _has_claim_from(pod: Pod, template: str, index: Index) -> bool:
+    return any(
+        not is_unmade(pod, entry) or index.generated_claims.of(pod, entry.name) is not None
+        for entry in pod.spec.resource_claims
+        if entry.resource_claim_template_name == template
+    )
+
+
+def shared_claims(sets: Iterable[ClaimSet], index: Index) -> Iterator[Notice]:
+    """One notice per pending claim that several pods or workloads use."""
+    sets = list(sets)
+    users = index.used_claims
+    planned: dict[tuple[str, str], list[Owner]] = {}
+    for owner, claims in ((one.owner, one.claims) for one in sets):
+        if owner is not None:
+            for claim in claims:
+                planned.setdefault((claim.metadata.namespace, claim.metadata.name), []).append(owner)
+    seen = set()
+    for claim_set in sets:
+        for claim in claim_set.claims:
+            key = (claim.metadata.namespace, claim.metadata.name)
+            owners = list(dict.fromkeys([*users.get(key, ()), *planned.get(key, ())]))
+            if len(owners) < 2 or key in seen:
+                continue
+            seen.add(key)
+            message = (
+                f"used by {_joined([str(owner) for owner in owners])}: the first of them to be scheduled decides "
+                "for all; each is planned here as if it came first"
+            )
+            origin = index.inventory.origins.get(("ResourceClaim", *key))
+            yield Notice("shared-claim", message, f"ResourceClaim {claim.key}", str(origin) if origin else "")
+
+
+def not_judged(spec: PodSpec) -> list[str]:
+    """What the pod asks for that depends on more than devices, the node and the pod: `schedule` judges it."""
+    return [name for name, present in _rules(spec) if present]
+
+
+def _rules(spec: PodSpec) -> Iterator[tuple[str, bool]]:
+    containers = [*spec.containers, *spec.init_containers]
+    affinity = spec.affinity
+    yield "affinity to pods", affinity is not None and bool(affinity.pod_affinity or affinity.pod_anti_affinity)
+    yield "topology spread", bool(spec.topology_spread_constraints)
+    yield "host ports", any(port.host_port for container in containers for port in container.ports)
+    resources = [container.resources for container in containers] + ([spec.resources] if spec.resources else [])
+    yield "resource requests", bool(spec.overhead) or any(r.requests for r in resources)
+
+
+def _dra_backed(spec: PodSpec, index: Index) -> list[str]:
+    """The requested resources that a device class serves, in the order of their names."""
+    wanted = {
+        name
+        for container in (*spec.containers, *spec.init_containers)
+        for name in _requested(container)
+        if name in index.served_resources
+    }
+    return sorted(wanted)
+
+
+def _requested(container: Container) -> Iterator[str]:
+    resources: ResourceRequirements = container.resources
+    for name, amount in resources.requests.items():
+        try:
+            if not parse(amount).is_zero:
+                yield name
+        except QuantityError:
+            yield name
+
+
+def _joined(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -1,0 +1,253 @@
+"""How many pods a workload wants at a time, as its controller counts them.
+
+Which pods it has is looked up in `index`; where daemons run is the scheduler's business (`scheduler.admission`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Generic, NamedTuple, Protocol, TypeVar
+
+from msgspec.structs import replace
+
+from dra_plan.api.core import Pod, PodSpec, Toleration
+from dra_plan.api.meta import ObjectMeta, OwnerReference
+from dra_plan.api.workloads import AnyWorkload, CronJob, CustomWorkload, Job, pod_template
+
+# -- podstate ----------------------------------------------------------------------------------------------------------
+# What the state of a pod means for planning: it has finished, waits for a node, or counts as one of its workload's.
+
+_ENDED = ("Succeeded", "Failed")
+_REPLACED_AT_ONCE = ("Deployment", "ReplicaSet", "ReplicationController")
+"""Controllers that make a new pod as soon as one is being deleted; the others wait until it is gone."""
+
+
+def ended(pod: Pod) -> bool:
+    """Whether the pod has finished. A real API server does not show such pods to the scheduler."""
+    return pod.status.phase in _ENDED
+
+
+def is_waiting(pod: Pod) -> bool:
+    """Whether the scheduler has yet to find a node for the pod."""
+    return not (pod.spec.node_name or pod.metadata.deletion_timestamp or ended(pod))
+
+
+def counts_for(pod: Pod, kind: str) -> bool:
+    """Whether a controller of this kind counts the pod as one of those that it wants."""
+    return not ended(pod) and not (kind in _REPLACED_AT_ONCE and pod.metadata.deletion_timestamp)
+
+
+def is_ready(pod: Pod) -> bool:
+    """Whether the pod serves: it has a node, its containers run, and no Ready condition says otherwise."""
+    if not pod.spec.node_name or pod.metadata.deletion_timestamp is not None or pod.status.phase not in ("Running", ""):
+        return False
+    return all(each.status != "False" for each in pod.status.conditions if each.type == "Ready")
+
+
+# -- replicas ----------------------------------------------------------------------------------------------------------
+
+_DAEMON_TOLERATIONS = (
+    *(
+        Toleration(key=f"node.kubernetes.io/{key}", operator="Exists", effect="NoExecute")
+        for key in ("not-ready", "unreachable")
+    ),
+    *(
+        Toleration(key=f"node.kubernetes.io/{key}", operator="Exists", effect="NoSchedule")
+        for key in ("disk-pressure", "memory-pressure", "pid-pressure", "unschedulable")
+    ),
+)
+
+
+class Replicas(NamedTuple):
+    """How many pods there are to be, and the field that says it."""
+
+    field: str
+    number: int
+
+
+def is_over(workload: AnyWorkload) -> bool:
+    """Whether the workload makes no more pods: it is being deleted, or a job that has ended."""
+    if workload.metadata.deletion_timestamp:
+        return True
+    return isinstance(workload, Job | CustomWorkload) and any(
+        condition.type in ("Complete", "Failed") and condition.status == "True"
+        for condition in workload.status.conditions
+    )
+
+
+def wanted(workload: AnyWorkload, pods: Sequence[Pod]) -> Replicas:
+    """How many pods the workload, whose `pods` these are, wants now.
+
+    A CronJob makes none itself: the Jobs that it has made are objects of their own.
+    """
+    if isinstance(workload, CronJob):
+        return Replicas("spec.jobTemplate.spec.parallelism", 0)
+    if isinstance(workload, Job):
+        return Replicas("spec.parallelism", _of_job(workload, pods))
+    if isinstance(workload, CustomWorkload):
+        return Replicas(workload.part or "spec", 0 if is_over(workload) else workload.spec.replicas)
+    return Replicas("spec.replicas", 1 if workload.spec.replicas is None else workload.spec.replicas)
+
+
+def _of_job(job: Job, pods: Sequence[Pod]) -> int:
+    """At most `parallelism` pods, and no more than completions are missing; without completions one success ends it."""
+    if job.spec.suspend or is_over(job):
+        return 0
+    parallel = 1 if job.spec.parallelism is None else job.spec.parallelism
+    done = max(job.status.succeeded, sum(pod.status.phase == "Succeeded" for pod in pods))
+    if job.spec.completions is None:
+        return 0 if done else parallel
+    return max(0, min(parallel, job.spec.completions - done))
+
+
+def pod_name(workload: AnyWorkload) -> str:
+    """What the names of the workload's pods begin with: its own name and, if it has several templates, which it is."""
+    part = re.sub("[^a-z0-9]+", "-", workload.part.lower()) if isinstance(workload, CustomWorkload) else ""
+    return f"{workload.metadata.name}-{part.strip('-')}" if part else workload.metadata.name
+
+
+def pod_spec(workload: AnyWorkload) -> PodSpec:
+    """The spec of the workload's pods; a DaemonSet's tolerate what comes and goes on nodes."""
+    spec = pod_template(workload).spec
+    if workload.kind != "DaemonSet":
+        return spec
+    return replace(spec, tolerations=[*spec.tolerations, *_DAEMON_TOLERATIONS])
+
+
+def missing(workload: AnyWorkload, pods: Sequence[Pod]) -> int:
+    """How many pods of the workload, whose `pods` these are, have no node yet, those to be made included."""
+    living = [pod for pod in pods if counts_for(pod, workload.kind)]
+    return max(0, wanted(workload, pods).number - len(living)) + sum(map(is_waiting, living))
+
+
+def is_served(workload: AnyWorkload, pods: Sequence[Pod]) -> bool:
+    """Whether the workload, whose `pods` these are, has all that it wants, and none of them waits for a node."""
+    living = [pod for pod in pods if counts_for(pod, workload.kind)]
+    if any(map(is_waiting, living)):
+        return False
+    return len(living) >= max(1, 1 if workload.kind == "DaemonSet" else wanted(workload, pods).number)
+
+
+# -- ownership ---------------------------------------------------------------------------------------------------------
+# Who controls whom: the one rule for controller references, and the look-ups by it.
+#
+# Owners other than the controller play no part in planning.
+
+
+class Kinded(Protocol):
+    """An object that can control others, or be controlled."""
+
+    @property
+    def kind(self) -> str:
+        """The kind, as manifests name it."""
+
+    @property
+    def metadata(self) -> ObjectMeta:
+        """Name, namespace, uid and owners."""
+
+
+T = TypeVar("T", bound=Kinded)
+
+DEPLOYMENT = "Deployment"
+MOST_OWNERS = 32
+"""How far up controllers are followed: a Pod has a ReplicaSet and a Deployment, and custom kinds add a few."""
+
+
+def refers_to(reference: OwnerReference, controller: Kinded) -> bool:
+    """Whether the reference means the object: by uid where both are known, as upstream, else by kind and name.
+
+    Manifests written by hand have no uids. That both are in one namespace is for the caller to know.
+    """
+    uid = controller.metadata.uid
+    if reference.uid and uid:
+        return reference.uid == uid
+    return (reference.kind, reference.name) == (controller.kind, controller.metadata.name)
+
+
+def controls(controller: Kinded, metadata: ObjectMeta) -> bool:
+    """Whether the object controls the one with this metadata."""
+    reference = metadata.controller
+    return (
+        reference is not None
+        and metadata.namespace == controller.metadata.namespace
+        and refers_to(reference, controller)
+    )
+
+
+def deployment_of(metadata: ObjectMeta) -> str:
+    """The name of the Deployment whose ReplicaSet controls the pod, told from the ReplicaSet's name; "" without one.
+
+    A Deployment names its ReplicaSets DEPLOYMENT-HASH, and gives their pods the hash as a label.
+    """
+    reference, hashed = metadata.controller, (metadata.labels or {}).get("pod-template-hash")
+    if reference is None or reference.kind != "ReplicaSet" or not hashed:
+        return ""
+    end = f"-{hashed}"
+    return reference.name.removesuffix(end) if reference.name.endswith(end) else ""
+
+
+def controller_names(metadata: ObjectMeta) -> list[tuple[str, str]]:
+    """Kind and name of what controls the object, as it says itself; through a ReplicaSet the Deployment, too."""
+    reference, deployment = metadata.controller, deployment_of(metadata)
+    named = [(reference.kind, reference.name)] if reference is not None else []
+    return [*named, (DEPLOYMENT, deployment)] if deployment else named
+
+
+class Controllers(Generic[T]):
+    """Objects looked up by those that they control."""
+
+    def __init__(self, objects: Iterable[T]) -> None:
+        self._by_uid: dict[tuple[str, str], T] = {}
+        self._by_name: dict[tuple[str, str, str], T] = {}
+        for obj in objects:
+            metadata = obj.metadata
+            self._by_name.setdefault((metadata.namespace, obj.kind, metadata.name), obj)
+            if metadata.uid:
+                self._by_uid.setdefault((metadata.namespace, metadata.uid), obj)
+
+    def of(self, metadata: ObjectMeta) -> T | None:
+        """The object that controls the one with this metadata, or None; a uid of another kind's object is nobody's."""
+        reference = metadata.controller
+        if reference is None:
+            return None
+        found = self._by_uid.get((metadata.namespace, reference.uid)) if reference.uid else None
+        if found is None or found.kind != reference.kind:
+            found = self._by_name.get((metadata.namespace, reference.kind, reference.name))
+        return found if found is not None and refers_to(reference, found) else None
+
+    def above(self, metadata: ObjectMeta) -> Iterator[T]:
+        """What controls the object with this metadata, what controls that, and so on; at most `MOST_OWNERS`."""
+        found = self.of(metadata)
+        for _ in range(MOST_OWNERS):
+            if found is None:
+                return
+            yield found
+            found = self.of(found.metadata)
+
+
+class Dependents(Generic[T]):
+    """Objects looked up by what controls them."""
+
+    def __init__(self, objects: Iterable[T]) -> None:
+        self._by_uid: dict[tuple[str, str], list[T]] = defaultdict(list)
+        self._by_name: dict[tuple[str, str, str], list[T]] = defaultdict(list)
+        for obj in objects:
+            reference, namespace = obj.metadata.controller, obj.metadata.namespace
+            if reference is not None:
+                self._by_name[namespace, reference.kind, reference.name].append(obj)
+                if reference.uid:
+                    self._by_uid[namespace, reference.uid].append(obj)
+
+    def of(self, controller: Kinded) -> Iterator[T]:
+        """The objects that it controls: by uid first, then those known by name, each in the order given."""
+        metadata = controller.metadata
+        for obj in self._by_uid.get((metadata.namespace, metadata.uid), ()) if metadata.uid else ():
+            reference = obj.metadata.controller
+            if reference is not None and reference.kind == controller.kind:
+                yield obj
+        for obj in self._by_name.get((metadata.namespace, controller.kind, metadata.name), ()):
+            reference = obj.metadata.controller
+            if reference is not None and not (reference.uid and metadata.uid):
+                yield obj
