@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dra_plan.planner.pool_list import PoolList
     from dra_plan.planner.scheduling import SchedulePlan
     from dra_plan.planner.validation import ValidationReport
-    from dra_plan.scheduler.registry import Registry
+    from dra_plan.scheduler.framework.interface import Registry
     from dra_plan.validation.reading import Reading
 
 FileOrObject = str | os.PathLike[str] | Mapping[str, Any]

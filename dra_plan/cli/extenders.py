@@ -10,12 +10,10 @@ from typing import Any
 import msgspec
 
 from dra_plan.api.core import Pod
-from dra_plan.scheduler.cluster import SimulatedCluster
-from dra_plan.scheduler.config import Configuration, ExtenderConfig
-from dra_plan.scheduler.defaults import seconds
-from dra_plan.scheduler.extenders import ExtenderError, ExtenderFilterResult
-from dra_plan.scheduler.nodeinfo import NodeInfo
-from dra_plan.scheduler.victims import Candidate
+from dra_plan.scheduler.cluster.cluster import SimulatedCluster
+from dra_plan.scheduler.cluster.nodes import NodeInfo
+from dra_plan.scheduler.config import Configuration, ExtenderConfig, seconds
+from dra_plan.scheduler.framework.extender import Candidate, ExtenderError, ExtenderFilterResult
 
 DEFAULT_TIMEOUT = 5.0
 _MOST_BYTES = 64 * 1024 * 1024

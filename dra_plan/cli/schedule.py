@@ -13,7 +13,7 @@ from .reporting import Reporting, of_pods, page_of
 if TYPE_CHECKING:
     from dra_plan.documents.schedule import ScheduleDocument
     from dra_plan.output.formats import Formats
-    from dra_plan.scheduler.extenders import Extender
+    from dra_plan.scheduler.framework.extender import Extender
 
 
 def schedule(
@@ -169,7 +169,7 @@ def _configuration(path: str | None, *, allow: bool) -> tuple[dict[str, Any] | N
     from dra_plan.manifests.load import load_items
     from dra_plan.manifests.paths import render
     from dra_plan.scheduler import config
-    from dra_plan.scheduler.configfields import unknown_fields
+    from dra_plan.scheduler.config import unknown_fields
 
     if path is None:
         if allow:

@@ -19,11 +19,10 @@ from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.workloads import pod_template
 from dra_plan.claims.owners import ended
 from dra_plan.scheduler.clock import format_time
+from dra_plan.scheduler.cluster.keys import pod_uid
 from dra_plan.scheduler.events import Action, Event, Resource
-from dra_plan.scheduler.eviction import REASON, is_victim, preemption_message
-from dra_plan.scheduler.keys import pod_uid
-from dra_plan.scheduler.laterstate import LaterState
-from dra_plan.scheduler.simulate import evictions_of
+from dra_plan.scheduler.preemption import REASON, is_victim, preemption_message
+from dra_plan.scheduler.simulate import LaterState, evictions_of
 from dra_plan.scheduler.simulation import Simulation
 
 from .disruption import budgets

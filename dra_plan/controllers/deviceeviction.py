@@ -25,7 +25,7 @@ from dra_plan.api.resource import (
 from dra_plan.api.selectors import tolerates
 from dra_plan.claims.pod_claims import PodClaimError, claim_name
 from dra_plan.scheduler.clock import parse_time
-from dra_plan.scheduler.keys import pod_uid
+from dra_plan.scheduler.cluster.keys import pod_uid
 
 from .state import ClusterState, DeletePod, EndCause
 

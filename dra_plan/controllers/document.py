@@ -22,7 +22,7 @@ from dra_plan.documents.schedule import (
     SettledPod,
     UnsettledCluster,
 )
-from dra_plan.scheduler.keys import pod_uid
+from dra_plan.scheduler.cluster.keys import pod_uid
 
 from .deviceeviction import IN_PROGRESS
 from .events import BY_EVENT, DRAINED

@@ -29,7 +29,7 @@ from dra_plan.api.well_known import COUNTED_OBJECTS, IMPLICIT_PREFIX
 from dra_plan.claims.owners import ended
 from dra_plan.claims.pod_claims import special_claim_owner
 from dra_plan.manifests import kinds
-from dra_plan.scheduler.podrequest import exact_requests, is_extended
+from dra_plan.scheduler.cluster.nodes import exact_requests, is_extended
 
 DEVICES = ".deviceclass.resource.k8s.io/devices"
 DEVICES_OF_ALL = 32

@@ -11,7 +11,7 @@ from dra_plan.api.resource import ResourceClaim, ResourceClaimConsumerReference,
 from dra_plan.api.well_known import DELETE_PROTECTION
 from dra_plan.claims.owners import ended
 from dra_plan.claims.pod_claims import is_unmade, make_claim
-from dra_plan.scheduler.keys import pod_uid
+from dra_plan.scheduler.cluster.keys import pod_uid
 
 from .state import Action, ClusterState, CreateClaim, DeleteClaim, ReportFailure, WriteClaim
 

@@ -11,7 +11,7 @@ from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.claims.pod_claims import PodClaimError, claim_name
 from dra_plan.scheduler.clock import latest
-from dra_plan.scheduler.keys import pod_uid
+from dra_plan.scheduler.cluster.keys import pod_uid
 from dra_plan.scheduler.queue import MOST_BACKOFF
 from dra_plan.scheduler.simulation import Simulation
 

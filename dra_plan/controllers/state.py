@@ -12,7 +12,7 @@ from dra_plan.api.resource import ResourceClaim
 from dra_plan.claims.index import Index
 from dra_plan.claims.owners import ended
 from dra_plan.releases import Target
-from dra_plan.scheduler.keys import pod_uid
+from dra_plan.scheduler.cluster.keys import pod_uid
 
 
 @dataclass(frozen=True)

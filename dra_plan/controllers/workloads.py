@@ -19,8 +19,8 @@ from dra_plan.claims.index import Index
 from dra_plan.claims.owners import controls, counts_for, ended, is_over, is_ready, wanted
 from dra_plan.errors import InputError
 from dra_plan.scheduler.admission import MOST_PODS_MADE
-from dra_plan.scheduler.keys import pod_uid
-from dra_plan.scheduler.newpods import daemon_may_run, daemon_node, is_ordered, new_pods
+from dra_plan.scheduler.cluster.keys import pod_uid
+from dra_plan.scheduler.new_pods import daemon_may_run, daemon_node, is_ordered, new_pods
 
 from .state import Action, ClusterState, CreatePod, DeletePod, EndCause
 

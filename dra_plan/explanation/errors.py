@@ -11,7 +11,7 @@ from dra_plan.api.inventory import Inventory, ObjectKey, Origin
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.claims.sets import ClaimSet
 from dra_plan.near import nearest
-from dra_plan.scheduler.dra.claimcheck import check_requests
+from dra_plan.scheduler.dra.filter import check_requests
 
 from . import edits
 from .mending import mended

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from dra_plan.scheduler.messages import NOT_HELPFUL
+from dra_plan.scheduler.cycle import NOT_HELPFUL
 
 _NO_HELP = re.compile(
     rf"(?: still not schedulable,)? preemption: 0/(\d+) nodes are available: \1 {re.escape(NOT_HELPFUL)}\.$"

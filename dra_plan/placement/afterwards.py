@@ -9,11 +9,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from dra_plan.scheduler import pluginnames
-from dra_plan.scheduler.cyclestate import CycleState
-from dra_plan.scheduler.framework import FilterPlugin, PreFilterPlugin, ReservePlugin
-from dra_plan.scheduler.nodeinfo import NodeInfo
-from dra_plan.scheduler.status import Status, failed, is_skip, left_out
+from dra_plan.scheduler.cluster.nodes import NodeInfo
+from dra_plan.scheduler.framework import plugin_names
+from dra_plan.scheduler.framework.interface import FilterPlugin, PreFilterPlugin, ReservePlugin
+from dra_plan.scheduler.framework.status import CycleState, Status, failed, is_skip, left_out
 
 from .candidates import PodToPlace
 from .ground import NODE_AND_POD, Ground
@@ -33,7 +32,7 @@ class Afterwards:
 
     def __init__(self, ground: Ground) -> None:
         self._ground = ground
-        inside = (*NODE_AND_POD, pluginnames.DYNAMIC_RESOURCES)
+        inside = (*NODE_AND_POD, plugin_names.DYNAMIC_RESOURCES)
         self._plugins = [
             plugin
             for plugin in ground.framework.points["filter"]

@@ -10,12 +10,11 @@ from dataclasses import dataclass, field
 
 from dra_plan.api.core import Pod
 from dra_plan.api.resource import ResourceClaim
-from dra_plan.scheduler.cyclestate import CycleState
-from dra_plan.scheduler.dra.state import PodState
-from dra_plan.scheduler.framework import FilterPlugin
-from dra_plan.scheduler.keys import GroupKey
-from dra_plan.scheduler.nodeinfo import PodInfo
-from dra_plan.scheduler.status import Status
+from dra_plan.scheduler.cluster.keys import GroupKey
+from dra_plan.scheduler.cluster.nodes import PodInfo
+from dra_plan.scheduler.dra.filter import PodState
+from dra_plan.scheduler.framework.interface import FilterPlugin
+from dra_plan.scheduler.framework.status import CycleState, Status
 
 
 @dataclass(eq=False)

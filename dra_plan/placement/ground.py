@@ -17,31 +17,30 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.claims.sets import is_in_reach
 from dra_plan.releases import Quirk, Target
-from dra_plan.scheduler import pluginnames
-from dra_plan.scheduler.common import Common
-from dra_plan.scheduler.cyclestate import CycleState
-from dra_plan.scheduler.dra import conditions
-from dra_plan.scheduler.dra.nodecheck import UNAVAILABLE
+from dra_plan.scheduler.cluster.claims import usable
+from dra_plan.scheduler.cluster.common import Common
+from dra_plan.scheduler.cluster.nodes import DEFAULT_SCHEDULER, NodeInfo
+from dra_plan.scheduler.dra.filter import UNAVAILABLE
 from dra_plan.scheduler.dra.plugin import DEFAULT_BINDING_TIMEOUT, DynamicResources
-from dra_plan.scheduler.framework import FilterPlugin, PreFilterPlugin
-from dra_plan.scheduler.nodeinfo import DEFAULT_SCHEDULER, NodeInfo
-from dra_plan.scheduler.plugins.nodeaffinity import MISMATCH
+from dra_plan.scheduler.framework import plugin_names
+from dra_plan.scheduler.framework.interface import FilterPlugin, PreFilterPlugin
+from dra_plan.scheduler.framework.status import CycleState, Status, failed, is_skip
+from dra_plan.scheduler.plugins.node_affinity import MISMATCH
 from dra_plan.scheduler.simulation import Simulation
-from dra_plan.scheduler.status import Status, failed, is_skip
 
 from .budget import StepBudget
 from .candidates import PodToPlace
 
 NODE_AND_POD = (
-    pluginnames.NODE_UNSCHEDULABLE,
-    pluginnames.NODE_NAME,
-    pluginnames.TAINT_TOLERATION,
-    pluginnames.NODE_AFFINITY,
-    pluginnames.NODE_PORTS,
-    pluginnames.FIT,
+    plugin_names.NODE_UNSCHEDULABLE,
+    plugin_names.NODE_NAME,
+    plugin_names.TAINT_TOLERATION,
+    plugin_names.NODE_AFFINITY,
+    plugin_names.NODE_PORTS,
+    plugin_names.FIT,
 )
 """The filters that are part of the program: they look at a node, the pods on it and the pod alone."""
-COUNTING = (pluginnames.NODE_PORTS, pluginnames.FIT)
+COUNTING = (plugin_names.NODE_PORTS, plugin_names.FIT)
 """Those of them whose answer changes with the pods on the node."""
 IN_ONE_SEARCH: tuple[Quirk, ...] = (
     "admin_take_blocks",
@@ -50,7 +49,7 @@ IN_ONE_SEARCH: tuple[Quirk, ...] = (
     "shared_undo_keeps_counters",
 )
 """Defects that end with the search: they make it miss what pods asking one after the other would get."""
-_NOT_NAMED = MISMATCH.by(pluginnames.NODE_AFFINITY)
+_NOT_NAMED = MISMATCH.by(plugin_names.NODE_AFFINITY)
 
 
 class Ground:
@@ -193,7 +192,7 @@ class Ground:
             return False
         if not self.target.features.binding_conditions:
             return True
-        return conditions.usable(claim, DEFAULT_BINDING_TIMEOUT, self.simulation.clock.now)
+        return usable(claim, DEFAULT_BINDING_TIMEOUT, self.simulation.clock.now)
 
     def counted(self, candidates: Sequence[PodToPlace], node: NodeInfo) -> tuple[NodeInfo, Status | None]:
         """The node with as many of these pods as have room, one after the other, and what refuses the next."""

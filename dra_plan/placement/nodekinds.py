@@ -15,10 +15,9 @@ from dra_plan.allocator import AllocationError, Pool
 from dra_plan.allocator.appearance import Observer
 from dra_plan.allocator.capacity import Counters
 from dra_plan.allocator.pools import PoolSlice
+from dra_plan.scheduler.cluster.nodes import PODS, NodeInfo
 from dra_plan.scheduler.dra.extended import served_names
-from dra_plan.scheduler.nodeinfo import NodeInfo
-from dra_plan.scheduler.podrequest import PODS
-from dra_plan.scheduler.status import Status
+from dra_plan.scheduler.framework.status import Status
 
 from .candidates import PodKind
 from .ground import Ground, encoded

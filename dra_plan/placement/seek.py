@@ -15,7 +15,7 @@ from dra_plan.allocator import View
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.releases import Target
-from dra_plan.scheduler.copies import copy_of
+from dra_plan.scheduler.refusals import copy_of
 
 from .afterwards import Afterwards, LateRefusal
 from .budget import StepBudget

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from dra_plan.allocator import AllocatedState, NodeOutcome, Outcome
 from dra_plan.api.resource import AllocationResult, ResourceClaim, ResourceClaimStatus
 from dra_plan.claims.sets import CANNOT_ALLOCATE, NOT_AVAILABLE, is_in_reach
-from dra_plan.scheduler.nodeinfo import NodeInfo
+from dra_plan.scheduler.cluster.nodes import NodeInfo
 
 from . import pinning
 from .candidates import PodToPlace

@@ -18,7 +18,7 @@ from dra_plan.claims.sets import ClaimSet, Owner
 from dra_plan.explanation.suggest.admissions import AdmissionSearch, Tolerating
 from dra_plan.manifests import kinds
 from dra_plan.releases import Target
-from dra_plan.scheduler.noderules import NodeRules
+from dra_plan.scheduler.refusals import NodeRules
 
 from .claim_set_plan import ClaimSetPlan
 

@@ -88,7 +88,7 @@ def plan_claim_sets(
     planned = plan_alike(planner, sets, jobs)
     plans = tuple(each.plan for each in planned)
     if not question.devices_only and any(plan.claim_set.pods for plan in plans):
-        from dra_plan.scheduler.noderules import NodeRules  # claims without pods do without the scheduler
+        from dra_plan.scheduler.refusals import NodeRules  # claims without pods do without the scheduler
 
         rules = NodeRules(nodes, view.target)
         plans = tuple(replace(plan, excluded=rules.exclusions(plan.claim_set.pods)) for plan in plans)

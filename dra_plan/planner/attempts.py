@@ -10,7 +10,7 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.claims.sets import ClaimSet, Owner, asked
 from dra_plan.documents.schedule import ExplainedAttempt, PodName
-from dra_plan.scheduler.failedattempts import FailedAttempt
+from dra_plan.scheduler.attempts import FailedAttempt
 
 from .question import Question
 from .set_planner import SetPlanner

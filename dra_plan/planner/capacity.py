@@ -28,9 +28,9 @@ from dra_plan.documents.capacity import (
 from dra_plan.documents.fleet import FleetFigures
 from dra_plan.errors import UsageError
 from dra_plan.releases import Target
-from dra_plan.scheduler.copies import Copies
+from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.coverage import of_scheduler
-from dra_plan.scheduler.podrecord import PodRecord
+from dra_plan.scheduler.refusals import Copies
 from dra_plan.scheduler.simulation import Simulation
 
 from . import completeness, notices

@@ -13,9 +13,8 @@ from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.documents.base import ObjectName
 from dra_plan.documents.capacity import NextCopy, NodeCopies, ScheduledCopies
-from dra_plan.scheduler.copies import Copies, create, create_in_proportion
-from dra_plan.scheduler.plugins.defaultpreemption import DefaultPreemption
-from dra_plan.scheduler.refusals import refusals
+from dra_plan.scheduler.plugins.default_preemption import DefaultPreemption
+from dra_plan.scheduler.refusals import Copies, create, create_in_proportion, refusals
 from dra_plan.scheduler.simulation import Simulation
 
 from .capacity_fleet import Fleet

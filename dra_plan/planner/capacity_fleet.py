@@ -14,7 +14,7 @@ from dra_plan.allocator.reasons import AllocationError
 from dra_plan.allocator.requests import Want
 from dra_plan.api.core import Node
 from dra_plan.documents.fleet import FleetFigures, IdleDevices, StrandedFor, WithheldDevices
-from dra_plan.scheduler.obstacles import NoDevices
+from dra_plan.scheduler.framework.status import NoDevices
 from dra_plan.scheduler.refusals import Refusals
 
 from . import partitions

@@ -13,13 +13,12 @@ from dra_plan.api import quantity
 from dra_plan.api.core import Node
 from dra_plan.claims.sets import ClaimSet, Owner
 from dra_plan.documents.capacity import CopyObstacle, DevicesInUse, NextCopy
-from dra_plan.scheduler import pluginnames
-from dra_plan.scheduler.obstacles import NoDevices, Obstacle, ResourceShort
-from dra_plan.scheduler.podrecord import PodRecord
-from dra_plan.scheduler.podrequest import CPU
+from dra_plan.scheduler.attempts import PodRecord
+from dra_plan.scheduler.cluster.nodes import CPU
+from dra_plan.scheduler.framework import plugin_names
+from dra_plan.scheduler.framework.status import NoDevices, Obstacle, ResourceShort, Status
 from dra_plan.scheduler.refusals import Refusals
 from dra_plan.scheduler.simulation import Simulation
-from dra_plan.scheduler.status import Status
 
 from . import partitions
 
@@ -130,7 +129,7 @@ def _to_look_at(simulation: Simulation, found: Refusals, copies: Mapping[str, in
 
 
 def _is_about_devices(statuses: Sequence[Status]) -> bool:
-    return any(status.plugin == pluginnames.DYNAMIC_RESOURCES for status in statuses)
+    return any(status.plugin == plugin_names.DYNAMIC_RESOURCES for status in statuses)
 
 
 def _spread(names: list[str], most: int) -> list[str]:

@@ -17,7 +17,7 @@ from dra_plan.documents.capacity import CopiedOwner, NodeCopies, PlacedCopy, Pos
 from dra_plan.placement.budget import StepBudget
 from dra_plan.placement.errors import SolverMissingError, UnverifiedPlacementError
 from dra_plan.placement.seek import seek_copies
-from dra_plan.scheduler.copies import Copies
+from dra_plan.scheduler.refusals import Copies
 from dra_plan.scheduler.simulation import Simulation
 
 MOST_PLACED = 1_000

@@ -72,8 +72,7 @@ def _controller(pod: Pod) -> Owner | None:
 
 def of_volumes(inventory: Inventory, pods: Iterable[Pod]) -> list[Notice]:
     """Storage objects that the claims on volumes of these pods need, and of which not one is in the input."""
-    from dra_plan.scheduler.podvolumes import pod_volumes
-    from dra_plan.scheduler.volumeobjects import Claim
+    from dra_plan.scheduler.cluster.volumes import Claim, pod_volumes
 
     wanted = sorted({(pod.metadata.namespace, use.name) for pod in pods for use in pod_volumes(pod).claims})
     known = {(claim.metadata.namespace, claim.metadata.name): Claim(claim) for claim in inventory.volume_claims}

@@ -16,8 +16,8 @@ from dra_plan.claims.index import Index
 from dra_plan.documents.base import ObjectName, answer_target, warnings
 from dra_plan.documents.drains import DrainedNode, DrainsDocument, LostPod
 from dra_plan.releases import Target
-from dra_plan.scheduler.common import Common
-from dra_plan.scheduler.podrecord import PodRecord
+from dra_plan.scheduler.attempts import PodRecord
+from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.simulate import SimulationResult
 from dra_plan.whatif import Drain
 from dra_plan.whatif.drain import bare_pod_notice, is_bare

@@ -14,7 +14,7 @@ from dra_plan.explanation import funnel
 from dra_plan.explanation.funnel import NodeOffer
 from dra_plan.explanation.placement import Placements
 from dra_plan.explanation.reasons import code, refusal_fields
-from dra_plan.scheduler.failedattempts import FailedAttempt
+from dra_plan.scheduler.attempts import FailedAttempt
 
 from .allocation import AllocationPlan
 from .claim_set_plan import ClaimSetPlan

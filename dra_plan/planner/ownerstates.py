@@ -18,8 +18,8 @@ from dra_plan.documents.allocation import PlannedClaim
 from dra_plan.documents.base import ClaimName, ObjectName, claim_allocation
 from dra_plan.documents.owners import AskedResource, UnplannedOwner
 from dra_plan.releases import Target
-from dra_plan.scheduler.classnames import class_names
-from dra_plan.scheduler.podrequest import exact_requests
+from dra_plan.scheduler.cluster.keys import class_names
+from dra_plan.scheduler.cluster.nodes import exact_requests
 
 _BINARY = ("memory", "ephemeral-storage", "hugepages-")
 _NANO = -9

@@ -25,8 +25,8 @@ from dra_plan.placement.ground import Ground
 from dra_plan.placement.program import Need
 from dra_plan.placement.seek import BestPlacement, PlacementQuestion, levels_of
 from dra_plan.releases import Target
-from dra_plan.scheduler.groups.placement import PlacementError, placements
-from dra_plan.scheduler.keys import GroupKey, group_key
+from dra_plan.scheduler.cluster.keys import GroupKey, group_key
+from dra_plan.scheduler.groups.cycle import PlacementError, placements
 
 from . import completeness, notices
 from .answer import PrintedAnswer, counted

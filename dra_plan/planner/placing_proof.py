@@ -13,8 +13,8 @@ from dra_plan.placement.ground import Ground
 from dra_plan.placement.program import Need
 from dra_plan.placement.proof import smallest
 from dra_plan.placement.seek import BestPlacement, PlacementQuestion, levels_of
-from dra_plan.scheduler.messages import fit_error
-from dra_plan.scheduler.podrecord import PodRecord
+from dra_plan.scheduler.attempts import PodRecord
+from dra_plan.scheduler.cycle import fit_error
 from dra_plan.scheduler.refusals import Refusals, refusals
 
 from .capacity_obstacles import next_copy

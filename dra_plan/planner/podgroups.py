@@ -9,8 +9,8 @@ from dra_plan.api.scheduling import PodGroup
 from dra_plan.documents.podgroups import ExplainedPodGroup, TriedPod
 from dra_plan.near import nearest
 from dra_plan.releases import Target
-from dra_plan.scheduler.groups.summary import GroupSummary
-from dra_plan.scheduler.podrecord import PodRecord
+from dra_plan.scheduler.attempts import PodRecord
+from dra_plan.scheduler.notices import GroupSummary
 
 from .ownernames import Known, OwnerName, UnknownOwnerError, split
 from .question import Question

@@ -15,10 +15,10 @@ from dra_plan.api.selectors import labels_match
 from dra_plan.documents.schedule import ExplainedAttempt, ScheduleDocument, ScheduledPod
 from dra_plan.releases import Target
 from dra_plan.scheduler.admission import ARRIVAL
-from dra_plan.scheduler.common import Common
+from dra_plan.scheduler.cluster.common import Common
+from dra_plan.scheduler.cluster.keys import pod_uid
 from dra_plan.scheduler.coverage import of_scheduler
 from dra_plan.scheduler.document import schedule_document
-from dra_plan.scheduler.keys import pod_uid
 from dra_plan.scheduler.simulate import SimulationResult, result_of, simulate
 from dra_plan.scheduler.simulation import REAL, Simulation
 
@@ -32,8 +32,8 @@ from .question import Question
 if TYPE_CHECKING:
     from dra_plan.controllers.events import EventStep
     from dra_plan.controllers.settle import Settled
-    from dra_plan.scheduler.extenders import Extender
-    from dra_plan.scheduler.registry import Registry
+    from dra_plan.scheduler.framework.extender import Extender
+    from dra_plan.scheduler.framework.interface import Registry
 
 
 Chosen = Callable[[Pod], bool]

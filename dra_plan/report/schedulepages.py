@@ -11,7 +11,7 @@ from dra_plan.output import explain_words as words
 from dra_plan.output import text
 from dra_plan.planner.onnodes import MOST_ASKED, at_attempt
 from dra_plan.planner.scheduling import SchedulePlan
-from dra_plan.scheduler.failedattempts import FailedAttempt
+from dra_plan.scheduler.attempts import FailedAttempt
 
 from . import drawnpods, picks, told
 from .content import Page

@@ -20,11 +20,11 @@ from dra_plan.claims.owners import counts_for, ended, is_over, is_ready, wanted
 from dra_plan.claims.pod_claims import ClaimOwner, is_unmade, make_claim
 from dra_plan.errors import InputError
 from dra_plan.releases import Features
+from dra_plan.scheduler.cluster.keys import ClaimKey, claim_key, group_key
 from dra_plan.scheduler.groups.admission import GroupAdmission, times_are_a_servers
 
 from .clock import parse_time
-from .keys import ClaimKey, claim_key, group_key
-from .newpods import is_ordered, new_pods
+from .new_pods import is_ordered, new_pods
 
 SYSTEM_PRIORITIES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
 """PriorityClasses that every cluster has."""

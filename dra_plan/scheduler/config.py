@@ -2,19 +2,293 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
+from dra_plan.api.core import NodeAffinity, TopologySpreadConstraint
+from dra_plan.api.meta import FieldPath
 from dra_plan.errors import InputError, UsageError
 from dra_plan.manifests.paths import render
+from dra_plan.releases import Features
+from dra_plan.scheduler.cluster.nodes import DEFAULT_SCHEDULER, is_scalar
+from dra_plan.scheduler.dra.extended import DeviceTotals, Totals
+from dra_plan.scheduler.dra.plugin import DEFAULT_BINDING_TIMEOUT, DynamicResources
+from dra_plan.scheduler.framework.interface import POINTS, Handle, Plugin, Registry
+from dra_plan.scheduler.framework.plugin_names import NOT_EVALUATED
+from dra_plan.scheduler.plugins.default_preemption import DefaultPreemption
+from dra_plan.scheduler.plugins.gang_scheduling import GangScheduling
+from dra_plan.scheduler.plugins.inter_pod_affinity import InterPodAffinity
+from dra_plan.scheduler.plugins.node_affinity import NodeAffinityPlugin
+from dra_plan.scheduler.plugins.node_checks import (
+    ImageLocality,
+    NodeName,
+    NodePorts,
+    NodeUnschedulable,
+    TaintToleration,
+)
+from dra_plan.scheduler.plugins.node_resources import DEFAULT_RESOURCES, BalancedAllocation, NodeResourcesFit, Strategy
+from dra_plan.scheduler.plugins.queueing import DefaultBinder, PrioritySort, SchedulingGates
+from dra_plan.scheduler.plugins.topology_spread import SYSTEM_DEFAULTS, PodTopologySpread
+from dra_plan.scheduler.plugins.volume_binding import VolumeBinding
+from dra_plan.scheduler.plugins.volumes import NodeVolumeLimits, VolumeRestrictions, VolumeZone
 
-from .configfields import unknown_fields
-from .defaults import MULTI_POINT, Args
-from .framework import POINTS, Plugin
-from .nodeinfo import DEFAULT_SCHEDULER
-from .pluginnames import NOT_EVALUATED
+from .framework import plugin_names
+
+# -- configfields ------------------------------------------------------------------------------------------------------
+# The fields of KubeSchedulerConfiguration, with those of the arguments of Kubernetes' own plugins.
+#
+# kube-scheduler reads its configuration strictly: a field that it does not know ends it before it starts. Here stand
+# the fields of v1 in any of the releases 1.34 to 1.36, whether or not the simulation has a use for them; what their
+# values may be does not belong here.
+
+
+def _fields(*plain: str, **below: Any) -> dict[str, Any]:
+    """Field names, each with the fields below it, of one object or of each in a list; None: not looked into."""
+    return {**dict.fromkeys(plain), **below}
+
+
+_PLUGIN_SET = _fields(enabled=_fields("name", "weight"), disabled=_fields("name", "weight"))
+_POINTS = (
+    *("preEnqueue", "queueSort", "preFilter", "filter", "postFilter", "preScore", "score", "reserve", "permit"),
+    *("preBind", "bind", "postBind", "multiPoint", "placementGenerate", "placementScore"),
+)
+_PROFILE = _fields(
+    *("schedulerName", "percentageOfNodesToScore"),
+    plugins=dict.fromkeys(_POINTS, _PLUGIN_SET),
+    pluginConfig=_fields("name", "args"),
+)
+_EXTENDER = _fields(
+    *("urlPrefix", "filterVerb", "preemptVerb", "prioritizeVerb", "weight", "bindVerb", "enableHTTPS", "httpTimeout"),
+    *("nodeCacheCapable", "ignorable"),
+    tlsConfig=_fields("insecure", "serverName", "certFile", "keyFile", "caFile", "certData", "keyData", "caData"),
+    managedResources=_fields("name", "ignoredByScheduler"),
+)
+_LOCK = ("resourceLock", "resourceName", "resourceNamespace")
+_CONFIGURATION = _fields(
+    *("apiVersion", "kind", "parallelism", "percentageOfNodesToScore", "podInitialBackoffSeconds"),
+    *("podMaxBackoffSeconds", "delayCacheUntilActive", "enableProfiling", "enableContentionProfiling"),
+    leaderElection=_fields("leaderElect", "leaseDuration", "renewDeadline", "retryPeriod", *_LOCK),
+    clientConnection=_fields("kubeconfig", "acceptContentTypes", "contentType", "qps", "burst"),
+    profiles=_PROFILE,
+    extenders=_EXTENDER,
+)
+
+_REQUIREMENT = _fields("key", "operator", "values")
+_TERM = _fields(matchExpressions=_REQUIREMENT, matchFields=_REQUIREMENT)
+_NODE_AFFINITY = _fields(
+    requiredDuringSchedulingIgnoredDuringExecution=_fields(nodeSelectorTerms=_TERM),
+    preferredDuringSchedulingIgnoredDuringExecution=_fields("weight", preference=_TERM),
+)
+_SPREAD_CONSTRAINT = _fields(
+    *("maxSkew", "topologyKey", "whenUnsatisfiable", "minDomains", "nodeAffinityPolicy", "nodeTaintsPolicy"),
+    "matchLabelKeys",
+    labelSelector=_fields("matchLabels", matchExpressions=_REQUIREMENT),
+)
+_RESOURCES = _fields("name", "weight")
+_SHAPE = _fields("utilization", "score")
+_STRATEGY = _fields("type", resources=_RESOURCES, requestedToCapacityRatio=_fields(shape=_SHAPE))
+_TYPE = ("apiVersion", "kind")
+_ARGUMENTS: Mapping[str, Any] = {
+    plugin_names.DEFAULT_PREEMPTION: _fields(*_TYPE, "minCandidateNodesPercentage", "minCandidateNodesAbsolute"),
+    plugin_names.INTER_POD_AFFINITY: _fields(*_TYPE, "hardPodAffinityWeight", "ignorePreferredTermsOfExistingPods"),
+    plugin_names.FIT: _fields(*_TYPE, "ignoredResources", "ignoredResourceGroups", scoringStrategy=_STRATEGY),
+    plugin_names.BALANCED_ALLOCATION: _fields(*_TYPE, resources=_RESOURCES),
+    plugin_names.SPREAD: _fields(*_TYPE, "defaultingType", defaultConstraints=_SPREAD_CONSTRAINT),
+    plugin_names.VOLUME_BINDING: _fields(*_TYPE, "bindTimeoutSeconds", shape=_SHAPE),
+    plugin_names.NODE_AFFINITY: _fields(*_TYPE, addedAffinity=_NODE_AFFINITY),
+    plugin_names.DYNAMIC_RESOURCES: _fields(*_TYPE, "filterTimeout", "bindingTimeout"),
+}
+"""Arguments by plugin. Those of any other plugin are the plugin's own affair, as they are for kube-scheduler."""
+
+
+def unknown_fields(document: Mapping[str, Any]) -> list[FieldPath]:
+    """The fields of a decoded KubeSchedulerConfiguration that kube-scheduler would refuse, in the document's order."""
+    return list(_unknown(document, _CONFIGURATION, ()))
+
+
+def _unknown(value: Any, fields: Mapping[str, Any] | None, path: FieldPath) -> Iterator[FieldPath]:
+    if isinstance(value, list):
+        for position, item in enumerate(value):
+            yield from _unknown(item, fields, (*path, position))
+    elif isinstance(value, Mapping) and fields is not None:
+        for name, below in value.items():
+            here = (*path, name)
+            if name not in fields:
+                yield here
+            elif name == "args":
+                yield from _unknown(below, _ARGUMENTS.get(str(value.get("name"))), here)
+            else:
+                yield from _unknown(below, fields[name], here)
+
+
+# -- defaults ----------------------------------------------------------------------------------------------------------
+# The plugins of the default profile, in multi-point order, and how each is made from its arguments.
+
+MULTI_POINT: tuple[tuple[str, int], ...] = (
+    (plugin_names.SCHEDULING_GATES, 0),
+    (plugin_names.PRIORITY_SORT, 0),
+    (plugin_names.NODE_UNSCHEDULABLE, 0),
+    (plugin_names.NODE_NAME, 0),
+    (plugin_names.TAINT_TOLERATION, 3),
+    (plugin_names.NODE_AFFINITY, 2),
+    (plugin_names.NODE_PORTS, 0),
+    (plugin_names.FIT, 1),
+    (plugin_names.VOLUME_RESTRICTIONS, 0),
+    (plugin_names.NODE_VOLUME_LIMITS, 0),
+    (plugin_names.VOLUME_BINDING, 0),
+    (plugin_names.VOLUME_ZONE, 0),
+    (plugin_names.SPREAD, 2),
+    (plugin_names.INTER_POD_AFFINITY, 2),
+    (plugin_names.DYNAMIC_RESOURCES, 2),
+    (plugin_names.DEFAULT_PREEMPTION, 0),
+    (plugin_names.BALANCED_ALLOCATION, 1),
+    (plugin_names.IMAGE_LOCALITY, 1),
+    (plugin_names.DEFAULT_BINDER, 0),
+    (plugin_names.NODE_DECLARED_FEATURES, 0),
+)
+"""(plugin, weight; 0 stands for 1). The list of an extension point is this list without those that don't take part."""
+
+_GATED = ((plugin_names.GANG_SCHEDULING, "gang_scheduling"),)
+"""(plugin, the feature that adds it behind all others)."""
+
+
+def gated(features: Features) -> list[str]:
+    """The plugins that feature gates add to the default profile."""
+    return [name for name, feature in _GATED if getattr(features, feature)]
+
+
+Args = Mapping[str, Any]
+
+
+def _convert(value: Any, kind: Any, where: str) -> Any:
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as problem:
+        raise UsageError(f"{where}: {problem}") from None
+
+
+def _resources(listed: Any, where: str) -> tuple[tuple[str, int], ...]:
+    if not listed:
+        return DEFAULT_RESOURCES
+    entries = _convert(listed, list[dict[str, Any]], where)
+    return tuple((str(entry.get("name", "")), int(entry.get("weight") or 1)) for entry in entries)
+
+
+def _fit(args: Args, handle: Handle) -> NodeResourcesFit:
+    given = _convert(args.get("scoringStrategy") or {}, dict[str, Any], f"{plugin_names.FIT} scoringStrategy")
+    kind = given.get("type") or "LeastAllocated"
+    if kind not in ("LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"):
+        raise UsageError(f"{plugin_names.FIT}: unknown scoring strategy {kind!r}")
+    shape = (given.get("requestedToCapacityRatio") or {}).get("shape") or []
+    if kind == "RequestedToCapacityRatio" and not shape:
+        raise UsageError(f"{plugin_names.FIT}: RequestedToCapacityRatio needs at least one point of its shape")
+    strategy = Strategy(
+        kind=kind,
+        resources=_resources(given.get("resources"), f"{plugin_names.FIT} resources"),
+        shape=tuple((int(point.get("utilization") or 0), int(point.get("score") or 0)) for point in shape),
+    )
+    return NodeResourcesFit(
+        handle,
+        strategy,
+        args.get("ignoredResources") or (),
+        args.get("ignoredResourceGroups") or (),
+        _totals(strategy, handle),
+    )
+
+
+def _balanced(args: Args, handle: Handle) -> BalancedAllocation:
+    strategy = Strategy(resources=_resources(args.get("resources"), plugin_names.BALANCED_ALLOCATION))
+    return BalancedAllocation(strategy, _totals(strategy, handle))
+
+
+def _totals(strategy: Strategy, handle: Handle) -> Totals | None:
+    """Counts devices for the extended resources that the strategy lists; None if there is nothing to count."""
+    if not handle.target.rules.scores_devices or not any(is_scalar(name) for name in strategy.names):
+        return None
+    return DeviceTotals(handle.cluster).of
+
+
+def _affinity(args: Args, _handle: Handle) -> NodeAffinityPlugin:
+    added = args.get("addedAffinity")
+    return NodeAffinityPlugin(
+        _convert(added, NodeAffinity, f"{plugin_names.NODE_AFFINITY} addedAffinity") if added else None
+    )
+
+
+def _spread(args: Args, handle: Handle) -> PodTopologySpread:
+    kind = args.get("defaultingType") or "System"
+    if kind not in ("System", "List"):
+        raise UsageError(f"{plugin_names.SPREAD}: unknown defaultingType {kind!r}")
+    listed = _convert(args.get("defaultConstraints") or [], list[TopologySpreadConstraint], plugin_names.SPREAD)
+    if kind == "System" and listed:
+        raise UsageError(f"{plugin_names.SPREAD}: defaultConstraints need defaultingType List")
+    return PodTopologySpread(handle, SYSTEM_DEFAULTS if kind == "System" else listed, system=kind == "System")
+
+
+def _inter_pod(args: Args, handle: Handle) -> InterPodAffinity:
+    weight = args.get("hardPodAffinityWeight")
+    ignore = bool(args.get("ignorePreferredTermsOfExistingPods"))
+    return InterPodAffinity(handle, 1 if weight is None else int(weight), ignore_preferred_of_existing=ignore)
+
+
+def _preemption(args: Args, handle: Handle) -> DefaultPreemption:
+    percentage, absolute = args.get("minCandidateNodesPercentage"), args.get("minCandidateNodesAbsolute")
+    return DefaultPreemption(handle, 10 if percentage is None else percentage, 100 if absolute is None else absolute)
+
+
+def seconds(text: Any, default: float) -> float:
+    """A Go duration (`1h30m`, `10s`, `500ms`) or a number of nanoseconds, in seconds."""
+    if text is None:
+        return default
+    if isinstance(text, int | float):
+        return float(text) / 1e9
+    import re
+
+    units = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
+    parts = re.findall(r"([0-9]+(?:\.[0-9]*)?)(ms|us|µs|ns|h|m|s)", str(text))
+    if "".join(number + unit for number, unit in parts) != str(text) or not parts:
+        if str(text) == "0":
+            return 0.0
+        raise UsageError(f"not a duration: {text!r}")
+    return sum(float(number) * units[unit] for number, unit in parts)
+
+
+def _dynamic(args: Args, handle: Handle) -> DynamicResources:
+    timeout = seconds(args.get("bindingTimeout"), DEFAULT_BINDING_TIMEOUT)
+    if timeout < 1:
+        raise UsageError(f"{plugin_names.DYNAMIC_RESOURCES}: bindingTimeout must be at least 1s")
+    return DynamicResources(handle, binding_timeout=timeout, max_steps=handle.max_steps)
+
+
+def registry() -> Registry:
+    """The plugins of the tree."""
+    made = Registry()
+    made.register(plugin_names.SCHEDULING_GATES, lambda _args, _handle: SchedulingGates())
+    made.register(plugin_names.PRIORITY_SORT, lambda _args, _handle: PrioritySort())
+    made.register(plugin_names.NODE_UNSCHEDULABLE, lambda _args, _handle: NodeUnschedulable())
+    made.register(plugin_names.NODE_NAME, lambda _args, _handle: NodeName())
+    made.register(plugin_names.TAINT_TOLERATION, lambda _args, handle: TaintToleration(handle.target))
+    made.register(plugin_names.NODE_AFFINITY, _affinity)
+    made.register(plugin_names.NODE_PORTS, lambda _args, _handle: NodePorts())
+    made.register(plugin_names.FIT, _fit)
+    made.register(plugin_names.VOLUME_RESTRICTIONS, lambda _args, handle: VolumeRestrictions(handle))
+    made.register(plugin_names.NODE_VOLUME_LIMITS, lambda _args, handle: NodeVolumeLimits(handle))
+    made.register(plugin_names.VOLUME_BINDING, lambda _args, handle: VolumeBinding(handle))
+    made.register(plugin_names.VOLUME_ZONE, lambda _args, handle: VolumeZone(handle))
+    made.register(plugin_names.SPREAD, _spread)
+    made.register(plugin_names.INTER_POD_AFFINITY, _inter_pod)
+    made.register(plugin_names.DYNAMIC_RESOURCES, _dynamic)
+    made.register(plugin_names.DEFAULT_PREEMPTION, _preemption)
+    made.register(plugin_names.BALANCED_ALLOCATION, _balanced)
+    made.register(plugin_names.IMAGE_LOCALITY, lambda _args, handle: ImageLocality(handle))
+    made.register(plugin_names.GANG_SCHEDULING, lambda _args, handle: GangScheduling(handle))
+    made.register(plugin_names.DEFAULT_BINDER, lambda _args, handle: DefaultBinder(handle))
+    return made
+
+
+# -- config ------------------------------------------------------------------------------------------------------------
 
 API_VERSION = "kubescheduler.config.k8s.io/v1"
 KIND = "KubeSchedulerConfiguration"
@@ -153,7 +427,7 @@ def _merge(defaults: Iterable[PluginEntry], custom: PluginSet) -> list[PluginEnt
     return merged + [entry for entry in custom.enabled if entry.name not in used]
 
 
-def plugin_names(profile: Profile, gated: Sequence[str] = ()) -> list[str]:
+def enabled_plugins(profile: Profile, gated: Sequence[str] = ()) -> list[str]:
     """Every plugin that the profile enables somewhere, without those that are not simulated.
 
     `gated` are those that feature gates add behind the defaults.

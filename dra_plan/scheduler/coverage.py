@@ -11,7 +11,7 @@ from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.releases import SchedulerPart, Target
 
-from .podrecord import PodRecord
+from .attempts import PodRecord
 
 _VOLUMES = ("persistentVolumeClaim", "ephemeral")
 

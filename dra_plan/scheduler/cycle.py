@@ -2,22 +2,111 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import overload
 
 from dra_plan.api.core import Pod
-from dra_plan.scheduler.runtime.nodefilter import Refused
+from dra_plan.scheduler.cluster.nodes import NodeInfo
+from dra_plan.scheduler.framework.extender import Extender, ExtenderError
+from dra_plan.scheduler.framework.interface import Diagnosis, Handle, NominatingInfo
+from dra_plan.scheduler.framework.node_filter import Refused
+from dra_plan.scheduler.framework.profile import Framework
+from dra_plan.scheduler.framework.runtime import add_up
+from dra_plan.scheduler.framework.status import (
+    Code,
+    CycleState,
+    Status,
+    error,
+    not_satisfied,
+    succeeded,
+    unresolvable,
+    unschedulable,
+)
 
-from .cyclestate import CycleState
-from .extenders import Extender, ExtenderError
-from .framework import Diagnosis, NominatingInfo
-from .handle import Handle
-from .messages import NO_NODES, fit_error
-from .nodeinfo import NodeInfo
-from .runtime import Framework
-from .scoring import add_up
-from .selection import BestNodes, best_of, nodes_to_find, winner
-from .status import Code, Status, error, not_satisfied, succeeded, unresolvable, unschedulable
+# -- messages ----------------------------------------------------------------------------------------------------------
+# The text of FailedScheduling: how the reasons of all nodes become one sentence.
+
+NO_NODES = "no nodes available to schedule pods"
+NOT_HELPFUL = "Preemption is not helpful for scheduling"
+
+
+def fit_error(total: int, statuses: Mapping[str, Status], *, pre_filter: str = "", post_filter: str = "") -> str:
+    """`0/N nodes are available: ...`: every reason with its count, sorted as text, or the reason for all nodes."""
+    text = f"0/{total} nodes are available:"
+    if pre_filter:
+        text += f" {pre_filter}."
+    else:
+        counts = Counter([reason.text for status in statuses.values() for reason in status.reasons])
+        reasons = sorted(f"{count} {reason}" for reason, count in counts.items())
+        if reasons:
+            text += f" {', '.join(reasons)}."
+    if post_filter:
+        text += f" {post_filter}"
+    return text
+
+
+# -- selection ---------------------------------------------------------------------------------------------------------
+# Which nodes are looked at, and which of the best is taken.
+
+LEAST_FEASIBLE = 100
+_LEAST_PERCENTAGE = 5
+
+
+def nodes_to_find(total: int, percentage: int) -> int:
+    """How many feasible nodes are enough: all of up to 99, otherwise a percentage (0: the default), at least 100."""
+    if total < LEAST_FEASIBLE:
+        return total
+    if percentage == 0:
+        percentage = max(50 - total // 125, _LEAST_PERCENTAGE)
+    if percentage >= 100:
+        return total
+    return max(total * percentage // 100, LEAST_FEASIBLE)
+
+
+def best_of(scores: Sequence[int]) -> list[int]:
+    """The indices of the highest score."""
+    best = max(scores)
+    return [index for index, score in enumerate(scores) if score == best]
+
+
+class BestNodes(Sequence[str]):
+    """Names of the nodes with the highest score; read when they are asked for, as most pods have hundreds of them."""
+
+    __slots__ = ("_best", "_nodes")
+
+    def __init__(self, nodes: Sequence[NodeInfo], best: Sequence[int]) -> None:
+        self._nodes, self._best = nodes, array("I", best)  # kept for every pod: a quarter of a list of numbers
+
+    def __len__(self) -> int:
+        return len(self._best)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return [self._nodes[at].name for at in self._best[index]]
+        return self._nodes[self._best[index]].name
+
+    def __iter__(self) -> Iterator[str]:
+        return (self._nodes[at].name for at in self._best)
+
+
+def winner(best: Sequence[int]) -> int:
+    """Which of several best ones is taken, by their indices: the one that ends up as the root of a binary heap.
+
+    Go's container/heap builds the heap from below. An element gives way only to a strictly greater one, and the left
+    of two equal children moves up; so the root is the best one that comes first when the tree of indices is walked
+    from the root, left before right. The binary digits of index + 1 after the first spell its way from the root.
+    """
+    return best[0] if best[0] == 0 else min(best, key=lambda index: f"{index + 1:b}"[1:])
+
+
+# -- cycle -------------------------------------------------------------------------------------------------------------
 
 EXTENDER = "Extender"
 _EXTENDER_SCALE = 10

@@ -19,11 +19,11 @@ from dra_plan.documents.schedule import (
     TracedAttempt,
     TracedWake,
 )
-from dra_plan.scheduler.groups.summary import GroupSummary
+from dra_plan.scheduler.framework.trace import Attempt, Tracer
 
-from .podrecord import PodRecord
+from .attempts import PodRecord
+from .notices import GroupSummary
 from .simulate import SimulationResult
-from .trace import Attempt, Tracer
 
 
 def schedule_document(

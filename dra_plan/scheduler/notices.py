@@ -2,16 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from dra_plan.api.inventory import Notice
+from dra_plan.api.inventory import Inventory, Notice
+from dra_plan.api.resource import ResourceClaim
+from dra_plan.api.scheduling import PodGroup, PodGroupCondition
 from dra_plan.api.well_known import SPECIAL_ANNOTATION
 from dra_plan.claims.owners import ended
-from dra_plan.scheduler.groups.notices import group_notices
-from dra_plan.scheduler.plugins.defaultpreemption import DefaultPreemption
+from dra_plan.documents.schedule import PodGroupOutcome
+from dra_plan.releases import Target
+from dra_plan.scheduler.cluster.cluster import SimulatedCluster
+from dra_plan.scheduler.framework.types import QueuedPod
+from dra_plan.scheduler.groups.record import SCHEDULED, MemberAnswer, PodGroupRecord, PodGroupRecords
+from dra_plan.scheduler.plugins.default_preemption import DefaultPreemption
 
-from .podrecord import PodRecord
+from .attempts import PodRecord
 from .simulation import Simulation
+
+# -- notices -----------------------------------------------------------------------------------------------------------
+# What the user should know of pod groups beside what becomes of them.
+
+_GENERIC = "GenericWorkload"
+
+
+def group_notices(inventory: Inventory, cluster: SimulatedCluster, target: Target) -> list[Notice]:
+    """Gates that the input shows to be on and that are off here, gangs that run in part."""
+    return [*_gates(inventory, target), *_in_part(cluster)]
+
+
+def _gates(inventory: Inventory, target: Target) -> Iterator[Notice]:
+    """The API server keeps fields only where their gate is on, so an input that has them tells of its cluster."""
+    on = target.gates
+    named = [pod for pod in inventory.pods if pod.spec.scheduling_group is not None]
+    signs: dict[str, str] = {}
+    if named or inventory.pod_groups:
+        signs[_GENERIC] = f"pods that name a PodGroup: {len(named)}, PodGroups: {len(inventory.pod_groups)}"
+    signs |= _of_groups(inventory.pod_groups)
+    if any(map(_of_a_group, inventory.claims)):
+        signs["DRAWorkloadResourceClaims"] = "claims belong to PodGroups"
+    off = [gate for gate in signs if gate in on and not on[gate]]
+    if off:
+        text = f"{'; '.join(signs[gate] for gate in off)}, so gates may be on in the cluster that are off here"
+        yield Notice("gate-seems-on", f"{text}: --feature-gates {','.join(f'{gate}=true' for gate in off)}")
+    elif signs and not target.rules.pod_groups:
+        text = f"{'; '.join(signs.values())}; in {target.version} they count for nothing here: pods are scheduled alone"
+        yield Notice("gate-seems-on", text)
+
+
+def _of_groups(groups: Iterable[PodGroup]) -> dict[str, str]:
+    """Gate to the field of PodGroups that needs it."""
+    found = {}
+    for group in groups:
+        spec = group.spec
+        if spec.scheduling_policy.gang is not None:
+            found["GangScheduling"] = "PodGroups have the policy gang"
+        if spec.scheduling_constraints is not None and spec.scheduling_constraints.topology:
+            found["TopologyAwareWorkloadScheduling"] = "PodGroups have schedulingConstraints"
+        if spec.disruption_mode == "PodGroup" or spec.priority is not None or spec.priority_class_name:
+            found["WorkloadAwarePreemption"] = "PodGroups have a priority or a disruptionMode"
+        if spec.resource_claims:
+            found["DRAWorkloadResourceClaims"] = "PodGroups have resourceClaims"
+    return found
+
+
+def _of_a_group(claim: ResourceClaim) -> bool:
+    owner = claim.metadata.controller
+    users = claim.status.reserved_for if claim.status is not None else []
+    return (owner is not None and owner.kind == "PodGroup") or any(user.resource == "podgroups" for user in users)
+
+
+def _in_part(cluster: SimulatedCluster) -> Iterator[Notice]:
+    """Gangs of which fewer pods have a node than need one at the same time."""
+    for group in cluster.groups.all():
+        bound = cluster.groups.bound((group.metadata.namespace, group.metadata.name))
+        if 0 < bound < group.min_count:
+            text = f"{bound} pods of the gang have a node, fewer than its minCount {group.min_count}; nobody mends that"
+            yield Notice("gang-in-part", text, f"PodGroup {group.key}", defects=("G10",))
+
+
+# -- notices -----------------------------------------------------------------------------------------------------------
 
 SEVERAL_BEST = "several-best-nodes"
 """The code of the notice that a pod could as well have gone elsewhere."""
@@ -159,3 +229,62 @@ def _uncontrolled(simulation: Simulation, records: Sequence[PodRecord]) -> list[
         for owner in claim.metadata.owner_references or ()
         if owner.controller is None and any(key.partition("/")[2] == owner.name for key in asking)
     ]
+
+
+# -- summary -----------------------------------------------------------------------------------------------------------
+# How each pod group stands when nothing moves any more.
+
+
+@dataclass(frozen=True)
+class GroupSummary:
+    """One group: what the scheduler would have written into its status, and its pods in numbers."""
+
+    namespace: str
+    name: str
+    policy: str
+    min_count: int
+    pods: int
+    bound: int
+    conditions: tuple[PodGroupCondition, ...]
+    attempts: int
+    last: tuple[MemberAnswer, ...] = ()
+    """What the pods of the last cycle came to, in the order in which they were tried."""
+    waiting: str = ""
+    """What keeps its first gated pod out of the queue, if nothing was tried."""
+
+    @property
+    def outcome(self) -> PodGroupOutcome:
+        """One word."""
+        condition = next((each for each in self.conditions if each.type == SCHEDULED), None)
+        if condition is not None and condition.status == "True":
+            return "Scheduled"
+        if condition is not None:
+            return "Error" if condition.reason == "SchedulerError" else "Unschedulable"
+        if self.pods and self.bound == self.pods:
+            return "Scheduled"
+        return "Gated" if self.pods else "Empty"
+
+
+def summaries(
+    cluster: SimulatedCluster, records: PodGroupRecords, gated: Mapping[str, QueuedPod]
+) -> list[GroupSummary]:
+    """All groups, in order of arrival; `gated` are the pods that are kept out of the queue, by uid."""
+    return [_summary(cluster, records.of(group), gated) for group in cluster.groups.all()]
+
+
+def _summary(cluster: SimulatedCluster, record: PodGroupRecord, gated: Mapping[str, QueuedPod]) -> GroupSummary:
+    metadata, policy = record.group.metadata, record.group.spec.scheduling_policy
+    key = (metadata.namespace, metadata.name)
+    refused = [gated[uid].gate_message for uid in cluster.groups.seen(key) if uid in gated]
+    return GroupSummary(
+        namespace=metadata.namespace,
+        name=metadata.name,
+        policy="gang" if policy.gang is not None else "basic" if policy.basic is not None else "",
+        min_count=record.group.min_count,
+        pods=cluster.groups.count(key),
+        bound=len(cluster.groups.on_nodes(key)),
+        conditions=tuple(record.conditions.values()),
+        attempts=record.attempts,
+        last=record.last,
+        waiting=refused[0] if refused and not record.attempts else "",
+    )

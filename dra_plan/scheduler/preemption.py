@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dra_plan.api.core import Pod
+from msgspec.structs import replace
 
-from .cyclestate import CycleState
-from .handle import Handle
-from .nodeinfo import NodeInfo, PodInfo
-from .status import Status, error, succeeded, unresolvable
-from .victims import Candidate, by_importance, split_by_budget
+from dra_plan.api.core import Pod, PodCondition
+from dra_plan.scheduler.cluster.nodes import DEFAULT_SCHEDULER, NodeInfo, PodInfo
+from dra_plan.scheduler.framework.extender import Candidate, by_importance, split_by_budget
+from dra_plan.scheduler.framework.interface import Handle
+from dra_plan.scheduler.framework.status import CycleState, Status, error, succeeded, unresolvable
+
+from .clock import format_time
+from .events import Action
 
 NO_VICTIMS = "No preemption victims found for incoming pod"
 NEVER = "not eligible due to preemptionPolicy=Never."
@@ -86,3 +89,45 @@ def dry_run(
         if len(candidates) >= wanted and any(not c.violations for c in candidates):
             break
     return candidates, statuses
+
+
+# -- eviction ----------------------------------------------------------------------------------------------------------
+# What becomes of a pod that has to make room for another one.
+
+REASON = "PreemptionByScheduler"
+"""The reason of the condition DisruptionTarget of a pod that is preempted."""
+
+
+def remove_victim(handle: Handle, victim: PodInfo, plugin: str) -> None:
+    """The pod is gone, or going where something else ends it; at Permit it is rejected in the plugin's name instead."""
+    waiting = handle.waiting.get(victim.uid)
+    if waiting is not None:
+        waiting.preempt(plugin, "preempted")
+    elif handle.victims_linger:
+        _mark(handle, victim.uid)
+    else:
+        handle.cluster.delete_pod(victim.pod)
+
+
+def preemption_message(pod: Pod) -> str:
+    """What the condition of a preempted pod says."""
+    return f"{pod.spec.scheduler_name or DEFAULT_SCHEDULER}: preempting to accommodate a higher priority pod"
+
+
+def is_victim(pod: Pod) -> bool:
+    """Whether the pod was preempted and is on its way out."""
+    return pod.metadata.deletion_timestamp is not None and any(
+        each.type == "DisruptionTarget" and each.status == "True" and each.reason == REASON
+        for each in pod.status.conditions
+    )
+
+
+def _mark(handle: Handle, uid: str) -> None:
+    """The pod is being deleted; it keeps its place until its kubelet has ended it."""
+    pod = handle.cluster.pods.get(uid)
+    if pod is None or is_victim(pod):
+        return
+    metadata = replace(pod.metadata, deletion_timestamp=format_time(handle.clock.now))
+    condition = PodCondition(type="DisruptionTarget", status="True", reason=REASON, message=preemption_message(pod))
+    status = replace(pod.status, conditions=[*pod.status.conditions, condition])
+    handle.cluster.replace_pod(pod, replace(pod, metadata=metadata, status=status), Action.UPDATE_OTHER)

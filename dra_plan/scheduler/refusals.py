@@ -5,19 +5,27 @@ What is to be said about it is not known here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
-from dra_plan.api.core import Pod
+from msgspec import structs
+
+from dra_plan.api.core import Node, Pod, PodStatus
+from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.resource import ResourceClaim
+from dra_plan.documents.allocation import NodeExclusion
+from dra_plan.releases import Target
+from dra_plan.scheduler.cluster.nodes import NodeInfo
+from dra_plan.scheduler.dra.filter import PodState
 from dra_plan.scheduler.dra.plugin import DynamicResources
-from dra_plan.scheduler.dra.state import PodState
+from dra_plan.scheduler.framework.interface import FilterPlugin
+from dra_plan.scheduler.framework.profile import Framework
+from dra_plan.scheduler.framework.status import CycleState, Status, failed, is_skip, left_out
+from dra_plan.scheduler.plugins.node_affinity import NodeAffinityPlugin
+from dra_plan.scheduler.plugins.node_checks import NodeName, NodeUnschedulable, TaintToleration
 
-from .cyclestate import CycleState
-from .nodeinfo import NodeInfo
-from .runtime import Framework
+from .attempts import PodRecord
 from .simulation import Simulation
-from .status import Status, left_out
 
 
 @dataclass(frozen=True)
@@ -66,3 +74,142 @@ def _claims(
         if isinstance(plugin, DynamicResources) and kept is not None and nodes:
             return tuple(plugin.claims_asked_for(kept, pod, nodes[0])), tuple(kept.allocated)
     return (), ()
+
+
+# -- copies ------------------------------------------------------------------------------------------------------------
+# Copies of a pod, created one after the other until the scheduler refuses one.
+#
+# What a number of copies means, and how many could be placed at best, is not known here.
+
+
+@dataclass
+class Copies:
+    """What became of the copies: those that were bound, in order, and the first that was not, if there was one."""
+
+    bound: list[PodRecord] = field(default_factory=list)
+    refused: PodRecord | None = None
+
+
+def create(simulation: Simulation, template: Pod, limit: int) -> Copies:
+    """Creates copies in a simulation that has started, each when the one before is bound; at most `limit`.
+
+    A copy counts as bound if it is once nothing moves any more, so also where it evicts others.
+    """
+    copies = Copies()
+    for number in range(limit):
+        record = simulation.arrive(copy_of(template, number))
+        simulation.scheduler.run()
+        if not record.node:
+            copies.refused = record
+            break
+        copies.bound.append(record)
+    return copies
+
+
+def create_in_proportion(simulation: Simulation, templates: Sequence[tuple[Pod, int]], limit: int) -> list[Copies]:
+    """The same for several pods, so many copies of each to a set, at most `limit` copies in all, until one is refused.
+
+    Always one of the pod comes next of which least of its share is there, the first of those that are even.
+    """
+    found = [Copies() for _ in templates]
+    for _ in range(limit):
+        shares = [len(copies.bound) / share for copies, (_, share) in zip(found, templates, strict=True)]
+        at = shares.index(min(shares))
+        record = simulation.arrive(copy_of(templates[at][0], len(found[at].bound)))
+        simulation.scheduler.run()
+        if not record.node:
+            found[at].refused = record
+            break
+        found[at].bound.append(record)
+    return found
+
+
+def copy_of(template: Pod, number: int) -> Pod:
+    """A new pod like the template: pending, with a name of its own and no claims yet."""
+    metadata = template.metadata
+    named = ObjectMeta(
+        name=f"{metadata.name}-{number}",
+        namespace=metadata.namespace,
+        uid=f"copy:{metadata.namespace}/{metadata.name}-{number}",
+        labels=metadata.labels,
+        annotations=metadata.annotations,
+        owner_references=metadata.owner_references,
+    )
+    spec = structs.replace(template.spec, node_name="")
+    return structs.replace(template, metadata=named, spec=spec, status=PodStatus())
+
+
+# -- noderules ---------------------------------------------------------------------------------------------------------
+# The filters that look at nothing but a node and a pod, asked outside a simulation: which nodes they exclude.
+#
+# The rules are the plugins'. What depends on other pods or on what is in use is for `simulate`.
+
+
+class NodeRules:
+    """The nodes of a question, and what keeps pods away from them."""
+
+    def __init__(self, nodes: Iterable[Node], target: Target) -> None:
+        self._nodes = list(nodes)
+        self._infos: dict[str, NodeInfo] = {}
+        self._known: dict[Hashable, list[tuple[str, NodeExclusion]]] = {}
+        """By what the plugins look at of a pod: pods that are alike to them are asked once."""
+        self._joined: dict[tuple[Hashable, ...], dict[str, list[NodeExclusion]]] = {}
+        """By the same of several pods."""
+        self._affinity = NodeAffinityPlugin()
+        self._plugins: tuple[FilterPlugin, ...] = (
+            NodeUnschedulable(),
+            NodeName(),
+            TaintToleration(target),
+            self._affinity,
+        )
+
+    def exclusions(self, pods: Iterable[Pod]) -> dict[str, list[NodeExclusion]]:
+        """The nodes that are excluded for one of the pods, and by which plugins; most nodes take all pods.
+
+        For pods that are alike to the plugins the very same dict.
+        """
+        pods = list(pods)
+        keys = tuple(self._key(pod) for pod in pods)
+        if keys not in self._joined:
+            found: dict[str, dict[NodeExclusion, None]] = {}
+            for key, pod in zip(keys, pods, strict=True):
+                for name, exclusion in self._remembered(key, pod):
+                    found.setdefault(name, {})[exclusion] = None
+            self._joined[keys] = {name: list(exclusions) for name, exclusions in found.items()}
+        return self._joined[keys]
+
+    def _key(self, pod: Pod) -> Hashable:
+        state = CycleState()
+        return tuple(plugin.filter_memo(state, pod) for plugin in self._plugins)
+
+    def _remembered(self, key: Hashable, pod: Pod) -> list[tuple[str, NodeExclusion]]:
+        if key not in self._known:
+            self._known[key] = list(self._of_pod(pod))
+        return self._known[key]
+
+    def _of_pod(self, pod: Pod) -> Iterator[tuple[str, NodeExclusion]]:
+        spec = pod.spec
+        anywhere = not (spec.node_name or spec.node_selector or spec.affinity)
+        nodes = [node for node in self._nodes if node.spec.taints or node.spec.unschedulable or not anywhere]
+        infos = [self._info(node) for node in nodes]
+        if not infos:
+            return
+        state, plugins = CycleState(), list(self._plugins)
+        _, status = self._affinity.pre_filter(state, pod, infos)
+        if is_skip(status):
+            plugins.remove(self._affinity)
+        for info in infos:
+            for plugin in plugins:
+                refused = status if plugin is self._affinity and failed(status) else plugin.filter(state, pod, info)
+                if failed(refused):
+                    yield info.name, _exclusion(plugin, refused)
+
+    def _info(self, node: Node) -> NodeInfo:
+        name = node.metadata.name
+        if name not in self._infos:
+            self._infos[name] = NodeInfo(node)
+        return self._infos[name]
+
+
+def _exclusion(plugin: FilterPlugin, status: Status) -> NodeExclusion:
+    return NodeExclusion(plugin=plugin.name, message=status.message)

@@ -2,25 +2,293 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
 
+from msgspec.structs import replace
+
+from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Inventory, Notice
-from dra_plan.api.resource import ResourceClaim
+from dra_plan.api.meta import ObjectMeta
+from dra_plan.api.resource import ResourceClaim, ResourceClaimStatus
+from dra_plan.api.scheduling import PodGroup
 from dra_plan.documents.schedule import ScheduledVolume
 from dra_plan.releases import Target
-from dra_plan.scheduler.groups.summary import GroupSummary, summaries
-from dra_plan.scheduler.plugins.defaultpreemption import DefaultPreemption
+from dra_plan.scheduler.cluster.keys import pod_uid
+from dra_plan.scheduler.cluster.volumes import TABLES, Decision, VolumeStore
+from dra_plan.scheduler.framework.plugin_names import NOT_EVALUATED
+from dra_plan.scheduler.framework.trace import Tracer
+from dra_plan.scheduler.plugins.default_preemption import DefaultPreemption
 
 from . import notices
-from .failedattempts import FailedAttempt
-from .keys import pod_uid
-from .laterstate import advance
-from .pluginnames import NOT_EVALUATED
-from .podrecord import PodRecord
+from .admission import Admission
+from .attempts import FailedAttempt, PodRecord
+from .clock import latest
+from .events import Action, Event, Resource
+from .notices import GroupSummary, summaries
+from .queue import MOST_BACKOFF
 from .simulation import Simulation
-from .trace import Tracer
-from .volumestore import Decision, VolumeStore
+
+# -- laterstate --------------------------------------------------------------------------------------------------------
+# The next state of the cluster: what changed becomes events, and events wake pods.
+#
+# A later state is given like the first one, as manifests. Only the differences between the two inputs are applied, so
+# what the simulation has decided since (bindings, allocations) stays unless an object is changed or gone. What
+# controllers do meanwhile is done here too: claims are generated, and claims that nobody uses any more are freed.
+
+
+class _WithMetadata(Protocol):
+    @property
+    def metadata(self) -> ObjectMeta: ...
+
+
+_Object = TypeVar("_Object", bound=_WithMetadata)
+
+
+def _index(objects: Iterable[_Object]) -> dict[tuple[str, str], _Object]:
+    return {(o.metadata.namespace, o.metadata.name): o for o in objects}
+
+
+def advance(simulation: Simulation, before: Inventory, after: Inventory) -> None:
+    """Apply the differences, in the order nodes, devices, volumes, claims, pod groups, pods."""
+    later = LaterState(simulation, before, after)
+    later.pass_time()
+    later.nodes()
+    later.devices()
+    later.volumes()
+    simulation.cluster.set_lookups(after)
+    later.claims()
+    later.pods()
+    simulation.scheduler.bindings.run_all()
+
+
+class LaterState:
+    """The differences between two inputs, and how each kind of them is told to a simulation."""
+
+    def __init__(self, simulation: Simulation, before: Inventory, after: Inventory) -> None:
+        self._simulation = simulation
+        self._cluster = simulation.cluster
+        self._before, self._after = before, after
+
+    def pass_time(self) -> None:
+        """The clock follows the newest time in the input; by then every backoff has ended."""
+        clock = self._simulation.clock
+        times = [pod.metadata.creation_timestamp for pod in self._after.pods]
+        times += [claim.metadata.creation_timestamp for claim in self._after.claims]
+        times += [claim.allocation.allocation_timestamp for claim in self._after.claims if claim.allocation is not None]
+        clock.advance_to(max(latest(times), clock.now + MOST_BACKOFF))
+
+    # Nodes
+
+    def nodes(self) -> None:
+        """Nodes that come, change or go."""
+        old, new = _index(self._before.nodes), _index(self._after.nodes)
+        if old == new:
+            return
+        self._cluster.set_nodes(self._after.nodes)
+        for key, node in new.items():
+            known = old.get(key)
+            if known is None:
+                self._cluster.emit(Resource.NODE, Action.ADD, None, node)
+            elif known != node:
+                self._cluster.emit(Resource.NODE, _node_change(known, node), known, node)
+        for key, node in old.items():
+            if key not in new:
+                self._cluster.emit(Resource.NODE, Action.DELETE, node, None)
+
+    # Devices
+
+    def devices(self) -> None:
+        """Slices, classes and taint rules; a rule shows as an update of the slices."""
+        before, after, cluster = self._before, self._after, self._cluster
+        changed = [
+            before.slices != after.slices,
+            before.classes != after.classes,
+            before.taint_rules != after.taint_rules,
+        ]
+        if not any(changed):
+            return
+        cluster.set_devices(after)
+        self._emit_all(Resource.CLASS, _index(before.classes), _index(after.classes))
+        self._emit_all(Resource.SLICE, _index(before.slices), _index(after.slices))
+        if changed[2]:
+            for slice_ in after.slices:
+                cluster.emit(Resource.SLICE, Action.UPDATE_OTHER, slice_, slice_)
+
+    def _emit_all(
+        self, kind: Resource, old: Mapping[tuple[str, str], object], new: Mapping[tuple[str, str], object]
+    ) -> None:
+        for key in (*old, *(key for key in new if key not in old)):
+            if key not in new:
+                self._cluster.emit(kind, Action.DELETE, old[key], None)
+            elif key not in old:
+                self._cluster.emit(kind, Action.ADD, None, new[key])
+            elif old[key] != new[key]:
+                self._cluster.emit(kind, Action.UPDATE_OTHER, old[key], new[key])
+
+    # Volumes
+
+    def volumes(self) -> None:
+        """Volumes, claims on them, and what is behind them. What did not change in the input stays as simulated."""
+        for kind, holder in TABLES.items():
+            old, new = _index(getattr(self._before, holder)), _index(getattr(self._after, holder))
+            for key in sorted(old.keys() | new.keys()):
+                if old.get(key) != new.get(key):
+                    self._cluster.volumes.change(kind, old.get(key), new.get(key))
+
+    # Claims
+
+    def claims(self) -> None:
+        """Claims that come, change or go. A status that did not change in the input stays as simulated."""
+        old, new = _index(self._before.claims), _index(self._after.claims)
+        for key, claim in old.items():
+            if key not in new:
+                self._cluster.delete_claim(claim)
+        for key, claim in new.items():
+            known = old.get(key)
+            if known is None or known != claim:
+                self._cluster.put_claim(self._merged(known, claim))
+
+    def _merged(self, before: ResourceClaim | None, after: ResourceClaim) -> ResourceClaim:
+        stored = self._cluster.claims.get(after.metadata.namespace, after.metadata.name)
+        uid = after.metadata.uid or (stored.metadata.uid if stored is not None else f"claim:{after.key}")
+        claim = replace(after, metadata=replace(after.metadata, uid=uid))
+        if stored is None or stored.status is None or before is None:
+            return claim
+        was, now = before.status or ResourceClaimStatus(), after.status or ResourceClaimStatus()
+        if was.allocation == now.allocation and was.reserved_for == now.reserved_for:
+            devices = now.devices if was.devices != now.devices else stored.status.devices
+            return replace(claim, status=replace(stored.status, devices=devices))
+        return claim
+
+    # Pods
+
+    def pods(self) -> None:
+        """Pods that go, change or come, with the claims that are made for them."""
+        order, features = self._simulation.order, self._simulation.target.features
+        ordered = self._simulation.ordered
+        admission = Admission(self._after, order, features, ordered=ordered)
+        given, generated = admission.claims(admission.pods())
+        self._simulation.ordered_sets = admission.ordered_sets
+        for claim in generated:
+            if self._cluster.claims.get(claim.metadata.namespace, claim.metadata.name) is None:
+                self._cluster.put_claim(claim)
+        self._groups(admission.groups)
+        new = {pod_uid(pod): pod for pod in given}
+        old = {pod_uid(pod): pod for pod in Admission(self._before, order, features, ordered=ordered).pods()}
+        names = {pod.key for pod in given}
+        for uid in [uid for uid in self._cluster.pods if uid in self._simulation.made]:
+            if self._cluster.pods[uid].key in names and uid not in new:  # the cluster has made it by now
+                self._gone(self._cluster.pods[uid])
+        for uid in old:
+            if uid not in new and uid in self._cluster.pods:
+                self._gone(self._cluster.pods[uid])
+        for uid, pod in new.items():
+            if uid not in old:
+                self._arrived(pod)
+            elif uid in self._cluster.pods:
+                self._changed(old[uid], pod, self._cluster.pods[uid])
+
+    def _groups(self, given: Iterable[PodGroup]) -> None:
+        """Pod groups that come, change or go; what a group's status says stays as simulated."""
+        groups = {(group.metadata.namespace, group.metadata.name): group for group in given}
+        for known in list(self._cluster.groups.all()):
+            key = (known.metadata.namespace, known.metadata.name)
+            if key not in groups:
+                self._cluster.groups.remove(key)
+        for key, group in groups.items():
+            old = self._cluster.groups.get(key)
+            if old is None or old.spec != group.spec:
+                self._cluster.add_group(group)
+
+    def _arrived(self, pod: Pod) -> None:
+        self._cluster.add_pod(pod)
+        self._simulation.admit(pod)
+
+    def _gone(self, pod: Pod) -> None:
+        """The pod and the claims made for it. Claims that only it used lose their devices first: that is an event."""
+        uid = pod_uid(pod)
+        self._simulation.scheduler.queue.done(uid)
+        self._simulation.handle.nominator.clear(uid)
+        self._cluster.delete_pod(pod)
+        for claim in list(self._cluster.claims):
+            self._release(claim, uid)
+            owner = claim.metadata.controller
+            if owner is not None and owner.kind == "Pod" and owner.uid == uid:
+                self._cluster.delete_claim(claim)
+
+    def _release(self, claim: ResourceClaim, uid: str) -> None:
+        status = claim.status
+        if status is None or all(user.uid != uid for user in status.reserved_for):
+            return
+        users = [user for user in status.reserved_for if user.uid != uid]
+        freed = replace(status, reserved_for=users) if users else ResourceClaimStatus()
+        self._cluster.put_claim(replace(claim, status=freed))
+
+    def _changed(self, was: Pod, now: Pod, current: Pod) -> None:
+        if current.spec.node_name:
+            self._changed_on_node(was, now, current)
+            return
+        if now.spec.node_name:
+            self._gone_to(now)
+            return
+        action = _pod_change(was, now, current)
+        if was == now and not action:
+            return
+        self._cluster.update_pod(now)
+        record = self._simulation.scheduler.records.of(now)
+        record.pod = now
+        event = Event(Resource.UNSCHEDULED_POD, action, current, now) if action else None
+        self._simulation.scheduler.queue.update(self._cluster.info(now), event)
+
+    def _gone_to(self, pod: Pod) -> None:
+        """Somebody else bound the pod."""
+        self._simulation.scheduler.queue.done(pod_uid(pod))
+        self._cluster.add_pod(pod)
+        record = self._simulation.scheduler.records.of(pod)
+        record.pod, record.node, record.message, record.reason = pod, pod.spec.node_name, "", ""
+
+    def _changed_on_node(self, was: Pod, now: Pod, current: Pod) -> None:
+        if was == now:
+            return
+        node = current.spec.node_name
+        placed = replace(now, spec=replace(now.spec, node_name=node))
+        told = "node_allocatable_resource_claim_statuses"
+        if getattr(was.status, told) == getattr(now.status, told):
+            placed = replace(placed, status=replace(now.status, **{told: getattr(current.status, told)}))
+        action = _pod_change(was, now, current)
+        self._cluster.replace_pod(current, placed, action)
+
+
+def _node_change(old: Node, new: Node) -> Action:
+    action = Action(0)
+    if old.metadata.labels != new.metadata.labels:
+        action |= Action.UPDATE_NODE_LABEL
+    if old.status.allocatable != new.status.allocatable:
+        action |= Action.UPDATE_NODE_ALLOCATABLE
+    if old.spec.taints != new.spec.taints or old.spec.unschedulable != new.spec.unschedulable:
+        action |= Action.UPDATE_NODE_TAINT
+    return action or Action.UPDATE_OTHER
+
+
+def _pod_change(was: Pod, now: Pod, current: Pod) -> Action:
+    """What changed that plugins may register for; 0 if nothing of the kind."""
+    action = Action(0)
+    if was.metadata.labels != now.metadata.labels:
+        action |= Action.UPDATE_POD_LABEL
+    if was.spec.tolerations != now.spec.tolerations:
+        action |= Action.UPDATE_POD_TOLERATION
+    if was.spec.scheduling_gates and not now.spec.scheduling_gates:
+        action |= Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED
+    if now.status.resource_claim_statuses != current.status.resource_claim_statuses:
+        action |= Action.UPDATE_POD_GENERATED_RESOURCE_CLAIM
+    if was.spec.containers != now.spec.containers:
+        action |= Action.UPDATE_POD_SCALE_DOWN
+    return action
+
+
+# -- simulate ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

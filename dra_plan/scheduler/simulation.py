@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from dra_plan.allocator import View
@@ -13,32 +15,199 @@ from dra_plan.api.workloads import AnyWorkload
 from dra_plan.claims.owners import Dependents, ended, is_ready
 from dra_plan.errors import UsageError
 from dra_plan.releases import Target
+from dra_plan.scheduler.cluster.claims import ClaimStore
+from dra_plan.scheduler.cluster.cluster import SimulatedCluster
+from dra_plan.scheduler.cluster.common import Common
+from dra_plan.scheduler.cluster.keys import pod_uid
 from dra_plan.scheduler.dra.plugin import DynamicResources
+from dra_plan.scheduler.framework.extender import Extender
+from dra_plan.scheduler.framework.interface import Handle, Plugin, Registry
+from dra_plan.scheduler.framework.plugin_names import FIT
+from dra_plan.scheduler.framework.profile import Framework
+from dra_plan.scheduler.framework.status import CycleState
+from dra_plan.scheduler.framework.trace import Tracer
+from dra_plan.scheduler.framework.types import Nominator, QueuedPod
 from dra_plan.scheduler.groups.admission import comes_after
+from dra_plan.scheduler.groups.scheduling import GroupScheduling
 
 from . import config as configuration
-from . import defaults
+from . import config as defaults
 from .admission import ARRIVAL, ORDERS, Admission
-from .claimstore import ClaimStore
+from .attempts import FailedAttempts, PodRecord, PodRecords
+from .binding import Binding, BindingCycle, FailureHandler
 from .clock import Clock, latest
-from .cluster import SimulatedCluster
-from .common import Common
 from .cycle import Cycle
-from .extenders import Extender
-from .failedattempts import FailedAttempts
-from .framework import Plugin
-from .handle import Handle
-from .keys import pod_uid
-from .newpods import new_pods
-from .nominations import Nominator
-from .pluginnames import FIT
-from .podrecord import PodRecord
+from .events import Action, Event, Resource
+from .framework import plugin_names
+from .new_pods import new_pods
 from .queue import SchedulingQueue
-from .registry import Registry
-from .runtime import Framework
-from .scheduler import Scheduler
-from .trace import Tracer
-from .volumecontroller import settle_volumes
+from .volume_controller import settle_volumes
+
+# -- scheduler ---------------------------------------------------------------------------------------------------------
+# The scheduler at work: takes pods from the queue, runs their cycles, and binds them while the next one is tried.
+#
+# What upstream does in parallel happens here in a fixed order. Work that a cycle leaves behind (binding, evicting) is
+# carried out at the end of the next cycle that examines nodes: the pod tried directly afterwards does not see it yet.
+
+MOST_ATTEMPTS = 10_000
+"""So often a pod is tried in one simulation; upstream goes on for ever."""
+
+
+@dataclass
+class _Later:
+    """Something to be carried out while the next pod is tried."""
+
+    cycle: int
+    what: str
+    do: Callable[[], None]
+
+
+class Scheduler:
+    """Drives one simulation."""
+
+    def __init__(
+        self,
+        handle: Handle,
+        frameworks: Mapping[str, Framework],
+        queue: SchedulingQueue,
+        cycle: Cycle,
+        percentages: Mapping[str, int],
+        tracer: Tracer | None = None,
+    ) -> None:
+        self.handle = handle
+        self.frameworks = frameworks
+        self.queue = queue
+        self.records = PodRecords()
+        self._cycle = cycle
+        self._failures = FailureHandler(handle, queue, self.records)
+        self.bindings = BindingCycle(handle, queue, self.records, self._failures)
+        self.groups = GroupScheduling(
+            handle, frameworks, queue, cycle, percentages, self.records, self.bindings, self._failures
+        )
+        self._percentages = percentages
+        self._tracer = tracer
+        self.failed_attempts: FailedAttempts | None = None
+        """Kept of failed attempts, if somebody wants to know why they failed."""
+        self._number = 0
+        self._later: list[_Later] = []
+        handle.later = self._postpone
+        handle.activate = lambda pod: queue.activate(handle.cluster.info(pod).uid)
+        handle.cluster.listener = queue.handle
+
+    def enqueue(self, pod: Pod) -> None:
+        """A pod that wants a node. Pods of other schedulers are left alone."""
+        info = self.handle.cluster.info(pod)
+        record = self.records.of(pod)
+        if info.profile not in self.frameworks:
+            record.skip(f"scheduler {info.profile} is not configured")
+            return
+        if pod.status.nominated_node_name:
+            self.handle.nominator.nominate(info, pod.status.nominated_node_name)
+        if info.group is not None:
+            self.handle.cluster.groups.saw(info)
+        item = self.queue.add(info)
+        # as long as a gang is too small for the pod that comes, it is for those that wait
+        if info.group is not None and item.gated_by != plugin_names.GANG_SCHEDULING:
+            event = Event(Resource.UNSCHEDULED_POD, Action.ADD, None, pod)
+            self.queue.member_came(event, self.handle.cluster.groups.seen(info.group))
+
+    def run(self) -> None:
+        """Schedule until nothing moves any more, or until the deadline: what waits then to be tried is cut short."""
+        while True:
+            if self.is_late():
+                self._cut_short()
+                return
+            item = self.queue.pop()
+            if item is not None and item.info.group is not None:
+                self._schedule_group(item)
+            elif item is not None:
+                self._schedule(item)
+            elif not (
+                self._flush(self._number + 1) or self._settle() or self.bindings.pass_time() or self._failures.retry()
+            ):
+                return
+
+    def is_late(self) -> bool:
+        """Whether the time is over that was given to the simulation."""
+        deadline = self.handle.deadline
+        return deadline is not None and time.monotonic() > deadline
+
+    def _cut_short(self) -> None:
+        """Carry out what is decided, and note the pods of which a next attempt would have decided."""
+        self._flush(self._number + 1)
+        for item in self.queue.to_be_tried:
+            self.records.of(item.pod).cut_short()
+
+    def _schedule(self, item: QueuedPod) -> None:
+        if self._leaves(item):
+            return
+        pod = item.pod
+        record = self.records.of(pod)
+        self._number += 1
+        record.attempts = item.attempts
+        if self._tracer:
+            self._tracer.begin(pod.key, item.attempts, self.handle.clock.now)
+        state, framework = CycleState(), self.frameworks[item.profile]
+        if self.failed_attempts is not None:
+            self.failed_attempts.begin()
+        result = self._cycle.run(framework, state, pod, self._percentages.get(item.profile, 0))
+        record.best, record.fatal = result.best, result.fatal
+        if self.failed_attempts is not None:
+            self.failed_attempts.ended(item, framework, state, result)
+        if result.node:
+            binding = Binding(item, framework, state, result.node)
+            self.bindings.add(binding)
+            self._postpone(f"bind {pod.key}", lambda: self.bindings.run(binding))
+        else:
+            self._failures.handle(item, result)
+        if self._tracer:
+            self._tracer.current.node, self._tracer.current.message = result.node, result.message
+        if result.filtered:
+            self._flush(self._number)
+
+    def _settle(self) -> bool:
+        """What pods that have a node wait for outside the scheduler is done; False if there is nothing."""
+        if not self.handle.settle():
+            return False
+        self.bindings.run_all()
+        return True
+
+    def _schedule_group(self, first: QueuedPod) -> None:
+        assert first.info.group is not None
+        items = [item for item in self.groups.members(first) if not self._leaves(item)]
+        if not items:
+            return
+        self._number += 1
+        if self.groups.run(first.info.group, items):
+            self._flush(self._number)
+
+    def _leaves(self, item: QueuedPod) -> bool:
+        """Whether the pod is not to be tried, because it is going or was tried too often; the queue is rid of it."""
+        pod, record = item.pod, self.records.of(item.pod)
+        if pod.metadata.deletion_timestamp is not None:
+            record.skip(f"skip schedule deleting pod: {pod.key}")
+        elif item.attempts > MOST_ATTEMPTS:
+            record.fail(f"given up after {MOST_ATTEMPTS} attempts, the last of them: {record.message}", with_error=True)
+        else:
+            return False
+        self.queue.done(item.uid)
+        return True
+
+    def _postpone(self, what: str, do: Callable[[], None]) -> None:
+        self._later.append(_Later(self._number, what, do))
+
+    def _flush(self, before: int) -> bool:
+        """Carry out what cycles before the given one left behind; False if there was nothing."""
+        due = [later for later in self._later if later.cycle < before]
+        if not due:
+            return False
+        self._later = [later for later in self._later if later.cycle >= before]
+        for later in due:
+            later.do()
+        return True
+
+
+# -- simulation --------------------------------------------------------------------------------------------------------
 
 ENTRY_POINTS = "dra_plan.scheduler_plugins"
 
@@ -136,7 +305,7 @@ class Simulation:
         arguments = configuration.arguments(profile)
         made: dict[str, Plugin] = {}
         ignored = [r.name for e in self.config.extenders for r in e.managed_resources if r.ignored_by_scheduler]
-        for name in configuration.plugin_names(profile, self._gated):
+        for name in configuration.enabled_plugins(profile, self._gated):
             if name not in registry:
                 raise UsageError(f"profile {profile.scheduler_name}: no plugin named {name} exists")
             args = arguments.get(name, {})
@@ -234,7 +403,7 @@ def _registry(config: configuration.Configuration, extra: Registry | None) -> Re
     registry = defaults.registry()
     if extra:
         registry.merge(extra)
-    wanted = {name for profile in config.profiles for name in configuration.plugin_names(profile)}
+    wanted = {name for profile in config.profiles for name in configuration.enabled_plugins(profile)}
     if wanted - registry.keys():
         from importlib.metadata import entry_points
 

@@ -4,8 +4,8 @@ from collections import Counter
 
 from dra_plan.errors import UsageError
 from dra_plan.scheduler.events import Action, Hint, Interest, Resource
-from dra_plan.scheduler.framework import EnqueueExtensions, FilterPlugin, PreFilterPlugin, ScorePlugin
-from dra_plan.scheduler.status import SKIP, unresolvable, unschedulable
+from dra_plan.scheduler.framework.interface import EnqueueExtensions, FilterPlugin, PreFilterPlugin, ScorePlugin
+from dra_plan.scheduler.framework.status import SKIP, unresolvable, unschedulable
 
 TEAM, RACK = "example.com/team", "example.com/rack"
 

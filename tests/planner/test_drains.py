@@ -14,7 +14,7 @@ from dra_plan import Cluster
 from dra_plan.errors import UsageError
 from dra_plan.planner.question import Question
 from dra_plan.planner.scheduling import schedule_chosen
-from dra_plan.scheduler.common import Common
+from dra_plan.scheduler.cluster.common import Common
 from tests.build import claim, generated, gpus, node, owned, pod, request, running, slice_, template, used
 from tests.cli.running import in_process
 from tests.whatif.clusters import mid_life

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dra_plan.scheduler.events import Action, Hint, Interest, Resource
-from dra_plan.scheduler.framework import (
+from dra_plan.scheduler.framework.interface import (
     BindPlugin,
     EnqueueExtensions,
     FilterPlugin,
@@ -18,12 +18,12 @@ from dra_plan.scheduler.framework import (
     PreFilterExtensions,
     PreFilterPlugin,
     PreScorePlugin,
+    Registry,
     ReservePlugin,
     ScorePlugin,
 )
-from dra_plan.scheduler.registry import Registry
+from dra_plan.scheduler.framework.status import SKIP, Code, Status
 from dra_plan.scheduler.simulate import simulate
-from dra_plan.scheduler.status import SKIP, Code, Status
 from tests import build
 from tests.scheduler import reading
 

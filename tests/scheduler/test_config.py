@@ -10,8 +10,9 @@ import pytest
 
 from dra_plan.errors import InputError, UsageError
 from dra_plan.manifests.paths import render
-from dra_plan.scheduler import config, configfields, pluginnames
-from dra_plan.scheduler.defaults import seconds
+from dra_plan.scheduler import config
+from dra_plan.scheduler.config import seconds, unknown_fields
+from dra_plan.scheduler.framework import plugin_names
 from tests.build import node, placed, pod
 from tests.scheduler import reading
 from tests.scheduler.reading import message, outcome, plan, where
@@ -118,7 +119,7 @@ def two_nodes() -> list[dict]:
 
 @pytest.mark.parametrize(("kind", "chosen"), [("LeastAllocated", "empty"), ("MostAllocated", "full")])
 def test_scoring_strategies(kind, chosen):
-    config_ = arguments(pluginnames.FIT, scoringStrategy={"type": kind, "resources": [{"name": "cpu", "weight": 1}]})
+    config_ = arguments(plugin_names.FIT, scoringStrategy={"type": kind, "resources": [{"name": "cpu", "weight": 1}]})
     assert where(plan(two_nodes(), config=config_))["p"] == chosen
 
 
@@ -126,14 +127,14 @@ def test_scoring_strategies(kind, chosen):
 def test_requested_to_capacity_ratio(points_, chosen):
     shape = [{"utilization": u, "score": s} for u, s in points_]
     strategy = {"type": "RequestedToCapacityRatio", "requestedToCapacityRatio": {"shape": shape}}
-    assert where(plan(two_nodes(), config=arguments(pluginnames.FIT, scoringStrategy=strategy)))["p"] == chosen
+    assert where(plan(two_nodes(), config=arguments(plugin_names.FIT, scoringStrategy=strategy)))["p"] == chosen
 
 
 def test_ignored_resources():
     objects = [node("a"), pod("p", requests={"example.com/x": "1"})]
     assert "Insufficient example.com/x" in message(plan(objects), "p")
     for args in ({"ignoredResources": ["example.com/x"]}, {"ignoredResourceGroups": ["example.com"]}):
-        assert where(plan(objects, config=arguments(pluginnames.FIT, **args)))["p"] == "a"
+        assert where(plan(objects, config=arguments(plugin_names.FIT, **args)))["p"] == "a"
 
 
 def test_default_spread_constraints_from_a_list():
@@ -142,7 +143,7 @@ def test_default_spread_constraints_from_a_list():
     service["spec"] = {"selector": {"app": "x"}}
     labels = {"app": "x"}
     objects = [node("a"), service, node("b"), placed("old", "a", labels=labels), pod("p", labels=labels)]
-    config_ = arguments(pluginnames.SPREAD, defaultingType="List", defaultConstraints=[constraint])
+    config_ = arguments(plugin_names.SPREAD, defaultingType="List", defaultConstraints=[constraint])
     assert where(plan(objects, config=config_))["p"] == "b"
     objects[2] = node("b", spec={"unschedulable": True})
     assert "1 node(s) didn't match pod topology spread constraints" in message(plan(objects, config=config_), "p")
@@ -154,7 +155,7 @@ def test_hard_pod_affinity_weight():
     friend = placed("friend", "b", affinity=near, cpu="0", memory="0", labels={"app": "x"})
     objects = [node("a", cpu="9"), node("b"), friend, pod("p", labels={"app": "x"})]
     assert where(plan(objects))["p"] == "b"
-    assert where(plan(objects, config=arguments(pluginnames.INTER_POD_AFFINITY, hardPodAffinityWeight=0)))["p"] == "a"
+    assert where(plan(objects, config=arguments(plugin_names.INTER_POD_AFFINITY, hardPodAffinityWeight=0)))["p"] == "a"
 
 
 def test_preferences_of_existing_pods_are_ignored_only_for_pods_without_their_own():
@@ -165,7 +166,7 @@ def test_preferences_of_existing_pods_are_ignored_only_for_pods_without_their_ow
 
     host = placed("host", "b", affinity=prefers("x"), cpu="0", memory="0")
     objects = [node("a", cpu="9"), node("b"), host]
-    ignoring = arguments(pluginnames.INTER_POD_AFFINITY, ignorePreferredTermsOfExistingPods=True)
+    ignoring = arguments(plugin_names.INTER_POD_AFFINITY, ignorePreferredTermsOfExistingPods=True)
     plain = pod("p", labels={"app": "x"})
     assert where(plan([*objects, plain]))["p"] == "b"
     assert where(plan([*objects, plain], config=ignoring))["p"] == "a"
@@ -198,12 +199,12 @@ def test_the_next_cycle_starts_where_the_last_one_ended():
         (document({"plugins": {"bind": {"disabled": [{"name": "*"}]}}}), "at least one bind plugin"),
         (document({"plugins": {"queueSort": {"disabled": [{"name": "*"}]}}}), "exactly one queueSort plugin"),
         (document({"plugins": {"score": 1}}), "scheduler configuration: Expected"),
-        (arguments(pluginnames.FIT, scoringStrategy={"type": "Odd"}), "unknown scoring strategy 'Odd'"),
-        (arguments(pluginnames.FIT, scoringStrategy={"type": "RequestedToCapacityRatio"}), "needs at least one point"),
-        (arguments(pluginnames.SPREAD, defaultingType="Odd"), "unknown defaultingType"),
-        (arguments(pluginnames.SPREAD, defaultConstraints=[{"maxSkew": 1}]), "need defaultingType List"),
-        (arguments(pluginnames.DYNAMIC_RESOURCES, bindingTimeout="500ms"), "bindingTimeout must be at least 1s"),
-        (arguments(pluginnames.DYNAMIC_RESOURCES, bindingTimeout="soon"), "not a duration: 'soon'"),
+        (arguments(plugin_names.FIT, scoringStrategy={"type": "Odd"}), "unknown scoring strategy 'Odd'"),
+        (arguments(plugin_names.FIT, scoringStrategy={"type": "RequestedToCapacityRatio"}), "needs at least one point"),
+        (arguments(plugin_names.SPREAD, defaultingType="Odd"), "unknown defaultingType"),
+        (arguments(plugin_names.SPREAD, defaultConstraints=[{"maxSkew": 1}]), "need defaultingType List"),
+        (arguments(plugin_names.DYNAMIC_RESOURCES, bindingTimeout="500ms"), "bindingTimeout must be at least 1s"),
+        (arguments(plugin_names.DYNAMIC_RESOURCES, bindingTimeout="soon"), "not a duration: 'soon'"),
         (document(extenders=[{"urlPrefix": "http://localhost"}]), "only with --allow-extenders"),
     ],
 )
@@ -236,7 +237,7 @@ def with_field(path: tuple[str | int, ...]) -> dict:
     ],
 )
 def test_fields_that_kube_scheduler_refuses(path):
-    assert configfields.unknown_fields(with_field(path)) == [path]
+    assert unknown_fields(with_field(path)) == [path]
     with pytest.raises(InputError, match=re.escape(f"{render(path)}: unknown field")):
         plan([node("a"), pod("p")], config=with_field(path))
 
@@ -244,27 +245,27 @@ def test_fields_that_kube_scheduler_refuses(path):
 @pytest.mark.parametrize(
     ("plugin", "args", "path"),
     [
-        (pluginnames.FIT, {"scoringStrategi": {}}, ("scoringStrategi",)),
+        (plugin_names.FIT, {"scoringStrategi": {}}, ("scoringStrategi",)),
         (
-            pluginnames.FIT,
+            plugin_names.FIT,
             {"scoringStrategy": {"resources": [{"nam": "cpu"}]}},
             ("scoringStrategy", "resources", 0, "nam"),
         ),
-        (pluginnames.SPREAD, {"defaultConstraints": [{"labelSelector": {"match": {}}}]}, None),
-        (pluginnames.NODE_AFFINITY, {"addedAffinity": {"required": {}}}, ("addedAffinity", "required")),
-        (pluginnames.DYNAMIC_RESOURCES, {"timeout": "1s"}, ("timeout",)),
-        (pluginnames.VOLUME_BINDING, {"bindTimeout": 1}, ("bindTimeout",)),
+        (plugin_names.SPREAD, {"defaultConstraints": [{"labelSelector": {"match": {}}}]}, None),
+        (plugin_names.NODE_AFFINITY, {"addedAffinity": {"required": {}}}, ("addedAffinity", "required")),
+        (plugin_names.DYNAMIC_RESOURCES, {"timeout": "1s"}, ("timeout",)),
+        (plugin_names.VOLUME_BINDING, {"bindTimeout": 1}, ("bindTimeout",)),
     ],
 )
 def test_arguments_of_kubernetes_own_plugins_are_read_as_strictly(plugin, args, path):
     path = path or ("defaultConstraints", 0, "labelSelector", "match")
-    found = configfields.unknown_fields(arguments(plugin, **args))
+    found = unknown_fields(arguments(plugin, **args))
     assert found == [("profiles", 0, "pluginConfig", 0, "args", *path)]
 
 
 def test_arguments_of_other_plugins_are_their_own_affair():
-    assert configfields.unknown_fields(arguments("RackLimit", limit=2, more={"anything": [1]})) == []
-    assert configfields.unknown_fields(arguments(pluginnames.IMAGE_LOCALITY, anything=1)) == []
+    assert unknown_fields(arguments("RackLimit", limit=2, more={"anything": [1]})) == []
+    assert unknown_fields(arguments(plugin_names.IMAGE_LOCALITY, anything=1)) == []
 
 
 def test_every_field_that_is_used_is_known():
@@ -275,7 +276,7 @@ def test_every_field_that_is_used_is_known():
         checked.add(kind)
         for field in msgspec.structs.fields(kind):
             here = (*path, field.encode_name)
-            assert configfields.unknown_fields(with_field(here)) == []
+            assert unknown_fields(with_field(here)) == []
             for inner in typing.get_args(field.type) or (field.type,):
                 if isinstance(inner, type) and issubclass(inner, msgspec.Struct):
                     check(inner, (*here, 0) if typing.get_origin(field.type) is list else here)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dra_plan.scheduler.dra.devicetotals import DeviceTotals
+from dra_plan.scheduler.dra.extended import DeviceTotals
 from tests.build import claim, device, device_class, node, pod, slice_
 from tests.scheduler.reading import plan, simulation, where
 

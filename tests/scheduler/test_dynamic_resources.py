@@ -316,7 +316,7 @@ def test_an_unmapped_resource_is_short_and_a_mapped_one_without_devices_cannot_b
 def test_the_newer_class_takes_a_name_and_the_loser_its_implicit_one():
     from dra_plan.api.meta import ObjectMeta
     from dra_plan.api.resource import DeviceClass, DeviceClassSpec
-    from dra_plan.scheduler.classnames import class_names
+    from dra_plan.scheduler.cluster.keys import class_names
 
     def make(name: str, created: str) -> DeviceClass:
         metadata = ObjectMeta(name=name, creation_timestamp=created)

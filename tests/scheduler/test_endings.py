@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dra_plan.scheduler import scheduler
-from dra_plan.scheduler.failures import MOST_ERRORS_OF_A_POD
-from dra_plan.scheduler.scheduler import MOST_ATTEMPTS
+from dra_plan.scheduler import simulation
+from dra_plan.scheduler.binding import MOST_ERRORS_OF_A_POD
+from dra_plan.scheduler.simulation import MOST_ATTEMPTS
 from tests.build import device_class, node, pod, request, slice_, template
 from tests.scheduler.reading import outcome, plan
 
@@ -29,7 +29,7 @@ def test_errors_that_alternate_between_two_pools_end() -> None:
 
 
 def test_a_pod_that_is_tried_too_often_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scheduler, "MOST_ATTEMPTS", 1)
+    monkeypatch.setattr(simulation, "MOST_ATTEMPTS", 1)
     objects = [device_class(), node("n"), incomplete("n", 2), template("t", request(allocationMode="All", count=0))]
     found = outcome(plan([*objects, pod("p", templates={"e": "t"})]), "p")
     assert found["outcome"] == "Error"

@@ -14,7 +14,7 @@ import pytest
 from dra_plan import Cluster
 from dra_plan.cli.extenders import HttpExtender, make
 from dra_plan.scheduler import config
-from dra_plan.scheduler.extenders import ExtenderError
+from dra_plan.scheduler.framework.extender import ExtenderError
 from tests.build import node, placed, pod
 from tests.scheduler.reading import message, outcome, where
 

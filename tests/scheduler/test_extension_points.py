@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from dra_plan.scheduler.plugins.prioritysort import PrioritySort
-from dra_plan.scheduler.runtime import PluginPanicError
+from dra_plan.scheduler.framework.runtime import PluginPanicError
+from dra_plan.scheduler.framework.status import Code, Status
+from dra_plan.scheduler.plugins.queueing import PrioritySort
 from dra_plan.scheduler.simulate import simulate
-from dra_plan.scheduler.status import Code, Status
 from tests import build
 from tests.scheduler import reading
 

@@ -5,14 +5,20 @@ from __future__ import annotations
 import pytest
 
 from dra_plan.errors import UsageError
-from dra_plan.scheduler.cyclestate import CycleState, StateNotFoundError
-from dra_plan.scheduler.framework import MAX_NODE_SCORE, MAX_PERMIT_SECONDS, EnqueueExtensions, Plugin, PreFilterResult
-from dra_plan.scheduler.obstacles import ResourceShort
-from dra_plan.scheduler.registry import Registry
-from dra_plan.scheduler.simulate import simulate
-from dra_plan.scheduler.status import (
+from dra_plan.scheduler.framework.interface import (
+    MAX_NODE_SCORE,
+    MAX_PERMIT_SECONDS,
+    EnqueueExtensions,
+    Plugin,
+    PreFilterResult,
+    Registry,
+)
+from dra_plan.scheduler.framework.status import (
     SKIP,
     Code,
+    CycleState,
+    ResourceShort,
+    StateNotFoundError,
     Status,
     error,
     insufficient,
@@ -21,7 +27,8 @@ from dra_plan.scheduler.status import (
     unresolvable,
     unschedulable,
 )
-from dra_plan.scheduler.waiting import WaitingPod, WaitingPods, duration
+from dra_plan.scheduler.framework.waiting import WaitingPod, WaitingPods, duration
+from dra_plan.scheduler.simulate import simulate
 from tests import build
 from tests.scheduler import reading
 

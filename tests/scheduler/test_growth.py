@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from dra_plan.api.inventory import Inventory
 from dra_plan.manifests.load import from_dicts
 from dra_plan.releases import target
-from dra_plan.scheduler.claimstore import ClaimStore
-from dra_plan.scheduler.cluster import SimulatedCluster
+from dra_plan.scheduler.cluster.claims import ClaimStore
+from dra_plan.scheduler.cluster.cluster import SimulatedCluster
 from tests.build import (
     CSI,
     csi_node,

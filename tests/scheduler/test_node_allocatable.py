@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster, schedule
-from dra_plan.scheduler.laterstate import advance
-from dra_plan.scheduler.simulate import simulate
+from dra_plan.scheduler.simulate import advance, simulate
 from tests.build import GPU, allocation, claim, device, device_class, node, placed, pod, request, slice_
 from tests.scheduler.reading import claim_of, codes, message, outcome, plan, simulation, where
 

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from dra_plan.manifests.load import from_dicts
-from dra_plan.scheduler.nodeinfo import NodeInfo, PodInfo
+from dra_plan.scheduler.cluster.nodes import NodeInfo, PodInfo
 from tests import build
 
 AFFINITY = {

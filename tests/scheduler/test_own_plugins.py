@@ -10,7 +10,7 @@ import pytest
 
 from dra_plan.errors import UsageError
 from dra_plan.manifests.load import load_objects
-from dra_plan.scheduler.registry import Registry
+from dra_plan.scheduler.framework.interface import Registry
 from dra_plan.scheduler.simulation import ENTRY_POINTS
 from tests.build import node, placed, pod
 from tests.scheduler.reading import message, plan, where

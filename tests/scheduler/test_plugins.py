@@ -248,7 +248,7 @@ def test_an_image_has_one_size():
 
 
 def test_image_names_without_a_tag_mean_latest():
-    from dra_plan.scheduler.plugins.imagelocality import normalized
+    from dra_plan.scheduler.plugins.node_checks import normalized
 
     assert normalized("registry:5000/app") == "registry:5000/app:latest"
     assert normalized("app:v1") == "app:v1"

@@ -14,22 +14,25 @@ from dra_plan.api.resource import (
     DeviceRequestAllocationResult,
     ResourceClaimStatus,
 )
-from dra_plan.scheduler.cyclestate import CycleState
+from dra_plan.scheduler.cluster.memo import NodeAnswers
+from dra_plan.scheduler.cluster.nodes import NodeInfo, PodInfo
+from dra_plan.scheduler.cycle import best_of, fit_error, nodes_to_find, winner
 from dra_plan.scheduler.events import Action, Hint, HintFunction, Interest, Resource
-from dra_plan.scheduler.extenders import Extender, ExtenderFilterResult
-from dra_plan.scheduler.framework import MAX_NODE_SCORE, MIN_NODE_SCORE, Diagnosis, NominatingInfo
-from dra_plan.scheduler.handle import Handle
-from dra_plan.scheduler.memo import NodeAnswers
-from dra_plan.scheduler.messages import fit_error
-from dra_plan.scheduler.nodeinfo import NodeInfo, PodInfo
-from dra_plan.scheduler.nominations import Nominator
-from dra_plan.scheduler.queuedpod import QueuedPod
-from dra_plan.scheduler.registry import Factory, Registry
-from dra_plan.scheduler.runtime import Framework
-from dra_plan.scheduler.selection import best_of, nodes_to_find, winner
+from dra_plan.scheduler.framework.extender import Extender, ExtenderFilterResult
+from dra_plan.scheduler.framework.interface import (
+    MAX_NODE_SCORE,
+    MIN_NODE_SCORE,
+    Diagnosis,
+    Factory,
+    Handle,
+    NominatingInfo,
+    Registry,
+)
+from dra_plan.scheduler.framework.profile import Framework
+from dra_plan.scheduler.framework.status import Code, CycleState, Status, is_skip, unresolvable, unschedulable
+from dra_plan.scheduler.framework.types import Nominator, QueuedPod
 from dra_plan.scheduler.simulate import simulate
 from dra_plan.scheduler.simulation import Simulation
-from dra_plan.scheduler.status import Code, Status, is_skip, unresolvable, unschedulable
 from tests import build
 from tests.build import claim, gpus, node, placed, pod
 from tests.scheduler import reading

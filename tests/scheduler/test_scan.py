@@ -10,8 +10,8 @@ import pytest
 from dra_plan import Cluster
 from dra_plan.allocator import Allocator
 from dra_plan.allocator.appearance import PLAIN_NODES
-from dra_plan.scheduler.memo import ShapeAnswers
-from dra_plan.scheduler.runtime.nodefilter import NodeFilter, Scan
+from dra_plan.scheduler.cluster.memo import ShapeAnswers
+from dra_plan.scheduler.framework.node_filter import NodeFilter, Scan
 from tests.build import gpus, node, placed, pod, template
 from tests.scheduler.reading import plan, where
 

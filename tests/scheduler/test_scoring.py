@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as some
 
-from dra_plan.scheduler.framework import MAX_NODE_SCORE
-from dra_plan.scheduler.runtime.scoring import places_of_none
-from dra_plan.scheduler.scoring import add_up, is_level, normalize
+from dra_plan.scheduler.framework.interface import MAX_NODE_SCORE
+from dra_plan.scheduler.framework.profile import places_of_none
+from dra_plan.scheduler.framework.runtime import add_up, is_level, normalize
 
 SCORES = some.integers(-3, MAX_NODE_SCORE)
 

@@ -8,7 +8,7 @@ import pytest
 
 import dra_plan
 from dra_plan import Cluster
-from dra_plan.scheduler import scheduler
+from dra_plan.scheduler import simulation
 from tests.build import gpus, pod, template
 from tests.cli.running import ROOT, in_process
 from tests.scheduler.reading import plan
@@ -44,7 +44,7 @@ def test_what_was_decided_in_time_stays(monkeypatch: pytest.MonkeyPatch) -> None
     for seconds in range(1, 12):
         ticking, standing = Clock(1.0), Clock(0.0)
         standing.now = ticking.now
-        monkeypatch.setattr(scheduler, "time", ticking)
+        monkeypatch.setattr(simulation, "time", ticking)
         monkeypatch.setattr("dra_plan.planner.question.time", standing)
         outcomes = [pod.outcome for pod in Cluster.load(QUICKSTART).schedule(timeout=seconds)]
         decided = [outcome != "Undecided" for outcome in outcomes]

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from dra_plan import schedule
+from dra_plan.scheduler.cluster.volumes import VolumeStore
 from dra_plan.scheduler.simulate import simulate
-from dra_plan.scheduler.volumestore import VolumeStore
 from tests.build import (
     CSI,
     HOST,

@@ -11,7 +11,7 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.planner.question import Question
 from dra_plan.planner.scheduling import choice, schedule_chosen
 from dra_plan.releases import Target
-from dra_plan.scheduler.podrecord import PodRecord
+from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.simulate import SimulationResult
 from dra_plan.whatif import AddNodes
 

@@ -20,7 +20,7 @@ from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.question import Question
 from dra_plan.planner.scheduling import choice, notices_about, schedule_chosen
 from dra_plan.releases import Target
-from dra_plan.scheduler.failedattempts import FailedAttempt
+from dra_plan.scheduler.attempts import FailedAttempt
 from dra_plan.scheduler.notices import SEVERAL_BEST
 from dra_plan.whatif.addnodes import MOST_ADDED
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from dra_plan.api.core import Pod
-from dra_plan.scheduler.podrecord import PodRecord
+from dra_plan.scheduler.attempts import PodRecord
 
 
 def tied(records: Sequence[PodRecord], added: Sequence[Sequence[str]]) -> Iterator[PodRecord]:

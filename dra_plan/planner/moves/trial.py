@@ -17,7 +17,7 @@ from dra_plan.placement.program import Need
 from dra_plan.placement.seek import BestPlacement, PlacementQuestion, levels_of
 from dra_plan.planner.question import Question
 from dra_plan.releases import Target
-from dra_plan.scheduler.common import Common
+from dra_plan.scheduler.cluster.common import Common
 from dra_plan.whatif import Evict
 
 from .movable import MovablePod

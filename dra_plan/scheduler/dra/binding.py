@@ -9,14 +9,17 @@ from msgspec.structs import replace
 from dra_plan.api.core import NodeAllocatableResourceClaimStatus, Pod, PodExtendedResourceClaimStatus
 from dra_plan.api.resource import AllocationResult, ResourceClaim, ResourceClaimConsumerReference, ResourceClaimStatus
 from dra_plan.api.well_known import DELETE_PROTECTION
+from dra_plan.claims.pod_claims import PodClaimError, pod_claims
 from dra_plan.scheduler.clock import format_time
-from dra_plan.scheduler.handle import Handle
-from dra_plan.scheduler.keys import pod_uid
-from dra_plan.scheduler.status import Code, Status, error
+from dra_plan.scheduler.cluster import claims
+from dra_plan.scheduler.cluster.claims import ClaimStore
+from dra_plan.scheduler.cluster.keys import pod_uid
+from dra_plan.scheduler.events import Action, Hint, Interest, Resource
+from dra_plan.scheduler.framework.interface import Handle
+from dra_plan.scheduler.framework.status import Code, Status, error
 
-from . import conditions
 from .extended import SPECIAL_NAME, stored_name
-from .state import PodState
+from .filter import PodState
 
 MOST_CONSUMERS = 256
 """The API server refuses more users of one claim."""
@@ -177,14 +180,14 @@ class Binder:
         special = [kept.special] if kept.special is not None else []
         for claim in (*kept.claims, *special):
             current = self._stored(claim) or claim
-            ready, failed = conditions.preparation(current)
+            ready, failed = claims.preparation(current)
             name = current.metadata.name
             if failed is not None:
                 text = f'device binding failed: claim={name}, reason={failed.reason}, message="{failed.message}"'
                 return error(text)
             if ready:
                 continue
-            if conditions.timed_out(current, self._timeout, self._handle.clock.now):
+            if claims.timed_out(current, self._timeout, self._handle.clock.now):
                 return error(f"device binding timeout: claim={name}")
             return Status(Code.WAIT, f"waiting for binding conditions for device on node {node}")
         return None
@@ -241,3 +244,53 @@ class Binder:
             stored_special = self._stored(kept.special)
             if stored_special is not None:
                 self._handle.cluster.delete_claim(stored_special)
+
+
+# -- hints -------------------------------------------------------------------------------------------------------------
+# Which events may make a pod schedulable that DynamicResources rejected.
+
+
+def interests(store: ClaimStore) -> Sequence[Interest]:
+    """Nodes, claims, classes and slices that come or change; never pods, slices or classes that go."""
+
+    def after_claim(pod: Pod, old: ResourceClaim | None, new: ResourceClaim | None) -> Hint:
+        return claim_hint(store, pod, old, new)
+
+    def after_pod(pod: Pod, _old: Pod | None, new: Pod | None) -> Hint:
+        return pod_hint(store, pod, new)
+
+    return [
+        Interest(Resource.NODE, Action.ADD | Action.UPDATE_NODE_LABEL | Action.UPDATE_NODE_ALLOCATABLE),
+        Interest(Resource.CLAIM, Action.ADD | Action.UPDATE_OTHER, after_claim),
+        Interest(Resource.UNSCHEDULED_POD, Action.UPDATE_POD_GENERATED_RESOURCE_CLAIM, after_pod),
+        Interest(Resource.CLASS, Action.ADD | Action.UPDATE_OTHER),
+        Interest(Resource.SLICE, Action.ADD | Action.UPDATE_OTHER),
+    ]
+
+
+def claim_hint(store: ClaimStore, pod: Pod, old: ResourceClaim | None, new: ResourceClaim | None) -> Hint:
+    """A claim that lost its allocation frees devices for everybody; otherwise only the pod's own claims matter."""
+    if new is None:
+        return Hint.SKIP
+    try:
+        claims = pod_claims(pod, store.get)
+    except PodClaimError:
+        return Hint.SKIP
+    if old is not None and old.allocation is not None and new.allocation is None:
+        return Hint.QUEUE
+    if all(claim.metadata.uid != new.metadata.uid for claim in claims):
+        return Hint.SKIP
+    if old is None:
+        return Hint.QUEUE
+    return Hint.SKIP if old.status == new.status else Hint.QUEUE
+
+
+def pod_hint(store: ClaimStore, pod: Pod, new: Pod | None) -> Hint:
+    """The pod's own generated claims were noted in its status."""
+    if new is None or new.metadata.uid != pod.metadata.uid:
+        return Hint.SKIP
+    try:
+        pod_claims(new, store.get)
+    except PodClaimError:
+        return Hint.SKIP
+    return Hint.QUEUE

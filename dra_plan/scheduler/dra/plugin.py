@@ -10,12 +10,14 @@ from dra_plan.api.core import Pod
 from dra_plan.api.resource import AllocationResult, ResourceClaim, ResourceClaimStatus
 from dra_plan.claims.pod_claims import PodClaimError, entry_claim
 from dra_plan.remembered import Remembered
-from dra_plan.scheduler import pluginnames
-from dra_plan.scheduler.cyclestate import CycleState, StateNotFoundError
+from dra_plan.scheduler.cluster.memo import MOST_SHAPES, NodeTables
+from dra_plan.scheduler.cluster.nodes import NodeInfo
 from dra_plan.scheduler.events import Interest
-from dra_plan.scheduler.framework import (
+from dra_plan.scheduler.framework import plugin_names
+from dra_plan.scheduler.framework.interface import (
     EnqueueExtensions,
     FilterPlugin,
+    Handle,
     NominatingInfo,
     PostFilterPlugin,
     PreBindPlugin,
@@ -25,20 +27,31 @@ from dra_plan.scheduler.framework import (
     ReservePlugin,
     ScorePlugin,
 )
-from dra_plan.scheduler.handle import Handle
-from dra_plan.scheduler.memo import MOST_SHAPES, NodeTables
-from dra_plan.scheduler.nodeinfo import NodeInfo
-from dra_plan.scheduler.scoring import normalize
-from dra_plan.scheduler.status import SKIP, Status, error, unresolvable, unschedulable
+from dra_plan.scheduler.framework.runtime import normalize
+from dra_plan.scheduler.framework.status import (
+    SKIP,
+    CycleState,
+    StateNotFoundError,
+    Status,
+    error,
+    unresolvable,
+    unschedulable,
+)
 
-from . import hints, sharing
-from .answerkey import answer_key
+from . import binding
 from .binding import Binder
-from .claimcheck import check_claim
-from .extended import new_special_claim, served_names, special_requests, wanted_names, with_requests
-from .nodecheck import UNAVAILABLE, NodeCheck
-from .ranks import is_ranked, rank
-from .state import Allocations, NodeAnswer, PodState
+from .extended import is_ranked, new_special_claim, rank, served_names, special_requests, wanted_names, with_requests
+from .filter import (
+    UNAVAILABLE,
+    Allocations,
+    NodeAnswer,
+    NodeCheck,
+    PodState,
+    answer_key,
+    check_claim,
+    in_flight,
+    reserve_for_group,
+)
 
 DEFAULT_BINDING_TIMEOUT = 600.0
 
@@ -55,7 +68,7 @@ class DynamicResources(
 ):
     """Claims of pods."""
 
-    name = pluginnames.DYNAMIC_RESOURCES
+    name = plugin_names.DYNAMIC_RESOURCES
 
     def __init__(
         self,
@@ -105,7 +118,7 @@ class DynamicResources(
 
     def events_to_register(self) -> Sequence[Interest]:
         """See `hints`."""
-        return hints.interests(self._handle.cluster.claims)
+        return binding.interests(self._handle.cluster.claims)
 
     # PreFilter
 
@@ -135,9 +148,9 @@ class DynamicResources(
                 return None, status
         kept.claims, kept.special, kept.names = claims, special, listed
         if of_cycle:
-            kept.shared = sharing.in_flight(claims, cluster.claims)
+            kept.shared = in_flight(claims, cluster.claims)
         if self._target.features.group_claims:
-            sharing.reserve_for_group(kept, pod, entries, self._handle)
+            reserve_for_group(kept, pod, entries, self._handle)
         kept.key = answer_key(kept, pod, cluster.view)
         return None, None
 

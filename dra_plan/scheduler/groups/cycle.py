@@ -6,17 +6,21 @@ first. Nothing is bound here, and nothing that was there before is changed: that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from enum import Enum
 
 from dra_plan.api.scheduling import PodGroup
+from dra_plan.scheduler.cluster.cluster import SimulatedCluster
+from dra_plan.scheduler.cluster.keys import GroupKey
+from dra_plan.scheduler.cluster.nodes import CPU, MEMORY, NodeInfo
 from dra_plan.scheduler.cycle import Cycle, CycleResult, describe_rejection
-from dra_plan.scheduler.cyclestate import CycleState, GroupCycleState
-from dra_plan.scheduler.handle import Handle
-from dra_plan.scheduler.queuedpod import QueuedPod
-from dra_plan.scheduler.runtime import Framework
-from dra_plan.scheduler.status import Status
+from dra_plan.scheduler.framework.interface import MAX_NODE_SCORE, Handle, NominatingInfo
+from dra_plan.scheduler.framework.profile import Framework
+from dra_plan.scheduler.framework.runtime import ASKED_TO_WAIT
+from dra_plan.scheduler.framework.status import CycleState, GroupCycleState, Status
+from dra_plan.scheduler.framework.types import QueuedPod
 
 
 class GroupVerdict(Enum):
@@ -143,3 +147,219 @@ class GroupCycle:
         key = (group.metadata.namespace, group.metadata.name)
         left = len(self._handle.cluster.groups.on_nodes(key)) - preempting
         return GroupVerdict.SCHEDULED if left >= max(group.min_count, 1) else GroupVerdict.PREEMPTING
+
+
+# -- placement ---------------------------------------------------------------------------------------------------------
+# Where a group may go as a whole: one domain of its topology key, and which of several is taken.
+
+
+class PlacementError(Exception):
+    """The group's pods on nodes do not say where it belongs; the text is upstream's."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupPlacement:
+    """The nodes of one domain; `nodes` is None for all nodes of the cluster."""
+
+    domain: str = ""
+    nodes: frozenset[str] | None = None
+
+
+def placements(cluster: SimulatedCluster, key: GroupKey, group: PodGroup | None) -> list[GroupPlacement]:
+    """One placement for each value of the group's topology key, in node order; of all nodes without such a key.
+
+    Pods of the group that have a node fix the domain. PlacementError if they have none, or several.
+    """
+    label = group.topology_key if group is not None else ""
+    if not label:
+        return [GroupPlacement()]
+    domains: dict[str, list[str]] = {}
+    for node in cluster.nodes.values():
+        if label in node.labels:
+            domains.setdefault(node.labels[label], []).append(node.name)
+    fixed = _fixed(cluster, key, label)
+    return [GroupPlacement(name, frozenset(nodes)) for name, nodes in domains.items() if fixed is None or name == fixed]
+
+
+def _fixed(cluster: SimulatedCluster, key: GroupKey, label: str) -> str | None:
+    """The domain in which pods of the group are already; upstream names two of several at random."""
+    found: dict[str, None] = {}
+    for info in cluster.groups.on_nodes(key):
+        node = cluster.nodes.get(cluster.groups.node_of(info.uid))
+        domain = node.labels.get(label) if node is not None else None
+        if domain is None:
+            raise PlacementError(_undetermined(f"no topology domain found for pod {info.pod.key}"))
+        found[domain] = None
+    if len(found) > 1:
+        raise PlacementError(_undetermined(f"more than 1 domain found for pod group: {', '.join(sorted(found)[:2])}"))
+    return next(iter(found), None)
+
+
+def _undetermined(why: str) -> str:
+    return f"cannot determine domain for already scheduled pods: {why}"
+
+
+def best(outcomes: Sequence[GroupOutcome], counts: Sequence[int]) -> int:
+    """Which success is taken: more pods of the group, then fuller nodes; `counts` are the group's pods in each."""
+    most = max(counts)
+    scores = [count * MAX_NODE_SCORE // most + outcome.score for outcome, count in zip(outcomes, counts, strict=True)]
+    return scores.index(max(scores))
+
+
+def fullness(nodes: Sequence[NodeInfo]) -> int:
+    """How much of cpu and memory of all nodes together is in use, 0 to 100: NodeResourcesFit's score of a placement."""
+    used = {CPU: sum(n.scored_cpu for n in nodes), MEMORY: sum(n.scored_memory for n in nodes)}
+    scores = []
+    for name, amount in used.items():
+        capacity = sum(node.allocatable.get(name, 0) for node in nodes)
+        if capacity > 0:
+            scores.append(min(amount, capacity) * MAX_NODE_SCORE // capacity)
+    return sum(scores) // len(scores) if scores else 0
+
+
+# -- trial -------------------------------------------------------------------------------------------------------------
+# A cluster in which something is tried that is undone: with some of its nodes only, or with pods taken off.
+
+
+@contextmanager
+def only(cluster: SimulatedCluster, names: Collection[str]) -> Iterator[None]:
+    """Within, the cluster has no other nodes than these; what is changed within must be undone within."""
+    everything = cluster.nodes
+    cluster.see({name: info for name, info in everything.items() if name in names})
+    try:
+        yield
+    finally:
+        cluster.see(everything)
+
+
+@contextmanager
+def same_order(cluster: SimulatedCluster) -> Iterator[None]:
+    """Pods that are taken off their nodes within and put back are in the same order afterwards."""
+    before = {name: list(info.pods) for name, info in cluster.nodes.items()}
+    try:
+        yield
+    finally:
+        for name, uids in before.items():
+            pods = cluster.nodes[name].pods
+            if list(pods) != uids:
+                cluster.nodes[name].pods = {uid: pods[uid] for uid in uids}
+
+
+# -- words -------------------------------------------------------------------------------------------------------------
+# What the pods of a group are told, and the group itself: the scheduler's words (docs/framework.md, Pod groups).
+
+UNSCHEDULABLE = "pod group is unschedulable"
+PREEMPTING = "pod group is waiting for preemption to complete"
+NO_PLACEMENT = "no feasible placements found"
+
+
+def others_failed(error: str) -> str:
+    """An error of one pod, as the others are told of it."""
+    return f"failed to schedule other pod from a pod group: {error}"
+
+
+def different_schedulers(first: str, second: str) -> str:
+    """Why pods of one group can't be scheduled that belong to different profiles."""
+    what = "all pods in a single pod group should have the same .spec.schedulerName set"
+    return f'{what}, got: "{first}" and "{second}"'
+
+
+def no_placement_fits(count: int, first: str) -> str:
+    """The group's message where none of its placements is large enough."""
+    return f"0/{count} placements are available, first placement status: {first}"
+
+
+def held_back(attempt: MemberAttempt) -> CycleResult:
+    """For a pod that found a node, in a group that did not find enough.
+
+    Nothing is nominated for it now; if it failed to bind before, its status still names the node, and that counts.
+    """
+    reasons = [status.message for status in attempt.waits]
+    nomination = NominatingInfo(attempt.item.announced) if attempt.preempts or attempt.item.announced else None
+    return CycleResult(message=", ".join([UNSCHEDULABLE, *reasons, ASKED_TO_WAIT]), nomination=nomination)
+
+
+def waits_for_preemption(node: str) -> CycleResult:
+    """For a pod that found a node, in a group that waits for others to make room; "" if no node is kept for it."""
+    return CycleResult(message=f"{UNSCHEDULABLE}, {PREEMPTING}", nomination=NominatingInfo(node) if node else None)
+
+
+def failed(error: str) -> CycleResult:
+    """For a pod of a group that ended in an error."""
+    return CycleResult(message=error, failed_with_error=True, unexplained=True, nomination=NominatingInfo(""))
+
+
+# -- search ------------------------------------------------------------------------------------------------------------
+# Where a group can go: its cycle in each placement, and the best of those in which it fits.
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTask:
+    """A group and those of its pods that are tried together, in order."""
+
+    key: GroupKey
+    group: PodGroup | None
+    items: Sequence[QueuedPod]
+    framework: Framework
+    percentage: int
+    """Of how many nodes in a hundred it is enough that they fit."""
+
+
+@dataclass(slots=True)
+class GroupAnswer:
+    """What the group's pods came to; `message` is the group's own where it is not scheduled."""
+
+    outcome: GroupOutcome
+    message: str = ""
+    for_all: str = ""
+    """What every pod is told, where none was tried."""
+
+
+class GroupSearch:
+    """Tries a group in its placements."""
+
+    def __init__(self, handle: Handle, cycle: GroupCycle) -> None:
+        self._handle = handle
+        self._cycle = cycle
+
+    def run(self, task: GroupTask, *, makes_room: bool = True) -> GroupAnswer:
+        """The best placement that has room for enough pods, otherwise what was found in the first one."""
+        try:
+            where = placements(self._handle.cluster, task.key, task.group)
+        except PlacementError as problem:
+            return GroupAnswer(GroupOutcome(GroupVerdict.ERROR), str(problem), str(problem))
+        if not where:
+            return GroupAnswer(GroupOutcome(GroupVerdict.UNSCHEDULABLE), NO_PLACEMENT, NO_PLACEMENT)
+        outcomes = []
+        for placement in where:
+            outcome = self._try(task, placement, makes_room=makes_room)
+            if outcome.verdict is GroupVerdict.ERROR:
+                return GroupAnswer(outcome, others_failed(outcome.attempts[-1].result.message))
+            outcomes.append(outcome)
+        fitting = [outcome for outcome in outcomes if outcome.verdict is not GroupVerdict.UNSCHEDULABLE]
+        if fitting:
+            chosen = fitting[best(fitting, [self._count(task, outcome) for outcome in fitting])]
+            waits = chosen.verdict is GroupVerdict.PREEMPTING
+            return GroupAnswer(chosen, f"{UNSCHEDULABLE}, {PREEMPTING}" if waits else "")
+        message = UNSCHEDULABLE
+        if self._handle.target.features.topology_placement:
+            message = no_placement_fits(len(where), message)
+        return GroupAnswer(outcomes[0], message)
+
+    def _try(self, task: GroupTask, placement: GroupPlacement, *, makes_room: bool) -> GroupOutcome:
+        cluster = self._handle.cluster
+        with only(cluster, placement.nodes) if placement.nodes is not None else nullcontext():
+            return self._cycle.run(
+                task.framework,
+                task.group,
+                task.items,
+                task.percentage,
+                makes_room=makes_room,
+                domain=placement.domain,
+                score=lambda: fullness(list(cluster.nodes.values())) if placement.nodes is not None else 0,
+            )
+
+    def _count(self, task: GroupTask, outcome: GroupOutcome) -> int:
+        """The group's pods that have a node, with those that would get one."""
+        new = sum(bool(attempt.node) for attempt in outcome.attempts)
+        return len(self._handle.cluster.groups.on_nodes(task.key)) + new

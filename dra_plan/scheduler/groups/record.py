@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from dra_plan.api.scheduling import PodGroup, PodGroupCondition
-from dra_plan.scheduler.keys import GroupKey
+from dra_plan.scheduler.cluster.keys import GroupKey
 
 SCHEDULED = "PodGroupScheduled"
 

@@ -1,0 +1,179 @@
+"""What a failed attempt saw of claims and devices, for those who explain it afterwards. Keeping it changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from dra_plan.allocator import View
+from dra_plan.api.core import Node, NodeAllocatableResourceClaimStatus, Pod
+from dra_plan.api.resource import ResourceClaim
+from dra_plan.claims.pod_claims import PodClaimError, pod_claims
+from dra_plan.documents.schedule import PodOutcome
+from dra_plan.scheduler.cluster.keys import pod_uid
+from dra_plan.scheduler.dra.filter import PodState
+from dra_plan.scheduler.dra.plugin import DynamicResources
+from dra_plan.scheduler.framework.interface import Handle
+from dra_plan.scheduler.framework.profile import Framework
+from dra_plan.scheduler.framework.status import CycleState
+from dra_plan.scheduler.framework.types import QueuedPod
+
+from .cycle import CycleResult
+from .framework import plugin_names
+
+
+@dataclass(frozen=True, slots=True)
+class FailedAttempt:
+    """The last attempt of a pod that failed for its claims.
+
+    `nodes` are those that DynamicResources refused, or failed on; `claims` are the pod's that waited for devices, with
+    the one for extended resources, `allocated` those that had theirs. `all_claims` are those of the cluster then, with
+    what was in flight, the same tuple for attempts between which nothing changed; `cluster` is all else of it.
+    """
+
+    pod: Pod
+    number: int
+    message: str
+    nodes: tuple[Node, ...]
+    claims: tuple[ResourceClaim, ...]
+    allocated: tuple[ResourceClaim, ...]
+    all_claims: tuple[ResourceClaim, ...]
+    cluster: View
+
+    def view(self) -> View:
+        """The cluster as the attempt saw it."""
+        return self.cluster.with_claims(self.all_claims)
+
+
+class FailedAttempts:
+    """Keeps each pod's last attempt, by uid, if it failed for its claims."""
+
+    def __init__(self, handle: Handle) -> None:
+        self._handle = handle
+        self._claims: tuple[ResourceClaim, ...] = ()
+        self._revision = -1
+        self.by_uid: dict[str, FailedAttempt] = {}
+
+    def begin(self) -> None:
+        """An attempt starts: what it does to claims itself does not count."""
+        store = self._handle.cluster.claims
+        if self._revision != store.revision:
+            self._claims, self._revision = tuple(store.seen()), store.revision
+
+    def ended(self, item: QueuedPod, framework: Framework, state: CycleState, result: CycleResult) -> None:
+        """The attempt is over."""
+        self.by_uid.pop(item.uid, None)
+        plugins = [plugin for plugin in framework.all_plugins() if isinstance(plugin, DynamicResources)]
+        names = [] if result.node else _refused(result)
+        if not names or not plugins:
+            return
+        cluster = self._handle.cluster
+        nodes = [cluster.nodes[name] for name in names if name in cluster.nodes]
+        kept: PodState = state.get(plugins[0].name) or PodState()
+        claims = plugins[0].claims_asked_for(kept, item.pod, nodes[0]) if nodes else []
+        allocated = kept.allocated
+        if kept.empty:  # PreFilter refused the claims before it kept them
+            found = self._of(item.pod)
+            claims = [claim for claim in found if claim.allocation is None]
+            allocated = [claim for claim in found if claim.allocation is not None]
+        if nodes and (claims or allocated):
+            self.by_uid[item.uid] = FailedAttempt(
+                pod=item.pod,
+                number=item.attempts,
+                message=result.message,
+                nodes=tuple(node.node for node in nodes),
+                claims=tuple(claims),
+                allocated=tuple(allocated),
+                all_claims=self._claims,
+                cluster=cluster.view,
+            )
+
+    def _of(self, pod: Pod) -> list[ResourceClaim]:
+        try:
+            return pod_claims(pod, self._handle.cluster.claims.get)
+        except PodClaimError:
+            return []
+
+
+def _refused(result: CycleResult) -> list[str]:
+    """The nodes that DynamicResources refused, or on which filters failed with an error."""
+    statuses = result.diagnosis.statuses if result.diagnosis is not None else {}
+    refused = [name for name, status in statuses.items() if status.plugin == plugin_names.DYNAMIC_RESOURCES]
+    return list(dict.fromkeys([*result.fatal, *refused]))
+
+
+# -- podrecord ---------------------------------------------------------------------------------------------------------
+# What is known of each pod's scheduling: where it went, or why it did not.
+
+
+@dataclass
+class PodRecord:
+    """What is known of a pod's scheduling."""
+
+    pod: Pod
+    node: str = ""
+    reason: str = ""
+    message: str = ""
+    nominated: str = ""
+    best: Sequence[str] = ()
+    fatal: dict[str, str] = field(default_factory=dict)
+    attempts: int = 0
+    waiting: str = ""
+    """What the pod waits for: at a gate, or on its way to a node."""
+    on_its_way: bool = False
+    """A node is chosen and reserved; something is missing before the pod can be bound."""
+    node_allocatable: list[NodeAllocatableResourceClaimStatus] = field(default_factory=list)
+    """What the devices of the pod's claims take from its node."""
+    ran_out: bool = False
+    """The time ran out before the pod was tried, or tried again."""
+    skipped: bool = False
+    """The scheduler leaves the pod alone: it has finished, is going, was not chosen or belongs to another scheduler."""
+
+    @property
+    def outcome(self) -> PodOutcome:
+        """One word: Bound, Skipped, Waiting (on its way), Undecided, Unschedulable, Error or Gated."""
+        if self.node:
+            return "Bound"
+        if self.ran_out:
+            return "Undecided"
+        if self.skipped:
+            return "Skipped"
+        if self.on_its_way:
+            return "Waiting"
+        if self.reason == "SchedulerError":
+            return "Error"
+        return "Unschedulable" if self.reason else "Gated"
+
+    def skip(self, why: str) -> None:
+        """The scheduler leaves the pod alone."""
+        self.skipped, self.waiting = True, why
+
+    def cut_short(self) -> None:
+        """The time ran out, and the pod would have been tried, or tried again."""
+        self.ran_out = True
+        self.waiting = f"the time ran out before it was tried{' again' if self.attempts else ''}"
+
+    def wait(self, message: str) -> None:
+        """A node is reserved, and something has to happen before the pod can be bound."""
+        self.waiting, self.on_its_way = message, True
+
+    def fail(self, message: str, *, with_error: bool) -> None:
+        """An attempt ended without a node."""
+        self.node, self.message, self.waiting, self.on_its_way = "", message, "", False
+        self.reason = "SchedulerError" if with_error else "Unschedulable"
+
+    def bind(self, node: str) -> None:
+        """The pod is on the node."""
+        self.node, self.message, self.reason = node, "", ""
+        self.nominated, self.waiting, self.on_its_way = "", "", False
+
+
+class PodRecords:
+    """The records of all pods by uid, in the order in which the scheduler saw them."""
+
+    def __init__(self) -> None:
+        self.by_uid: dict[str, PodRecord] = {}
+
+    def of(self, pod: Pod) -> PodRecord:
+        """The pod's record, made when it is first asked for."""
+        return self.by_uid.setdefault(pod_uid(pod), PodRecord(pod))

@@ -1,0 +1,189 @@
+"""All claims as the scheduler sees them: stored ones, those being allocated, and which devices that leaves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from dra_plan.allocator.ledger import AllocatedState
+from dra_plan.api.core import Pod
+from dra_plan.api.resource import AllocatedDeviceStatus, Condition, DeviceRequestAllocationResult, ResourceClaim
+from dra_plan.claims.pod_claims import special_claim_owner
+from dra_plan.scheduler.clock import parse_time
+
+from .keys import ClaimKey, claim_key
+
+
+class ClaimStore:
+    """Claims by namespace and name, in order of arrival.
+
+    Claims in flight were given devices by a pod that is not bound yet; they are known by uid, for one for extended
+    resources gets its name later.
+    """
+
+    def __init__(self, claims: Iterable[ResourceClaim], *, consumable_capacity: bool) -> None:
+        self._claims: dict[ClaimKey, ResourceClaim] = {}
+        self._keys: dict[str, ClaimKey] = {}
+        self._special: dict[tuple[str, str], dict[ClaimKey, None]] = {}
+        self._consumable = consumable_capacity
+        self._in_flight: dict[str, ResourceClaim] = {}
+        self._sharers: Counter[str] = Counter()
+        """Uid of a claim in flight to the number of pods that share its allocation, beside the first."""
+        self._state: AllocatedState | None = None
+        self.revision = 0
+        """Grows with each change."""
+        for claim in claims:
+            self.put(claim)
+
+    def __iter__(self) -> Iterator[ResourceClaim]:
+        return iter(self._claims.values())
+
+    def seen(self) -> Iterator[ResourceClaim]:
+        """The claims as an attempt sees them: those in flight with their devices."""
+        flying = dict(self._in_flight)
+        yield from (flying.pop(claim.metadata.uid, claim) for claim in self._claims.values())
+        yield from flying.values()
+
+    def get(self, namespace: str, name: str) -> ResourceClaim | None:
+        """The stored claim, or None."""
+        return self._claims.get((namespace, name))
+
+    def special(self, pod: Pod) -> ResourceClaim | None:
+        """The claim that an earlier attempt made for the pod's extended resources, or None."""
+        keys = self._special.get((pod.metadata.name, pod.metadata.uid), ())
+        return next((self._claims[key] for key in keys), None)
+
+    def put(self, claim: ResourceClaim) -> ResourceClaim | None:
+        """Store a claim; returns the one it replaces."""
+        self.revision += 1
+        key = claim_key(claim)
+        old = self._claims.get(key)
+        self._claims[key] = claim
+        self._keys[claim.metadata.uid] = key
+        if old is None or special_claim_owner(old) != special_claim_owner(claim):
+            self._forget_owner(old)
+            owner = special_claim_owner(claim)
+            if owner is not None:
+                self._special.setdefault(owner, {})[key] = None
+        if (old.allocation if old is not None else None) != claim.allocation:
+            self._changed(old, claim)
+        return old
+
+    def remove(self, claim: ResourceClaim) -> ResourceClaim | None:
+        """Forget a claim; returns what was stored."""
+        self.revision += 1
+        old = self._claims.pop(claim_key(claim), None)
+        if old is None:
+            return None
+        self._keys.pop(old.metadata.uid, None)
+        self._forget_owner(old)
+        if old.allocation is not None:
+            self._state = None
+        return old
+
+    def _forget_owner(self, claim: ResourceClaim | None) -> None:
+        owner = special_claim_owner(claim) if claim is not None else None
+        if claim is not None and owner is not None:
+            del self._special[owner][claim_key(claim)]
+
+    def _changed(self, old: ResourceClaim | None, new: ResourceClaim) -> None:
+        if self._state is None:
+            return
+        if old is not None and old.allocation is not None:
+            self._state = None
+        elif new.allocation is not None and new.metadata.uid not in self._in_flight:
+            self._state.add(new, consumable_capacity=self._consumable)
+
+    # Claims that are being allocated
+
+    def signal_pending_allocation(self, claim: ResourceClaim) -> None:
+        """The claim, with its allocation, is in flight: its devices count as used from now on.
+
+        If it was already, it is shared: what the first one signalled stays.
+        """
+        if claim.metadata.uid in self._in_flight:
+            self._sharers[claim.metadata.uid] += 1
+            return
+        self.revision += 1
+        self._in_flight[claim.metadata.uid] = claim
+        if self._state is not None:
+            self._state.add(claim, consumable_capacity=self._consumable)
+
+    def pending_allocation(self, uid: str) -> ResourceClaim | None:
+        """The claim in flight with this uid, or None."""
+        return self._in_flight.get(uid)
+
+    def remove_pending_allocation(self, uid: str) -> ResourceClaim | None:
+        """One pod less has the claim in flight. Returned if that frees its devices: the stored claim has none."""
+        if self._sharers[uid] > 0:
+            self._sharers[uid] -= 1
+            return None
+        self.revision += 1
+        claim = self._in_flight.pop(uid, None)
+        key = self._keys.get(uid)
+        if claim is None or (key is not None and self._claims[key].allocation is not None):
+            return None
+        self._state = None
+        return claim
+
+    @property
+    def state(self) -> AllocatedState:
+        """The devices in use, by stored claims and by those in flight."""
+        if self._state is None:
+            claims = [c for c in self._claims.values() if c.metadata.uid not in self._in_flight]
+            self._state = AllocatedState.of([*claims, *self._in_flight.values()], consumable_capacity=self._consumable)
+        return self._state
+
+
+# -- conditions --------------------------------------------------------------------------------------------------------
+# Binding conditions: devices that drivers prepare before the pod may be bound (KEP-5007).
+
+
+def conditional_results(claim: ResourceClaim) -> list[DeviceRequestAllocationResult]:
+    """The claim's results that have conditions."""
+    if claim.allocation is None:
+        return []
+    return [result for result in claim.allocation.devices.results if result.binding_conditions]
+
+
+def _reported(claim: ResourceClaim, result: DeviceRequestAllocationResult) -> AllocatedDeviceStatus | None:
+    devices = claim.status.devices if claim.status is not None else []
+    wanted = (result.driver, result.pool, result.device)
+    return next((d for d in devices if (d.driver, d.pool, d.device) == wanted), None)
+
+
+def _true(status: AllocatedDeviceStatus, name: str) -> Condition | None:
+    return next((c for c in status.conditions if c.type == name and c.status == "True"), None)
+
+
+def preparation(claim: ResourceClaim) -> tuple[bool, Condition | None]:
+    """Whether all devices are ready (a claim without conditions is), and the failure condition that is true, if any.
+
+    Upstream looks at one device after the other and stops at the first that is not ready: a failure further down is
+    not seen yet.
+    """
+    for result in conditional_results(claim):
+        status = _reported(claim, result)
+        if status is None:
+            return False, None
+        for name in result.binding_failure_conditions:
+            found = _true(status, name)
+            if found is not None:
+                return False, found
+        if any(_true(status, name) is None for name in result.binding_conditions):
+            return False, None
+    return True, None
+
+
+def timed_out(claim: ResourceClaim, timeout: float, now: float) -> bool:
+    """Whether the allocation is older than the timeout."""
+    if claim.allocation is None:
+        return False
+    since = parse_time(claim.allocation.allocation_timestamp)
+    return since is not None and since + timeout < now
+
+
+def usable(claim: ResourceClaim, timeout: float, now: float) -> bool:
+    """Whether a pod may still count on the claim's devices."""
+    ready, failed = preparation(claim)
+    return failed is None and (ready or not timed_out(claim, timeout, now))

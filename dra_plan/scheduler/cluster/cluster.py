@@ -1,0 +1,464 @@
+"""The simulated cluster: the objects of the API server, and the scheduler's aggregates of nodes and pods.
+
+Every change goes through a method here, which keeps the aggregates true and tells the listener what happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from dra_plan.allocator import View
+from dra_plan.api.core import Namespace, Node, NodeAllocatableResourceClaimStatus, Pod, PodDisruptionBudget, Service
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.resource import AllocationResult, ResourceClaim
+from dra_plan.api.scheduling import PodGroup
+from dra_plan.api.workloads import AnyWorkload
+from dra_plan.claims.owners import ended
+from dra_plan.releases import Target
+from dra_plan.scheduler.events import Action, Event, Resource
+
+from .claims import ClaimStore
+from .keys import ClaimKey, GroupKey, claim_key, class_names, group_key, pod_uid, pool_reach
+from .nodes import Journal, NodeInfo, PodInfo, scheduling_order
+from .volumes import VolumeStore
+
+# -- podgroups ---------------------------------------------------------------------------------------------------------
+# The pod groups of a cluster, and which pods of each the scheduler has seen, and where they are.
+
+
+class PodGroups:
+    """PodGroups by namespace and name, and their pods by uid. A group's pods may be there before the group is."""
+
+    def __init__(self) -> None:
+        self._groups: dict[GroupKey, PodGroup] = {}
+        self._waiting: dict[GroupKey, dict[str, None]] = {}
+        self._placed: dict[GroupKey, dict[str, PodInfo]] = {}
+        self._nodes: dict[str, str] = {}
+        self.preempting: set[GroupKey] = set()
+        """The groups for which other pods are being evicted."""
+
+    def put(self, group: PodGroup) -> None:
+        """Create a group or write a new version of it."""
+        self._groups[group.metadata.namespace, group.metadata.name] = group
+
+    def remove(self, key: GroupKey) -> None:
+        """The group is gone; its pods stay."""
+        self._groups.pop(key, None)
+
+    def get(self, key: GroupKey | None) -> PodGroup | None:
+        """The group, or None."""
+        return self._groups.get(key) if key is not None else None
+
+    def of(self, pod: Pod) -> PodGroup | None:
+        """The group that the pod is scheduled with; None for a lone pod, and where the group is not there."""
+        return self.get(group_key(pod))
+
+    def all(self) -> Collection[PodGroup]:
+        """All groups, in order of arrival."""
+        return self._groups.values()
+
+    # Pods
+
+    def saw(self, info: PodInfo) -> None:
+        """A pod that one of our profiles schedules is waiting for a node."""
+        if info.group is not None:
+            self._waiting.setdefault(info.group, {})[info.uid] = None
+
+    def placed(self, info: PodInfo, node: str) -> None:
+        """A pod of a group was assumed on a node, or bound."""
+        if info.group is not None:
+            self._placed.setdefault(info.group, {})[info.uid] = info
+            self._nodes[info.uid] = node
+
+    def displaced(self, info: PodInfo) -> None:
+        """A pod of a group is no longer on its node."""
+        if info.group is not None:
+            self._placed.get(info.group, {}).pop(info.uid, None)
+            self._nodes.pop(info.uid, None)
+
+    def gone(self, info: PodInfo) -> None:
+        """The pod was deleted."""
+        if info.group is not None:
+            self._waiting.get(info.group, {}).pop(info.uid, None)
+
+    def seen(self, key: GroupKey) -> Collection[str]:
+        """The uids of the pods that were waiting for a node once, in order of arrival; some may be bound by now."""
+        return self._waiting.get(key, {})
+
+    def on_nodes(self, key: GroupKey) -> Collection[PodInfo]:
+        """The group's pods that are assumed on a node or bound."""
+        return self._placed.get(key, {}).values()
+
+    def bound(self, key: GroupKey) -> int:
+        """How many pods of the group are bound, and not only assumed on a node."""
+        return sum(bool(info.pod.spec.node_name) for info in self.on_nodes(key))
+
+    def node_of(self, uid: str) -> str:
+        """The node of a group's pod, "" if it has none."""
+        return self._nodes.get(uid, "")
+
+    def count(self, key: GroupKey) -> int:
+        """How many pods of the group the scheduler knows, wherever they are."""
+        return len(self._waiting.get(key, {}).keys() | self._placed.get(key, {}).keys())
+
+
+# -- knownobjects ------------------------------------------------------------------------------------------------------
+# Nodes and pods as the scheduler knows them before it schedules, made once for simulations that have them in common.
+#
+# A node that is the same, with the same pods and the same devices in use, has the same version in all of them: what
+# was found out about it in one simulation holds in the others.
+
+
+class KnownObjects:
+    """The nodes and pods of the first simulation that asks, for those that come after it.
+
+    Nothing that is kept is ever changed: each simulation gets copies of the nodes.
+    """
+
+    def __init__(self) -> None:
+        self._view: View | None = None
+        self._pods: dict[int, PodInfo] = {}
+        """By the identity of the pod, which is kept."""
+        self._nodes: dict[str, NodeInfo] = {}
+        self._in_use: dict[ClaimKey, AllocationResult] = {}
+        self._reach: dict[str, dict[str, None] | None] = {}
+        self._changed: set[str] | None = set()
+        """The nodes that reach devices which other claims have now; None for all."""
+        self._first = False
+
+    def begin(self, view: View, claims: Iterable[ResourceClaim]) -> None:
+        """A simulation begins: of the cluster that the view shows, with these claims."""
+        in_use = {claim_key(claim): claim.allocation for claim in claims if claim.allocation is not None}
+        self._first = self._view is None
+        if self._view is None:
+            self._view, self._in_use, self._reach = view, in_use, pool_reach(view.slices)
+        self._changed = self._touched(self._view, view, in_use)
+
+    def _touched(self, old: View, new: View, in_use: Mapping[ClaimKey, AllocationResult]) -> set[str] | None:
+        same = old.slices is new.slices and old.given_rules is new.given_rules and old.classes == new.classes
+        if not same or old.target != new.target:
+            return None
+        before = self._in_use
+        changed = [before[key] for key in before if in_use.get(key) is not before[key]]
+        changed += [in_use[key] for key in in_use if before.get(key) is not in_use[key]]
+        names: set[str] = set()
+        for pool in {result.pool for allocation in changed for result in allocation.devices.results}:
+            reached = self._reach.get(pool, {})
+            if reached is None:
+                return None
+            names.update(reached)
+        return names
+
+    def pod(self, pod: Pod, *, devices_count: bool) -> PodInfo:
+        """The pod with what is derived from it."""
+        known = self._pods.get(id(pod))
+        if known is None:
+            known = PodInfo(pod, devices_count=devices_count)
+            if self._first:
+                self._pods[id(pod)] = known
+        return known
+
+    def node(self, node: Node, pods: Mapping[str, PodInfo], journal: Journal) -> NodeInfo:
+        """The node with these pods on it; its changes go into the journal."""
+        known = self._nodes.get(node.metadata.name)
+        if known is not None and known.node is node and _same(known.pods, pods):
+            copy = known.copy(journal)
+            if self._changed is None or known.name in self._changed:
+                copy.touch()
+            return copy
+        made = NodeInfo(node, journal)
+        for info in pods.values():
+            made.add(info)
+        if self._first:
+            self._nodes[made.name] = made.copy(None)
+        return made
+
+
+def _same(known: Mapping[str, PodInfo], pods: Mapping[str, PodInfo]) -> bool:
+    return len(known) == len(pods) and all(a is b for a, b in zip(known.values(), pods.values(), strict=True))
+
+
+# -- cluster -----------------------------------------------------------------------------------------------------------
+
+_NO_LABELS: Mapping[str, str] = {}
+
+
+class SimulatedCluster:
+    """The state of one simulation. `nodes` is in scheduling order; `pods` holds every pod that was not deleted.
+
+    `affinity_pods` counts the placed pods with affinity rules. `services` are by namespace, `workloads` by kind,
+    namespace and name.
+    """
+
+    def __init__(
+        self,
+        inventory: Inventory,
+        pods: Iterable[Pod],
+        claims: ClaimStore,
+        target: Target,
+        *,
+        shows_finished: bool = True,
+        known: KnownObjects | None = None,
+        view: View | None = None,
+    ) -> None:
+        """`known` is shared with simulations of related clusters; the `view`, if it is given, is the inventory's."""
+        self.view = View.of(inventory, target) if view is None else view
+        """Slices, classes and taint rules as the target sees them. What is allocated, `claims` says."""
+        self.shows_finished = shows_finished
+        self.listener: Callable[[Event], None] = lambda _event: None
+        self.revision = 0
+        self.node_revision = 0
+        self.journal = Journal()
+        self.positions: dict[str, int] = {}
+        """Where each node stands in scheduling order."""
+        self.in_order: Sequence[NodeInfo] = ()
+        """The nodes in that order."""
+        self.affinity_pods = 0
+        self.claims = claims
+        self.groups = PodGroups()
+        self.nodes: dict[str, NodeInfo] = {}
+        self.pods: dict[str, Pod] = {}
+        self.infos: dict[str, PodInfo] = {}
+        self._extended: dict[str, str] | None = None
+        self._pool_nodes: dict[str, dict[str, None] | None] | None = None
+        self._on_unknown_nodes: dict[str, dict[str, PodInfo]] = {}
+        self.volumes = VolumeStore(inventory, self.emit)
+        """Volumes, claims on them, and the classes and drivers behind them."""
+        self.set_lookups(inventory)
+        self._known = KnownObjects() if known is None else known
+        self._known.begin(self.view, claims)
+        for pod in pods:
+            self.infos[pod_uid(pod)] = self._known.pod(pod, devices_count=self.view.target.features.node_allocatable)
+            self._store(pod)
+        self.set_nodes(inventory.nodes)
+
+    def emit(self, resource: Resource, action: Action, old: object, new: object) -> None:
+        """Tell the listener what happened."""
+        self.revision += 1
+        self.listener(Event(resource, action, old, new))
+
+    def set_lookups(self, inventory: Inventory) -> None:
+        """Make the input's other objects those of the cluster: plugins look them up when they need them."""
+        self.namespaces: dict[str, Namespace] = {n.metadata.name: n for n in inventory.namespaces}
+        self.budgets: list[PodDisruptionBudget] = list(inventory.disruption_budgets)
+        self.services: dict[str, list[Service]] = {}
+        for service in inventory.services:
+            self.services.setdefault(service.metadata.namespace, []).append(service)
+        self.workloads: dict[tuple[str, str, str], AnyWorkload] = {
+            (workload.kind, workload.metadata.namespace, workload.metadata.name): workload
+            for workload in inventory.workloads
+        }
+
+    # Nodes
+
+    def set_nodes(self, nodes: Iterable[Node]) -> None:
+        """Make these the nodes of the cluster; pods stay where they are."""
+        old, self.nodes = self.nodes, {}
+        for node in scheduling_order(sorted(nodes, key=lambda n: n.metadata.name)):
+            name = node.metadata.name
+            info = old.pop(name, None)
+            if info is None:
+                info = self._known.node(node, self._on_unknown_nodes.pop(name, {}), self.journal)
+            elif info.node is not node:
+                info.set_node(node)
+            self.nodes[name] = info
+        for name, gone in old.items():
+            if gone.pods:
+                self._on_unknown_nodes[name] = dict(gone.pods)
+        self.see(self.nodes)
+        self._pool_nodes = None
+
+    def see(self, nodes: dict[str, NodeInfo]) -> None:
+        """Make these, in scheduling order, all nodes that there are; no remembered answer is valid then."""
+        self.nodes = nodes
+        self.node_revision += 1
+        self.in_order = tuple(nodes.values())
+        for position, info in enumerate(self.in_order):
+            info.position = position
+        self.positions = {name: info.position for name, info in nodes.items()}
+
+    def namespace_labels(self, name: str) -> Mapping[str, str]:
+        """The labels of a namespace; unknown namespaces have only the name label that every namespace carries."""
+        known = self.namespaces.get(name)
+        if known is None:
+            return {"kubernetes.io/metadata.name": name}
+        return known.metadata.labels or _NO_LABELS
+
+    # Pods
+
+    def info(self, pod: Pod) -> PodInfo:
+        """The pod with what is derived from it, remembered."""
+        uid = pod_uid(pod)
+        found = self.infos.get(uid)
+        if found is None or found.pod is not pod:
+            found = self.infos[uid] = PodInfo(pod, devices_count=self.view.target.features.node_allocatable)
+        return found
+
+    def _store(self, pod: Pod) -> None:
+        self.pods[pod_uid(pod)] = pod
+        if pod.spec.node_name and self._holds(pod):
+            self._place(self.info(pod), pod.spec.node_name)
+
+    def _place(self, info: PodInfo, node: str) -> None:
+        self.affinity_pods += info.terms.any
+        if info.group is not None and not ended(info.pod):
+            self.groups.placed(info, node)
+        if node in self.nodes:
+            self.nodes[node].add(info)
+        else:
+            self._on_unknown_nodes.setdefault(node, {})[info.uid] = info
+
+    def _displace(self, uid: str, node: str) -> None:
+        info = (
+            self.nodes[node].remove(uid) if node in self.nodes else self._on_unknown_nodes.get(node, {}).pop(uid, None)
+        )
+        if info is not None:
+            self.affinity_pods -= info.terms.any
+            if info.group is not None:
+                self.groups.displaced(info)
+
+    def assume(self, info: PodInfo, node: str) -> None:
+        """Count the pod on the node although it is not bound yet."""
+        self._place(info, node)
+
+    def forget(self, info: PodInfo, node: str) -> None:
+        """Take an assumption back; upstream tells the queue as if an assigned pod were deleted."""
+        self._displace(info.uid, node)
+
+    def bind(self, pod: Pod, node: str) -> Pod:
+        """The pod, which was assumed, is bound to the node."""
+        uid = pod_uid(pod)
+        old = self.pods.get(uid, pod)
+        bound = replace(old, spec=replace(old.spec, node_name=node))
+        info = self.infos[uid] = self.info(old).bound(bound)
+        self.pods[uid] = bound
+        if info.group is None and node in self.nodes and uid in self.nodes[node].pods:
+            self.nodes[node].renew(info)
+        else:
+            self._displace(uid, node)
+            self._place(info, node)
+        self.emit(Resource.ASSIGNED_POD, Action.ADD, None, bound)
+        return bound
+
+    def update_pod(self, pod: Pod) -> None:
+        """Store a new version of a pod that is not on a node."""
+        self.pods[pod_uid(pod)] = pod
+
+    def set_claimed(self, pod: Pod, node: str, claimed: list[NodeAllocatableResourceClaimStatus]) -> None:
+        """What devices take from the node for the pod, which was assumed there, is in its status and counts."""
+        uid = pod_uid(pod)
+        current = self.pods.get(uid, pod)
+        status = replace(current.status, node_allocatable_resource_claim_statuses=claimed)
+        self.pods[uid] = replace(current, status=status)
+        self._displace(uid, node)
+        self._place(self.info(self.pods[uid]), node)
+
+    def add_pod(self, pod: Pod) -> None:
+        """A new pod."""
+        self._store(pod)
+        placed = bool(pod.spec.node_name)
+        self.emit(Resource.ASSIGNED_POD if placed else Resource.UNSCHEDULED_POD, Action.ADD, None, pod)
+
+    def replace_pod(self, old: Pod, new: Pod, action: Action) -> None:
+        """A pod on a node was changed. When it has finished it leaves the node, unless the API keeps showing it."""
+        node = old.spec.node_name
+        self._displace(pod_uid(old), node)
+        self.pods[pod_uid(new)] = new
+        if self._holds(new):
+            self._place(self.info(new), node)
+            if action:
+                self.emit(Resource.ASSIGNED_POD, action, old, new)
+        else:
+            self.emit(Resource.ASSIGNED_POD, Action.DELETE, old, None)
+
+    def _holds(self, pod: Pod) -> bool:
+        """Whether the pod counts on its node. Finished pods do only where the API server does not filter them."""
+        return self.shows_finished or not ended(pod)
+
+    def delete_pod(self, pod: Pod) -> None:
+        """A pod is gone; nothing happens if it was gone before."""
+        old = self.pods.pop(pod_uid(pod), None)
+        if old is None:
+            return
+        self.groups.gone(self.info(old))
+        node = old.spec.node_name
+        if node:
+            self._displace(pod_uid(old), node)
+            self.emit(Resource.ASSIGNED_POD, Action.DELETE, old, None)
+        else:
+            self.emit(Resource.UNSCHEDULED_POD, Action.DELETE, old, None)
+
+    def add_group(self, group: PodGroup) -> None:
+        """A pod group comes, or a new version of it."""
+        known = self.groups.get((group.metadata.namespace, group.metadata.name))
+        self.groups.put(group)
+        self.emit(Resource.POD_GROUP, Action.ADD if known is None else Action.UPDATE_OTHER, known, group)
+
+    # Claims and devices
+
+    def extended_names(self) -> Mapping[str, str]:
+        """Extended resource name to the device class that serves it; empty with the gate off."""
+        if self._extended is None:
+            target = self.view.target
+            lost = target.quirks.losing_class_loses_implicit_name
+            classes = self.view.classes.values() if target.features.extended_resources else ()
+            self._extended = class_names(classes, loser_loses_implicit=lost)
+        return self._extended
+
+    def put_claim(self, claim: ResourceClaim) -> None:
+        """Create a claim or write a new version of it."""
+        old = self.claims.put(claim)
+        if old is None:
+            self._touch(claim)
+            self.emit(Resource.CLAIM, Action.ADD, None, claim)
+        else:
+            # what is in flight was accounted for when it was signalled
+            if self.claims.pending_allocation(claim.metadata.uid) is None and old.allocation != claim.allocation:
+                self._touch(old)
+                self._touch(claim)
+            self.emit(Resource.CLAIM, Action.UPDATE_OTHER, old, claim)
+
+    def delete_claim(self, claim: ResourceClaim) -> None:
+        """A claim is gone."""
+        old = self.claims.remove(claim)
+        if old is not None:
+            self._touch(old)
+            self.emit(Resource.CLAIM, Action.DELETE, old, None)
+
+    def signal_pending_allocation(self, claim: ResourceClaim) -> None:
+        """A claim is being allocated."""
+        self.claims.signal_pending_allocation(claim)
+        self._touch(claim)
+
+    def remove_pending_allocation(self, uid: str) -> None:
+        """A claim is no longer being allocated."""
+        freed = self.claims.remove_pending_allocation(uid)
+        if freed is not None:
+            self._touch(freed)
+
+    def _touch(self, claim: ResourceClaim) -> None:
+        """Answers about the nodes that can reach the claim's devices are no longer valid."""
+        if claim.allocation is None:
+            return
+        for pool in dict.fromkeys(result.pool for result in claim.allocation.devices.results):
+            self.touch_pool(pool)
+
+    def touch_pool(self, pool: str) -> None:
+        """As `_touch`, for one pool. Pools are taken by name alone: upstream keeps counters by pool name."""
+        if self._pool_nodes is None:
+            self._pool_nodes = pool_reach(self.view.slices)
+        names = self._pool_nodes.get(pool, ())
+        for name in self.nodes if names is None else names:
+            info = self.nodes.get(name)
+            if info is not None:
+                info.touch()
+
+    def set_devices(self, inventory: Inventory) -> None:
+        """Make the input's slices, classes and taint rules those of the cluster; no remembered answer is valid then."""
+        self.view = View.of(inventory, self.view.target)
+        self._pool_nodes = None
+        self._extended = None
+        for info in self.nodes.values():
+            info.touch()

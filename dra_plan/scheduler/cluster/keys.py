@@ -1,0 +1,80 @@
+"""How objects are told apart inside the simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from dra_plan.api.core import Pod
+from dra_plan.api.resource import DeviceClass, ResourceClaim, ResourceSlice
+from dra_plan.api.well_known import IMPLICIT_PREFIX
+from dra_plan.scheduler.clock import parse_time
+
+ClaimKey = tuple[str, str]
+"""(namespace, name) of a claim."""
+
+
+GroupKey = tuple[str, str]
+"""(namespace, name) of a pod group."""
+
+
+def group_key(pod: Pod) -> GroupKey | None:
+    """The group that the pod is scheduled with; None for a lone pod."""
+    group = pod.spec.scheduling_group
+    return (pod.metadata.namespace, group.pod_group_name) if group is not None else None
+
+
+def claim_key(claim: ResourceClaim) -> ClaimKey:
+    """The claim's namespace and name."""
+    return claim.metadata.namespace, claim.metadata.name
+
+
+def pod_uid(pod: Pod) -> str:
+    """What identifies a pod: its uid, or its key if the manifest gives none."""
+    return pod.metadata.uid or pod.key
+
+
+# -- classnames --------------------------------------------------------------------------------------------------------
+# Which device class serves which extended resource name.
+
+
+def class_names(classes: Iterable[DeviceClass], *, loser_loses_implicit: bool) -> dict[str, str]:
+    """Resource name to class name, for classes that arrive in name order.
+
+    On a clash the newer class wins, with equal age the lower name. `loser_loses_implicit` (quirk E2): a class that
+    loses on arrival is dropped altogether, its implicit name too.
+    """
+    mapping: dict[str, str] = {}
+    owners: dict[str, DeviceClass] = {}
+    for device_class in sorted(classes, key=lambda c: c.metadata.name):
+        explicit = device_class.spec.extended_resource_name
+        if explicit:
+            owner = owners.get(explicit)
+            if owner is not None and not _newer(device_class, owner):
+                if not loser_loses_implicit:
+                    mapping[IMPLICIT_PREFIX + device_class.metadata.name] = device_class.metadata.name
+                continue
+            owners[explicit] = device_class
+            mapping[explicit] = device_class.metadata.name
+        mapping[IMPLICIT_PREFIX + device_class.metadata.name] = device_class.metadata.name
+    return mapping
+
+
+def _newer(one: DeviceClass, other: DeviceClass) -> bool:
+    mine, theirs = (parse_time(c.metadata.creation_timestamp) or 0.0 for c in (one, other))
+    return mine > theirs or (mine == theirs and one.metadata.name < other.metadata.name)
+
+
+# -- poolreach ---------------------------------------------------------------------------------------------------------
+# Which nodes reach the devices of a pool, by what its slices say.
+
+
+def pool_reach(slices: Iterable[ResourceSlice]) -> dict[str, dict[str, None] | None]:
+    """Pool name to the nodes that reach it; None for all."""
+    reach: dict[str, dict[str, None] | None] = {}
+    for slice_ in slices:
+        spec = slice_.spec
+        if not spec.node_name:
+            reach[spec.pool.name] = None
+        elif (known := reach.setdefault(spec.pool.name, {})) is not None:
+            known[spec.node_name] = None
+    return reach

@@ -1,0 +1,540 @@
+"""What the scheduler knows of a node and of a pod: parsed once, aggregated as pods come and go."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property
+
+from dra_plan.api.core import (
+    Container,
+    ContainerStatus,
+    Node,
+    NodeAllocatableResourceClaimStatus,
+    Pod,
+    PodAffinity,
+    PodAffinityTerm,
+)
+from dra_plan.api.meta import LabelSelector, LabelSelectorRequirement, QuantityText
+from dra_plan.api.quantity import parse
+from dra_plan.api.selectors import labels_match
+from dra_plan.api.well_known import BETA_REGION, BETA_ZONE, REGION, ZONE
+from dra_plan.scheduler.clock import parse_time
+
+from .keys import GroupKey, group_key
+from .volumes import PodVolumes, pod_volumes
+
+# -- podrequest --------------------------------------------------------------------------------------------------------
+# What a pod asks of a node: cpu in thousandths, everything else in units, both rounded up.
+#
+# The rules of `k8s.io/component-helpers/resource` for init containers, sidecars, overhead, pod-level resources and
+# pods that are being resized; what the devices of claims take from the node (KEP-5517).
+
+CPU = "cpu"
+MEMORY = "memory"
+EPHEMERAL = "ephemeral-storage"
+PODS = "pods"
+
+DEFAULT_MILLI_CPU = 100
+DEFAULT_MEMORY = 200 * 1024 * 1024
+_DEFAULTS = {CPU: DEFAULT_MILLI_CPU * 10**6, MEMORY: DEFAULT_MEMORY * 10**9}
+"""What scoring assumes of a container that does not say, in billionths."""
+
+Amounts = dict[str, int]
+"""Resource name to amount; cpu in thousandths."""
+
+_CORE = frozenset({CPU, MEMORY, EPHEMERAL})
+_INT64 = 2**63 - 1
+
+
+def is_extended(name: str) -> bool:
+    """Whether the name is that of an extended resource: it has a domain that is not Kubernetes' own."""
+    return "/" in name and "kubernetes.io/" not in name and not name.startswith("requests.")
+
+
+def is_scalar(name: str) -> bool:
+    """Whether nodes are compared by this resource, beside cpu, memory and ephemeral storage."""
+    return ("/" in name and not name.startswith("requests.")) or name.startswith(("hugepages-", "attachable-volumes-"))
+
+
+def amount(name: str, nano: int) -> int:
+    """Billionths as the whole number that Kubernetes compares."""
+    value = -(-nano // 10**6) if name == CPU else -(-nano // 10**9)
+    return min(value, _INT64)
+
+
+def amounts(listed: Mapping[str, QuantityText]) -> Amounts:
+    """The comparable part of a resource list, with `pods` if it is there."""
+    return _comparable({name: parse(text).nano for name, text in listed.items()})
+
+
+Claimed = Sequence[NodeAllocatableResourceClaimStatus]
+"""What the devices of a pod's claims take from its node."""
+
+
+def pod_requests(pod: Pod, *, pod_level: bool = True, defaults: bool = False, claimed: Claimed = ()) -> Amounts:
+    """The aggregated request of a pod. `defaults` fills in what scoring assumes where cpu or memory is not set."""
+    return _comparable(exact_requests(pod, pod_level=pod_level, defaults=defaults, claimed=claimed))
+
+
+def exact_requests(
+    pod: Pod, *, pod_level: bool = True, defaults: bool = False, claimed: Claimed = ()
+) -> dict[str, int]:
+    """As `pod_requests`, of every resource and in billionths. What claims take comes on top of all containers."""
+    total = _aggregate(pod, _DEFAULTS if defaults else {})
+    for claim in claimed:
+        _add(total, {name: parse(text).nano for name, text in claim.resources.items()})
+    if pod_level and pod.spec.resources is not None:
+        # pod-level requests replace the sum, whether smaller or larger
+        for name, text in pod.spec.resources.requests.items():
+            if name in (CPU, MEMORY) or name.startswith("hugepages-"):
+                total[name] = parse(text).nano
+    for name, text in pod.spec.overhead.items():
+        total[name] = total.get(name, 0) + parse(text).nano
+    return total
+
+
+def _comparable(nano: Mapping[str, int]) -> Amounts:
+    return {
+        name: amount(name, value) for name, value in nano.items() if name in _CORE or name == PODS or is_scalar(name)
+    }
+
+
+def _aggregate(pod: Pod, defaults: Mapping[str, int]) -> dict[str, int]:
+    """Containers and sidecars together, or the peak of the init phase where that is larger; in billionths."""
+    statuses = {s.name: s for s in (*pod.status.container_statuses, *pod.status.init_container_statuses)}
+    infeasible = any(c.type == "PodResizePending" and c.reason == "Infeasible" for c in pod.status.conditions)
+    total: dict[str, int] = {}
+    for container in pod.spec.containers:
+        _add(total, _requests(container, statuses.get(container.name), infeasible, defaults))
+    sidecars: dict[str, int] = {}
+    peak: dict[str, int] = {}
+    for container in pod.spec.init_containers:
+        if container.restart_policy == "Always":
+            wanted = _requests(container, statuses.get(container.name), infeasible, defaults)
+            _add(total, wanted)
+            _add(sidecars, wanted)
+            _raise(peak, sidecars)
+        else:
+            alone = _requests(container, None, infeasible, defaults)
+            _add(alone, sidecars)
+            _raise(peak, alone)
+    _raise(total, peak)
+    return total
+
+
+def _requests(
+    container: Container, status: ContainerStatus | None, infeasible: bool, defaults: Mapping[str, int]
+) -> dict[str, int]:
+    wanted = {name: parse(text).nano for name, text in container.resources.requests.items()}
+    if status is not None:
+        wanted = _resized(wanted, status, infeasible)
+    for name, value in defaults.items():
+        wanted.setdefault(name, value)
+    return wanted
+
+
+def _resized(wanted: dict[str, int], status: ContainerStatus, infeasible: bool) -> dict[str, int]:
+    """The largest of specified, allocated and running; an infeasible resize does not count as specified."""
+    running = status.resources.requests if status.resources is not None else {}
+    if not running and not status.allocated_resources:
+        return wanted
+    largest = {} if infeasible else dict(wanted)
+    for listed in (running, status.allocated_resources):
+        _raise(largest, {name: parse(text).nano for name, text in listed.items()})
+    return largest
+
+
+def _add(total: dict[str, int], more: Mapping[str, int]) -> None:
+    for name, value in more.items():
+        total[name] = total.get(name, 0) + value
+
+
+def _raise(total: dict[str, int], other: Mapping[str, int]) -> None:
+    for name, value in other.items():
+        if value > total.get(name, -1):
+            total[name] = value
+
+
+def host_ports(containers: Iterable[Container]) -> list[tuple[str, str, int]]:
+    """The (protocol, address, port) triples that containers take on their node; no address means all."""
+    return [
+        (port.protocol or "TCP", port.host_ip or "0.0.0.0", port.host_port)
+        for container in containers
+        for port in container.ports
+        if port.host_port > 0
+    ]
+
+
+# -- affinityterms -----------------------------------------------------------------------------------------------------
+# Pod affinity rules, ready for matching: namespaces and label keys filled in.
+
+NamespaceLabels = Callable[[str], Mapping[str, str]]
+"""The labels of a namespace, empty if it is unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One affinity term. It selects pods by label in `namespaces` and in those that `namespace_selector` selects."""
+
+    selector: LabelSelector | None
+    namespaces: frozenset[str]
+    namespace_selector: LabelSelector | None
+    topology_key: str
+    weight: int = 0
+
+    def matches(self, pod: Pod, namespace_labels: NamespaceLabels) -> bool:
+        """Whether the term means this pod."""
+        namespace = pod.metadata.namespace
+        if namespace not in self.namespaces and not (
+            self.namespace_selector is not None and labels_match(self.namespace_selector, namespace_labels(namespace))
+        ):
+            return False
+        return labels_match(self.selector, pod.metadata.labels)
+
+
+@dataclass(frozen=True, slots=True)
+class AffinityTerms:
+    """All affinity terms of a pod."""
+
+    required: tuple[Term, ...] = ()
+    required_anti: tuple[Term, ...] = ()
+    preferred: tuple[Term, ...] = ()
+    preferred_anti: tuple[Term, ...] = ()
+
+    @property
+    def any(self) -> bool:
+        """Whether the pod has any rule."""
+        return bool(self.required or self.required_anti or self.preferred or self.preferred_anti)
+
+
+_NONE = AffinityTerms()
+
+
+def parse_terms(pod: Pod) -> AffinityTerms:
+    """The affinity terms of a pod."""
+    affinity = pod.spec.affinity
+    if affinity is None or (affinity.pod_affinity is None and affinity.pod_anti_affinity is None):
+        return _NONE
+    near, far = affinity.pod_affinity or PodAffinity(), affinity.pod_anti_affinity or PodAffinity()
+    return AffinityTerms(
+        required=tuple(_term(pod, t) for t in near.required_during_scheduling_ignored_during_execution),
+        required_anti=tuple(_term(pod, t) for t in far.required_during_scheduling_ignored_during_execution),
+        preferred=_weighted(pod, near),
+        preferred_anti=_weighted(pod, far),
+    )
+
+
+def _weighted(pod: Pod, affinity: PodAffinity) -> tuple[Term, ...]:
+    return tuple(
+        _term(pod, weighted.pod_affinity_term, weighted.weight)
+        for weighted in affinity.preferred_during_scheduling_ignored_during_execution
+        if weighted.weight
+    )
+
+
+def _term(pod: Pod, term: PodAffinityTerm, weight: int = 0) -> Term:
+    """The pod's own namespace counts where neither namespaces nor a selector of them are given."""
+    own = not term.namespaces and term.namespace_selector is None
+    return Term(
+        selector=with_label_keys(term.label_selector, pod, term.match_label_keys, term.mismatch_label_keys),
+        namespaces=frozenset({pod.metadata.namespace}) if own else frozenset(term.namespaces),
+        namespace_selector=term.namespace_selector,
+        topology_key=term.topology_key,
+        weight=weight,
+    )
+
+
+def with_label_keys(
+    selector: LabelSelector | None, pod: Pod, equal: list[str], different: list[str] | tuple[str, ...] = ()
+) -> LabelSelector | None:
+    """The selector with matchLabelKeys and mismatchLabelKeys turned into requirements, as the API server does."""
+    labels = pod.metadata.labels or {}
+    added = [
+        LabelSelectorRequirement(key=key, operator=operator, values=[labels[key]])
+        for keys, operator in ((equal, "In"), (different, "NotIn"))
+        for key in keys
+        if key in labels
+    ]
+    if selector is None or not added:
+        return selector
+    present = selector.match_expressions or []
+    return LabelSelector(
+        match_labels=selector.match_labels, match_expressions=[*present, *(r for r in added if r not in present)]
+    )
+
+
+# -- nodeinfo ----------------------------------------------------------------------------------------------------------
+
+_versions = itertools.count(1)
+
+DEFAULT_SCHEDULER = "default-scheduler"
+
+Port = tuple[str, str, int]
+
+
+class Journal:
+    """The names of nodes that changed, one after the other, for those who remember what they were told of them.
+
+    A node that goes on changing while nobody reads is named once.
+    """
+
+    __slots__ = ("_names", "_seen")
+
+    def __init__(self) -> None:
+        self._names: list[str] = []
+        self._seen = 0
+
+    def end(self) -> int:
+        """How many entries there are; who asks will see whatever comes after them."""
+        self._seen = len(self._names)
+        return self._seen
+
+    def note(self, name: str) -> None:
+        """A node has changed."""
+        if self._seen == len(self._names) or self._names[-1] != name:
+            self._names.append(name)
+
+    def since(self, read: int) -> Iterable[str]:
+        """The nodes that changed since the journal had so many entries, each once."""
+        return dict.fromkeys(self._names[read:])
+
+
+class PodInfo:
+    """A pod with everything that scheduling derives from its specification.
+
+    Where `devices_count`, a placed pod also counts for what its status says that devices take from the node.
+    """
+
+    def __init__(self, pod: Pod, *, devices_count: bool = False) -> None:
+        self.pod = pod
+        self.claimed = pod.status.node_allocatable_resource_claim_statuses if devices_count else []
+
+    def bound(self, pod: Pod) -> PodInfo:
+        """The same for the pod as it is once it is bound: all that it asks for stays, and is not derived again."""
+        other = copy(self)
+        other.pod = pod
+        return other
+
+    @property
+    def uid(self) -> str:
+        """The pod's uid, or its key if it has none: what identifies it."""
+        return self.pod.metadata.uid or self.pod.key
+
+    @property
+    def priority(self) -> int:
+        """The priority, 0 if unset."""
+        return self.pod.spec.priority or 0
+
+    @property
+    def profile(self) -> str:
+        """The scheduler that the pod names; its profile goes by the same name."""
+        return self.pod.spec.scheduler_name or DEFAULT_SCHEDULER
+
+    @property
+    def terminating(self) -> bool:
+        """Whether the pod is being deleted."""
+        return self.pod.metadata.deletion_timestamp is not None
+
+    @cached_property
+    def group(self) -> GroupKey | None:
+        """The group that the pod is scheduled with; None for a lone pod."""
+        return group_key(self.pod)
+
+    @cached_property
+    def requests(self) -> Amounts:
+        """What the pod asks for."""
+        return pod_requests(self.pod)
+
+    @property
+    def placed_requests(self) -> Amounts:
+        """What the pod counts for on its node."""
+        return pod_requests(self.pod, claimed=self.claimed) if self.claimed else self.requests
+
+    @cached_property
+    def scored_requests(self) -> tuple[int, int]:
+        """(cpu, memory) that a placed pod counts for in scores, defaults filled in."""
+        found = pod_requests(self.pod, defaults=True, claimed=self.claimed)
+        return found.get(CPU, DEFAULT_MILLI_CPU), found.get(MEMORY, DEFAULT_MEMORY)
+
+    @cached_property
+    def volumes(self) -> PodVolumes:
+        """What the pod's volumes ask."""
+        return pod_volumes(self.pod)
+
+    @cached_property
+    def ports(self) -> list[Port]:
+        """Host ports of containers and sidecars."""
+        spec = self.pod.spec
+        sidecars = [c for c in spec.init_containers if c.restart_policy == "Always"]
+        return host_ports((*sidecars, *spec.containers))
+
+    @cached_property
+    def terms(self) -> AffinityTerms:
+        """The pod's affinity rules, namespaces and label keys filled in."""
+        return parse_terms(self.pod)
+
+    @cached_property
+    def start_time(self) -> float:
+        """When the pod was started; a pod that was not started yet counts as started last."""
+        started = parse_time(self.pod.status.start_time)
+        return float("inf") if started is None else started
+
+
+class NodeInfo:
+    """A node, the pods on it and their sums. `version` changes whenever an answer about the node may change.
+
+    The journal, if there is one, gets the node's name at each of these changes. `position` is the node's place in
+    scheduling order.
+    """
+
+    __slots__ = ("_labelled", "affinity_pods", "allocatable", "anti_affinity_pods", "journal", "labels", "name", "node",
+                 "pods", "ports", "position", "requested", "scored_cpu", "scored_memory", "version",
+                 "volume_pods")  # fmt: skip
+
+    def __init__(self, node: Node, journal: Journal | None = None) -> None:
+        self.journal = journal
+        self.position = 0
+        self.pods: dict[str, PodInfo] = {}
+        self.requested: Amounts = {}
+        self.scored_cpu = 0
+        self.scored_memory = 0
+        self.ports: dict[Port, int] = {}
+        self.affinity_pods: dict[str, PodInfo] = {}
+        self.anti_affinity_pods: dict[str, PodInfo] = {}
+        self.volume_pods: dict[str, PodInfo] = {}
+        self._labelled: dict[tuple[str, str], list[PodInfo]] | None = None
+        self.set_node(node)
+
+    def set_node(self, node: Node) -> None:
+        """Take over a new version of the node object."""
+        self.node = node
+        self.name = node.metadata.name
+        self.labels: dict[str, str] = node.metadata.labels or {}
+        self.allocatable = amounts(node.status.allocatable or node.status.capacity)
+        self.touch()
+
+    def touch(self) -> None:
+        """Declare that remembered answers about this node are no longer valid."""
+        self.version = next(_versions)
+        if self.journal is not None:
+            self.journal.note(self.name)
+
+    @property
+    def allowed_pods(self) -> int:
+        """How many pods the node takes; none if it does not say."""
+        return self.allocatable.get(PODS, 0)
+
+    def labelled(self, key: str, value: str) -> Sequence[PodInfo]:
+        """The pods on the node with this label, in whichever namespace."""
+        if self._labelled is None:
+            self._labelled = {}
+            for info in self.pods.values():
+                for label in (info.pod.metadata.labels or {}).items():
+                    self._labelled.setdefault(label, []).append(info)
+        return self._labelled.get((key, value), ())
+
+    def add(self, info: PodInfo) -> None:
+        """Count a pod in."""
+        self.pods[info.uid] = info
+        self._count(info, 1)
+
+    def remove(self, uid: str) -> PodInfo | None:
+        """Count a pod out; None if it is not on the node. The last pod takes its place, as in upstream's list."""
+        info = self.pods.get(uid)
+        if info is None:
+            return None
+        last, last_info = self.pods.popitem()
+        if last != uid:
+            self.pods = {last if u == uid else u: last_info if u == uid else i for u, i in self.pods.items()}
+        self._count(info, -1)
+        return info
+
+    def renew(self, info: PodInfo) -> None:
+        """What `remove` and `add` do for a pod that is on the node and counts for the same as before."""
+        if next(reversed(self.pods)) != info.uid:
+            self.remove(info.uid)
+            self.add(info)
+            return
+        self.pods[info.uid] = info
+        for index in (self.affinity_pods, self.anti_affinity_pods, self.volume_pods):
+            if index.pop(info.uid, None) is not None:
+                index[info.uid] = info
+        self._labelled = None
+        self.touch()
+
+    def _count(self, info: PodInfo, sign: int) -> None:
+        self._labelled = None
+        for name, value in info.placed_requests.items():
+            self.requested[name] = self.requested.get(name, 0) + sign * value
+        cpu, memory = info.scored_requests
+        self.scored_cpu += sign * cpu
+        self.scored_memory += sign * memory
+        for port in info.ports:
+            left = self.ports.get(port, 0) + sign
+            if left:
+                self.ports[port] = left
+            else:
+                del self.ports[port]
+        self._index(self.affinity_pods, info, sign, info.terms.any)
+        self._index(self.anti_affinity_pods, info, sign, bool(info.terms.required_anti))
+        self._index(self.volume_pods, info, sign, bool(info.volumes))
+        self.touch()
+
+    @staticmethod
+    def _index(index: dict[str, PodInfo], info: PodInfo, sign: int, belongs: bool) -> None:
+        if not belongs:
+            return
+        if sign > 0:
+            index[info.uid] = info
+        else:
+            index.pop(info.uid, None)
+
+    def clone(self) -> NodeInfo:
+        """A copy for a trial: changes to it are not seen by the original. Its version is its own."""
+        other = self.copy(None)
+        other.touch()
+        return other
+
+    def copy(self, journal: Journal | None) -> NodeInfo:
+        """A copy whose changes go into that journal. It has the same version as long as it does not change."""
+        other = object.__new__(NodeInfo)
+        other.journal, other.position, other.version = journal, self.position, self.version
+        other.node, other.name, other.labels, other.allocatable = self.node, self.name, self.labels, self.allocatable
+        other.pods = dict(self.pods)
+        other.requested = dict(self.requested)
+        other.scored_cpu, other.scored_memory = self.scored_cpu, self.scored_memory
+        other.ports = dict(self.ports)
+        other.affinity_pods = dict(self.affinity_pods)
+        other.anti_affinity_pods = dict(self.anti_affinity_pods)
+        other.volume_pods = dict(self.volume_pods)
+        other._labelled = None
+        return other
+
+
+# -- nodetree ----------------------------------------------------------------------------------------------------------
+# The order in which nodes are looked at: round robin over zones, by arrival inside a zone.
+
+
+def _label(labels: Mapping[str, str], old: str, new: str) -> str:
+    return labels.get(old) or labels.get(new, "")
+
+
+def zone_of(node: Node) -> str:
+    """The node's region and zone, or "" if it has neither."""
+    labels = node.metadata.labels or {}
+    region, zone = _label(labels, BETA_REGION, REGION), _label(labels, BETA_ZONE, ZONE)
+    return f"{region}:\x00:{zone}" if region or zone else ""
+
+
+def scheduling_order(nodes: Iterable[Node]) -> list[Node]:
+    """The nodes, one of each zone in turn; zones and the nodes of a zone in the order given."""
+    zones: dict[str, list[Node]] = {}
+    for node in nodes:
+        zones.setdefault(zone_of(node), []).append(node)
+    ordered: list[Node] = []
+    for turn in range(max(map(len, zones.values()), default=0)):
+        ordered += [members[turn] for members in zones.values() if turn < len(members)]
+    return ordered

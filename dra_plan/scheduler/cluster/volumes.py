@@ -1,0 +1,624 @@
+"""All storage objects as the scheduler sees them: stored ones, and what it has assumed of volumes and claims.
+
+What is assumed holds for the pods that follow at once; it is written when the pod is bound, and dropped if it is not.
+Upstream: the assume caches of volumebinding, and the listers of the other plugins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from dra_plan.api.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Pod
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.meta import ObjectMeta
+from dra_plan.api.quantity import Quantity, parse
+from dra_plan.api.selectors import requirement_holds, term_problems
+from dra_plan.api.storage import (
+    CSIDriver,
+    CSINode,
+    CSIStorageCapacity,
+    ObjectReference,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+    VolumeAttachment,
+    VolumeNodeAffinity,
+)
+from dra_plan.api.well_known import (
+    BETA_ZONE,
+    BIND_COMPLETED,
+    BOUND_BY_CONTROLLER,
+    CLASS_ANNOTATION,
+    HOSTNAME,
+    MIGRATED_PLUGINS,
+    SELECTED_NODE,
+    ZONE,
+)
+from dra_plan.scheduler.events import Action, Resource
+
+# -- volumemigration ---------------------------------------------------------------------------------------------------
+# Disks of providers that were once part of Kubernetes: the CSI driver that each has become, and its topology key.
+#
+# Upstream: csi-translation-lib.
+
+ZONE_SEPARATOR = "__"
+
+
+class Migrated(NamedTuple):
+    """The CSI driver that a plugin of the tree has become; `zone_key` is the node label that says zones for it."""
+
+    plugin: str
+    driver: str
+    zone_key: str = ""
+
+
+_GCE = Migrated("kubernetes.io/gce-pd", "pd.csi.storage.gke.io", "topology.gke.io/zone")
+_EBS = Migrated("kubernetes.io/aws-ebs", "ebs.csi.aws.com", "topology.ebs.csi.aws.com/zone")
+_AZURE = Migrated("kubernetes.io/azure-disk", "disk.csi.azure.com", "topology.disk.csi.azure.com/zone")
+_CINDER = Migrated("kubernetes.io/cinder", "cinder.csi.openstack.org", "topology.cinder.csi.openstack.org/zone")
+_PORTWORX = Migrated("kubernetes.io/portworx-volume", "pxd.portworx.com")
+
+_BY_PLUGIN = {entry.plugin: entry for entry in (_GCE, _EBS, _AZURE, _CINDER, _PORTWORX)}
+
+INLINE_DISKS = {
+    "gcePersistentDisk": (_GCE.driver, "pdName"),
+    "awsElasticBlockStore": (_EBS.driver, "volumeID"),
+    "azureDisk": (_AZURE.driver, "diskURI"),
+    "cinder": (_CINDER.driver, "volumeID"),
+    "portworxVolume": (_PORTWORX.driver, "volumeID"),
+}
+"""Field of a pod's volume to its driver and the field that identifies the disk."""
+
+
+def migrated_source(volume: PersistentVolume) -> tuple[Migrated, str] | None:
+    """The driver of a volume of the tree, and its handle there; None for all other volumes."""
+    spec = volume.spec
+    if spec.gce_persistent_disk is not None:
+        # names of disks are those of a zone
+        return _GCE, "/".join([*_labelled_zones(volume), spec.gce_persistent_disk.pd_name])
+    if spec.aws_elastic_block_store is not None:
+        # aws://ZONE/ID is the same as ID
+        return _EBS, spec.aws_elastic_block_store.volume_id.rpartition("/")[2]
+    if spec.azure_disk is not None:
+        return _AZURE, spec.azure_disk.disk_uri
+    if spec.cinder is not None:
+        return _CINDER, spec.cinder.volume_id
+    if spec.portworx_volume is not None:
+        return _PORTWORX, spec.portworx_volume.volume_id
+    return None
+
+
+def provisioner_driver(provisioner: str) -> str:
+    """The CSI driver that makes volumes for a provisioner: itself, or what one of the tree has become."""
+    known = _BY_PLUGIN.get(provisioner)
+    return known.driver if known is not None else provisioner
+
+
+def translated(volume: PersistentVolume, node: CSINode | None) -> PersistentVolume:
+    """The volume as its CSI driver would describe it, if the node says that the plugin was migrated there.
+
+    Its zone, in its affinity or else in its label, becomes the driver's own topology key.
+    """
+    found = migrated_source(volume)
+    if found is None or node is None or found[0].plugin not in _plugins(node):
+        return volume
+    key = found[0].zone_key
+    if not key:
+        return volume
+    affinity = volume.spec.node_affinity
+    terms = affinity.required.node_selector_terms if affinity is not None and affinity.required is not None else []
+    zone = next((k for k in (ZONE, BETA_ZONE) if any(_names(term, k) for term in terms)), None)
+    if zone is not None:
+        changed = [_renamed(term, zone, key) for term in terms]
+    else:
+        changed = _with_zones(terms, key, _labelled_zones(volume))
+    if changed == terms:
+        return volume
+    required = NodeSelector(node_selector_terms=changed)
+    return replace(volume, spec=replace(volume.spec, node_affinity=VolumeNodeAffinity(required=required)))
+
+
+def _plugins(node: CSINode) -> list[str]:
+    return (node.metadata.annotations or {}).get(MIGRATED_PLUGINS, "").split(",")
+
+
+def _names(term: NodeSelectorTerm, key: str) -> bool:
+    return any(requirement.key == key for requirement in term.match_expressions)
+
+
+def _renamed(term: NodeSelectorTerm, old: str, new: str) -> NodeSelectorTerm:
+    expressions = [replace(each, key=new) if each.key == old else each for each in term.match_expressions]
+    return replace(term, match_expressions=expressions)
+
+
+def _labelled_zones(volume: PersistentVolume) -> list[str]:
+    labels = volume.metadata.labels or {}
+    text = labels.get(ZONE, labels.get(BETA_ZONE, ""))
+    return [zone for zone in text.split(ZONE_SEPARATOR) if zone]
+
+
+def _with_zones(terms: list[NodeSelectorTerm], key: str, zones: list[str]) -> list[NodeSelectorTerm]:
+    if not zones:
+        return terms
+    wanted = NodeSelectorRequirement(key=key, operator="In", values=zones)
+    return [
+        replace(term, match_expressions=[*term.match_expressions, wanted]) for term in terms or [NodeSelectorTerm()]
+    ]
+
+
+# -- volumeobjects -----------------------------------------------------------------------------------------------------
+# Volumes and claims on them as scheduling compares them: each made once of its object, with what follows from it.
+
+READ_WRITE_ONCE_POD = "ReadWriteOncePod"
+WAITS = "WaitForFirstConsumer"
+
+_NOTHING = parse("0")
+
+ClaimKey = tuple[str, str]
+"""(namespace, name) of a claim."""
+
+
+def claim_text(name: str) -> str:
+    """A claim for a volume, as Kubernetes writes it in messages."""
+    return f'persistentvolumeclaim "{name}"'
+
+
+def _class_name(metadata: ObjectMeta, name: str | None) -> str:
+    annotated = (metadata.annotations or {}).get(CLASS_ANNOTATION)
+    return annotated if annotated is not None else name or ""
+
+
+class VolumeReach:
+    """The nodes from which a volume can be used, by their labels alone: fields, such as the name, are not looked at."""
+
+    def __init__(self, required: NodeSelector | None) -> None:
+        self._terms: list[Sequence[NodeSelectorRequirement]] | None = None
+        if required is not None:
+            self._terms = [
+                term.match_expressions
+                for term in required.node_selector_terms
+                if (term.match_expressions or term.match_fields) and next(term_problems(term), None) is None
+            ]
+        self._keys = sorted({r.key for term in self._terms or () for r in term})
+        self._known: dict[object, bool] = {}
+        """Answers by the values of the labels that are asked for: nodes have few different ones."""
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        """Whether a node with these labels will do; without any affinity every node does."""
+        if self._terms is None:
+            return True
+        if self.hosts is not None and labels.get(HOSTNAME) not in self.hosts:
+            return False
+        keys = self._keys
+        values = labels.get(keys[0]) if len(keys) == 1 else tuple(map(labels.get, keys))
+        known = self._known.get(values)
+        if known is None:
+            known = self._known[values] = any(
+                all(requirement_holds(r.operator, r.values, labels.get(r.key)) for r in term) for term in self._terms
+            )
+        return known
+
+    @cached_property
+    def hosts(self) -> frozenset[str] | None:
+        """The only host names that can match, None if that can't be said."""
+        found: set[str] = set()
+        for term in [()] if self._terms is None else self._terms:
+            named = next((r.values for r in term if r.key == HOSTNAME and r.operator == "In"), None)
+            if named is None:
+                return None
+            found.update(named)
+        return frozenset(found)
+
+
+class Volume:
+    """A PersistentVolume."""
+
+    def __init__(self, pv: PersistentVolume) -> None:
+        self.object = pv
+        self.name = pv.metadata.name
+        self.class_name = _class_name(pv.metadata, pv.spec.storage_class_name)
+
+    @cached_property
+    def size(self) -> Quantity:
+        """How much fits into it."""
+        text = self.object.spec.capacity.get("storage")
+        return _NOTHING if text is None else parse(text)
+
+    @cached_property
+    def form(self) -> tuple[str, str]:
+        """Mode and attributes class, in which a claim has to agree with its volume."""
+        spec = self.object.spec
+        return spec.volume_mode or "Filesystem", spec.volume_attributes_class_name or ""
+
+    @cached_property
+    def is_migrated(self) -> bool:
+        """Whether a CSI driver serves what the object describes as a disk of the tree."""
+        return migrated_source(self.object) is not None
+
+    @cached_property
+    def affinity(self) -> VolumeReach:
+        """The nodes that it can be used from."""
+        affinity = self.object.spec.node_affinity
+        return VolumeReach(affinity.required if affinity is not None else None)
+
+    def is_for(self, claim: Claim) -> bool:
+        """Whether the volume is set aside for the claim."""
+        reference = self.object.spec.claim_ref
+        if reference is None or (reference.namespace, reference.name) != claim.key:
+            return False
+        return reference.uid in ("", claim.uid)
+
+
+class Claim:
+    """A PersistentVolumeClaim."""
+
+    def __init__(self, pvc: PersistentVolumeClaim) -> None:
+        self.object = pvc
+        self.key: ClaimKey = (pvc.metadata.namespace, pvc.metadata.name)
+        self.uid = pvc.metadata.uid or f"volumeclaim:{pvc.key}"
+        self.class_name = _class_name(pvc.metadata, pvc.spec.storage_class_name)
+        self.volume_name = pvc.spec.volume_name
+
+    @cached_property
+    def form(self) -> tuple[str, str]:
+        """Mode and attributes class, in which a volume has to agree with the claim."""
+        spec = self.object.spec
+        return spec.volume_mode or "Filesystem", spec.volume_attributes_class_name or ""
+
+    @property
+    def name(self) -> str:
+        """The claim's name, without its namespace."""
+        return self.key[1]
+
+    @property
+    def annotations(self) -> Mapping[str, str]:
+        """The claim's annotations."""
+        return self.object.metadata.annotations or {}
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether the claim has its volume for good; the phase does not matter."""
+        return bool(self.volume_name) and BIND_COMPLETED in self.annotations
+
+    def waits(self, storage_class: StorageClass | None) -> bool:
+        """Whether the claim gets its volume when a pod wants it; its class is given."""
+        return not self.volume_name and storage_class is not None and storage_class.volume_binding_mode == WAITS
+
+    @cached_property
+    def selected_node(self) -> str | None:
+        """The node for which the claim's volume is being made; None if that is not so."""
+        return self.annotations.get(SELECTED_NODE)
+
+    @cached_property
+    def request(self) -> Quantity | None:
+        """How much storage the claim asks for, None if it does not say."""
+        text = self.object.spec.resources.requests.get("storage")
+        return None if text is None else parse(text)
+
+    @cached_property
+    def size(self) -> Quantity:
+        """How much storage the claim asks for at least."""
+        return self.request if self.request is not None else _NOTHING
+
+    @property
+    def is_exclusive(self) -> bool:
+        """Whether only one pod may use the claim (ReadWriteOncePod)."""
+        return READ_WRITE_ONCE_POD in self.object.spec.access_modes
+
+
+# -- volumestore -------------------------------------------------------------------------------------------------------
+
+TABLES: dict[Resource, str] = {
+    Resource.STORAGE_CLASS: "storage_classes",
+    Resource.CSI_NODE: "csi_nodes",
+    Resource.CSI_DRIVER: "csi_drivers",
+    Resource.STORAGE_CAPACITY: "storage_capacities",
+    Resource.VOLUME_ATTACHMENT: "volume_attachments",
+    Resource.VOLUME: "volumes",
+    Resource.VOLUME_CLAIM: "volume_claims",
+}
+"""The kinds in the order in which a new state of the cluster takes them over, and where an inventory has them."""
+
+Emit = Callable[[Resource, Action, object, object], None]
+
+
+class Decision(NamedTuple):
+    """What becomes of a claim that waited: the volume that it gets, or the node for which one is made."""
+
+    volume: str = ""
+    node: str = ""
+
+
+class NodeVolumes(NamedTuple):
+    """What a pod's waiting claims would get on a node: volumes that are there, or new ones."""
+
+    static: tuple[tuple[Claim, Volume], ...] = ()
+    new: tuple[Claim, ...] = ()
+
+
+class VolumeStore:
+    """Storage objects by kind and name. `revision` changes with each of them, but not with what is assumed."""
+
+    def __init__(self, inventory: Inventory, emit: Emit) -> None:
+        self._emit = emit
+        self.revision = 0
+        self._objects: dict[Resource, dict[Any, Any]] = {kind: {} for kind in TABLES}
+        self._claims: dict[ClaimKey, Claim] = {}
+        self._volumes: dict[str, Volume] = {}
+        self._assumed_claims: dict[ClaimKey, Claim] = {}
+        self._assumed_volumes: dict[str, Volume] = {}
+        self._by_class: dict[str, list[str]] | None = None
+        self._attached: dict[str, list[VolumeAttachment]] | None = None
+        self.open: dict[ClaimKey, PersistentVolumeClaim] = {}
+        """The claims that had no volume when they were read."""
+        self.decisions: dict[ClaimKey, Decision] = {}
+        """What was written for claims."""
+        for kind, holder in TABLES.items():
+            for found in sorted(getattr(inventory, holder), key=_key):
+                self._read(kind, _key(found), found)
+
+    # Looking up
+
+    def claim(self, namespace: str, name: str) -> Claim | None:
+        """The claim, with what is assumed of it."""
+        key = (namespace, name)
+        return self._assumed_claims.get(key) or self._claims.get(key)
+
+    def volume(self, name: str) -> Volume | None:
+        """The volume, with what is assumed of it."""
+        return self._assumed_volumes.get(name) or self._volumes.get(name)
+
+    def volumes_of(self, class_name: str) -> list[Volume]:
+        """The volumes of a class by name, with what is assumed of them."""
+        if self._by_class is None:
+            self._by_class = {}
+            for name, volume in sorted(self._volumes.items()):
+                self._by_class.setdefault(volume.class_name, []).append(name)
+        return [self._assumed_volumes.get(name) or self._volumes[name] for name in self._by_class.get(class_name, ())]
+
+    def storage_class(self, name: str) -> StorageClass | None:
+        """The class, or None."""
+        found: StorageClass | None = self._objects[Resource.STORAGE_CLASS].get(("", name))
+        return found
+
+    def class_of(self, claim: Claim) -> StorageClass | None:
+        """The class that the claim names; None if it names none, or it is not there."""
+        return self.storage_class(claim.class_name) if claim.class_name else None
+
+    def csi_node(self, name: str) -> CSINode | None:
+        """What is known of the drivers on a node, or None."""
+        found: CSINode | None = self._objects[Resource.CSI_NODE].get(("", name))
+        return found
+
+    def csi_driver(self, name: str) -> CSIDriver | None:
+        """The driver, or None."""
+        found: CSIDriver | None = self._objects[Resource.CSI_DRIVER].get(("", name))
+        return found
+
+    @property
+    def capacities(self) -> Iterable[CSIStorageCapacity]:
+        """All capacities, whatever their namespace."""
+        return self._objects[Resource.STORAGE_CAPACITY].values()
+
+    def attached(self, node: str) -> list[VolumeAttachment]:
+        """The attachments to a node."""
+        if self._attached is None:
+            self._attached = {}
+            for found in self._objects[Resource.VOLUME_ATTACHMENT].values():
+                self._attached.setdefault(found.spec.node_name, []).append(found)
+        return self._attached.get(node, [])
+
+    # Changing
+
+    def _store(self, kind: Resource, key: tuple[str, str], new: Any) -> None:
+        """The object under the key is this one now; None if it is gone. What was assumed of it is void."""
+        self.revision += 1
+        if kind is Resource.VOLUME:
+            self._assumed_volumes.pop(key[1], None)
+            self._by_class = None
+            _set(self._volumes, key[1], new and Volume(new))
+        elif kind is Resource.VOLUME_CLAIM:
+            self._assumed_claims.pop(key, None)
+            _set(self._claims, key, new and Claim(new))
+        else:
+            self._attached = None
+            _set(self._objects[kind], key, new)
+
+    def _read(self, kind: Resource, key: tuple[str, str], new: Any) -> None:
+        self._store(kind, key, new)
+        if kind is Resource.VOLUME_CLAIM:
+            self.decisions.pop(key, None)
+            _set(self.open, key, new if new is not None and not new.spec.volume_name else None)
+
+    def change(self, kind: Resource, old: Any, new: Any) -> None:
+        """In the input an object came (no old one), changed or went (no new one)."""
+        self._read(kind, _key(new if new is not None else old), new)
+        action = Action.UPDATE_OTHER if old is not None and new is not None else Action.DELETE
+        self._emit(kind, Action.ADD if old is None else action, old, new)
+
+    def bind(self, pairs: Iterable[tuple[PersistentVolumeClaim, PersistentVolume]]) -> None:
+        """Claims have their volumes for good, which may be new. All are stored before anybody is told of any."""
+        changed: list[tuple[Resource, Any, Any]] = []
+        for pvc, pv in pairs:
+            old_claim, old_volume = self._claims[_key(pvc)], self._volumes.get(pv.metadata.name)
+            self._store(Resource.VOLUME, _key(pv), pv)
+            self._store(Resource.VOLUME_CLAIM, _key(pvc), pvc)
+            changed.append((Resource.VOLUME, old_volume.object if old_volume is not None else None, pv))
+            changed.append((Resource.VOLUME_CLAIM, old_claim.object, pvc))
+        for kind, old, new in changed:
+            self._emit(kind, Action.ADD if old is None else Action.UPDATE_OTHER, old, new)
+
+    # Assuming, writing, taking back
+
+    def assume(self, chosen: NodeVolumes, node: str) -> None:
+        """The pod's volumes are set aside for its claims, and its other claims wait for volumes on the node."""
+        for claim, volume in chosen.static:
+            if not volume.is_for(claim) or not (volume.object.spec.claim_ref or ObjectReference()).uid:
+                self._assumed_volumes[volume.name] = Volume(_set_aside(volume, claim))
+        for claim in chosen.new:
+            pvc = claim.object
+            annotations = {**claim.annotations, SELECTED_NODE: node}
+            self._assumed_claims[claim.key] = Claim(
+                replace(pvc, metadata=replace(pvc.metadata, annotations=annotations))
+            )
+
+    def restore(self, chosen: NodeVolumes) -> None:
+        """What was assumed and not written is void."""
+        for _, volume in chosen.static:
+            self._assumed_volumes.pop(volume.name, None)
+        for claim in chosen.new:
+            self._assumed_claims.pop(claim.key, None)
+
+    def is_bound(self, claim: Claim) -> bool:
+        """Whether the claim has its volume for good by now."""
+        stored = self._claims.get(claim.key)
+        return stored is not None and stored.is_bound
+
+    def write(self, chosen: NodeVolumes, node: str) -> str:
+        """What was assumed is stored, so that volumes get bound and made; a text says what is no longer there."""
+        for claim, volume in chosen.static:
+            if volume.name not in self._volumes:
+                return f'persistentvolumes "{volume.name}" not found'
+            self._volumes[volume.name] = self._assumed_volumes.pop(volume.name, self._volumes[volume.name])
+            self.decisions[claim.key] = Decision(volume=volume.name)
+        for claim in chosen.new:
+            if claim.key not in self._claims:
+                return f'persistentvolumeclaims "{claim.name}" not found'
+            assumed = self._assumed_claims.pop(claim.key, None)
+            if assumed is not None and not self.is_bound(claim):
+                self._claims[claim.key] = assumed
+            self.decisions[claim.key] = Decision(node=node)
+        return ""
+
+
+def _key(found: Any) -> tuple[str, str]:
+    return found.metadata.namespace, found.metadata.name
+
+
+def _set(table: dict[Any, Any], key: Any, value: Any) -> None:
+    if value is None:
+        table.pop(key, None)
+    else:
+        table[key] = value
+
+
+def _set_aside(volume: Volume, claim: Claim) -> PersistentVolume:
+    pv = volume.object
+    reference = ObjectReference(namespace=claim.key[0], name=claim.key[1], uid=claim.uid)
+    annotations = {**(pv.metadata.annotations or {}), BOUND_BY_CONTROLLER: "yes"}
+    metadata = replace(pv.metadata, annotations=annotations)
+    return replace(pv, metadata=metadata, spec=replace(pv.spec, claim_ref=reference))
+
+
+# -- podvolumes --------------------------------------------------------------------------------------------------------
+# What a pod's volumes ask of the scheduler: claims on volumes, disks that don't share, disks that count on a node.
+#
+# Read from the plain objects of `spec.volumes`; what the claims are is in `volumestore`.
+
+
+class ClaimUse(NamedTuple):
+    """A volume that is a claim, by name; an ephemeral one is made for the pod and named after it."""
+
+    name: str
+    ephemeral: bool
+
+
+class Disk(NamedTuple):
+    """An in-line disk of which pods on one node can't both have it, unless both only read."""
+
+    kind: str
+    identity: tuple[str, ...]
+    read_only: bool
+    monitors: frozenset[str] = frozenset()
+    """One in common makes two disks the same; none are needed for kinds without monitors."""
+
+    def conflicts(self, other: Disk) -> bool:
+        """Whether the two disks are the same, and not both only read."""
+        if self[:2] != other[:2] or (self.read_only and other.read_only):
+            return False
+        return self.kind != "rbd" or bool(self.monitors & other.monitors)
+
+
+@dataclass(frozen=True, slots=True)
+class PodVolumes:
+    """`claims` in the order of the volumes; `counted` are in-line disks as (CSI driver, handle)."""
+
+    claims: tuple[ClaimUse, ...] = ()
+    disks: tuple[Disk, ...] = ()
+    counted: tuple[tuple[str, str], ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.claims or self.disks or self.counted)
+
+    @property
+    def named(self) -> list[str]:
+        """The claims that the pod itself names, as often as it does; ephemeral ones are nobody else's."""
+        return [use.name for use in self.claims if not use.ephemeral]
+
+    def uses(self, name: str) -> bool:
+        """Whether the claim of this name is one of the pod's, made for it or not."""
+        return any(use.name == name for use in self.claims)
+
+
+NO_VOLUMES = PodVolumes()
+
+
+def pod_volumes(pod: Pod) -> PodVolumes:
+    """What the pod's volumes ask; `NO_VOLUMES` where that is nothing."""
+    if not pod.spec.volumes:
+        return NO_VOLUMES
+    found = PodVolumes(
+        claims=tuple(_claims(pod)),
+        disks=tuple(disk for volume in pod.spec.volumes if (disk := _disk(volume)) is not None),
+        counted=tuple(entry for volume in pod.spec.volumes for entry in _counted(volume)),
+    )
+    return found if found else NO_VOLUMES
+
+
+def _claims(pod: Pod) -> Iterator[ClaimUse]:
+    for volume in pod.spec.volumes:
+        claim = _source(volume, "persistentVolumeClaim")
+        if claim is not None:
+            yield ClaimUse(_text(claim, "claimName"), False)
+        elif _source(volume, "ephemeral") is not None:
+            yield ClaimUse(f"{pod.metadata.name}-{_text(volume, 'name')}", True)
+
+
+def _source(volume: Mapping[str, Any], kind: str) -> Mapping[str, Any] | None:
+    source = volume.get(kind)
+    return source if isinstance(source, dict) else None
+
+
+def _text(source: Mapping[str, Any], name: str) -> str:
+    value = source.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _disk(volume: Mapping[str, Any]) -> Disk | None:
+    for kind, fields in (
+        ("gcePersistentDisk", ("pdName",)),
+        ("awsElasticBlockStore", ("volumeID",)),
+        ("iscsi", ("iqn",)),
+        ("rbd", ("pool", "image")),
+    ):
+        source = _source(volume, kind)
+        if source is None:
+            continue
+        # whether EBS is only read does not matter
+        read_only = source.get("readOnly") is True and kind != "awsElasticBlockStore"
+        identity = tuple(_text(source, name) or ("rbd" if name == "pool" else "") for name in fields)
+        monitors = source.get("monitors") if kind == "rbd" else None
+        return Disk(kind, identity, read_only, frozenset(monitors) if isinstance(monitors, list) else frozenset())
+    return None
+
+
+def _counted(volume: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for kind, (driver, name) in INLINE_DISKS.items():
+        source = _source(volume, kind)
+        if source is not None:
+            yield driver, _text(source, name)

@@ -1,0 +1,155 @@
+"""Devices that stand for the node's own cpu, memory or pages (DRANodeAllocatableResources, KEP-5517).
+
+What the devices of an allocation take from the node, whether the node has that much left beside the pod's own
+requests, and who uses such a claim already. Which devices are allocated belongs to the allocator, which knows nothing
+of this: a first choice that does not fit rejects the node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from dra_plan.allocator import View
+from dra_plan.api.core import NodeAllocatableResourceClaimStatus, Pod
+from dra_plan.api.quantity import Quantity, parse, product
+from dra_plan.api.resource import (
+    AllocationResult,
+    DeviceRequestAllocationResult,
+    NodeAllocatableResourceMapping,
+    ResourceClaim,
+)
+from dra_plan.claims.pod_claims import claim_name
+from dra_plan.scheduler.cluster.nodes import CPU, EPHEMERAL, MEMORY, NodeInfo, exact_requests, pod_requests
+from dra_plan.scheduler.framework.status import Code, Status, error, insufficient, unresolvable
+
+Mappings = Mapping[str, NodeAllocatableResourceMapping]
+
+_ONE = parse("1")
+_FIRST = (CPU, MEMORY, EPHEMERAL)
+
+
+class ConsumedCapacityError(Exception):
+    """A mapping needs consumed capacity, and the device is not shared; the text is upstream's."""
+
+
+class NodeAllocatable:
+    """The devices of a cluster that take node resources.
+
+    They are found by pool name and device name alone, as upstream does, whatever the driver and the generation.
+    """
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+        self._devices: dict[tuple[str, str], Mappings] = {}
+        for slice_ in view.slices:
+            for device in slice_.spec.devices:
+                self._devices.setdefault(
+                    (slice_.spec.pool.name, device.name), device.node_allocatable_resource_mappings
+                )
+
+    def check(
+        self, pod: Pod, node: NodeInfo, pairs: Sequence[tuple[ResourceClaim, AllocationResult]]
+    ) -> tuple[Status | None, list[NodeAllocatableResourceClaimStatus]]:
+        """Why the node has no room for what the devices of new allocations take, and what the pod's status would say.
+
+        Claims that were allocated before take nothing.
+        """
+        concerned = [pair for pair in pairs if any(self._mappings(result) for result in pair[1].devices.results)]
+        if not concerned:
+            return None, []
+        try:
+            taken = [(claim, self._taken(claim, allocation)) for claim, allocation in concerned]
+        except ConsumedCapacityError as problem:
+            return error(str(problem)), []
+        entries = sorted(_entries(pod, taken), key=lambda entry: entry.resource_claim_name)
+        for entry in entries:
+            if not entry.containers:
+                text = "node-allocatable resource claim not referenced by any container within the pod"
+                return unresolvable(f"claim {entry.resource_claim_name}: {text}"), []
+        return _covered(pod, entries) or _fits(pod, node, entries), entries
+
+    def _mappings(self, result: DeviceRequestAllocationResult) -> Mappings:
+        return self._devices.get((result.pool, result.device), {})
+
+    def _taken(self, claim: ResourceClaim, allocation: AllocationResult) -> dict[str, Quantity]:
+        total: dict[str, Quantity] = {}
+        for result in allocation.devices.results:
+            for name, mapping in sorted(self._mappings(result).items()):
+                amount = _amount(claim, result, name, mapping)
+                if amount is not None:
+                    total[name] = total[name] + amount if name in total else amount
+        return total
+
+
+def _amount(
+    claim: ResourceClaim, result: DeviceRequestAllocationResult, resource: str, mapping: NodeAllocatableResourceMapping
+) -> Quantity | None:
+    """What one device takes of a resource; None if its mapping is about a capacity that was not consumed."""
+    times = _ONE if mapping.allocation_multiplier is None else parse(mapping.allocation_multiplier)
+    if not mapping.capacity_key:
+        return times
+    if result.consumed_capacity is None:
+        raise ConsumedCapacityError(
+            f"claim {claim.key}, device {result.device}: ConsumedCapacity is nil, but Capacity key "
+            f"'{mapping.capacity_key}' is set in NodeAllocatableResourceMappings for resource {resource}"
+        )
+    consumed = result.consumed_capacity.get(mapping.capacity_key)
+    return None if consumed is None else product(parse(consumed), times)
+
+
+def _entries(
+    pod: Pod, taken: Iterable[tuple[ResourceClaim, dict[str, Quantity]]]
+) -> Iterable[NodeAllocatableResourceClaimStatus]:
+    """One entry for each claim that takes something, with the containers that name it, as often as they do."""
+    names = {entry.name: claim_name(pod, entry) for entry in pod.spec.resource_claims}
+    listed = (*pod.spec.init_containers, *pod.spec.containers)
+    uses = [(names.get(use.name), container.name) for container in listed for use in container.resources.claims]
+    for claim, amounts in taken:
+        if amounts:
+            yield NodeAllocatableResourceClaimStatus(
+                resource_claim_name=claim.metadata.name,
+                containers=[container for name, container in uses if name == claim.metadata.name],
+                resources={name: amount.text for name, amount in sorted(amounts.items())},
+            )
+
+
+def _covered(pod: Pod, entries: Sequence[NodeAllocatableResourceClaimStatus]) -> Status | None:
+    """A rejection if pod-level requests are less than containers and devices together; the first resource by name."""
+    if pod.spec.resources is None or not pod.spec.resources.requests:
+        return None
+    demand = exact_requests(pod, claimed=entries)
+    together = exact_requests(pod, pod_level=False, claimed=entries)
+    short = next((name for name in sorted(demand) if together.get(name, demand[name]) > demand[name]), None)
+    if short is None:
+        return None
+    what = "is insufficient to cover the aggregated container and node-allocatable DRA requests"
+    return unresolvable(f"pod level request for {short} {what}")
+
+
+def _fits(pod: Pod, node: NodeInfo, entries: Sequence[NodeAllocatableResourceClaimStatus]) -> Status | None:
+    """As NodeResourcesFit, for the resources that devices can stand for."""
+    demand = pod_requests(pod, claimed=entries)
+    pages = sorted(name for name in demand if name.startswith("hugepages-"))
+    left = {name: node.allocatable.get(name, 0) - node.requested.get(name, 0) for name in (*_FIRST, *pages)}
+    short = [name for name, free in left.items() if 0 < demand.get(name, 0) > free]
+    if not short:
+        return None
+    hopeless = any(demand[name] > node.allocatable.get(name, 0) for name in short)
+    code = Code.UNSCHEDULABLE_AND_UNRESOLVABLE if hopeless else Code.UNSCHEDULABLE
+    return Status(code, *(insufficient(name, demand[name], left[name]) for name in short))
+
+
+def used_elsewhere(pod: Pod, claims: Iterable[ResourceClaim], node: NodeInfo) -> Status | None:
+    """A rejection if the status of another pod on the node says that it uses one of these allocated claims."""
+    for claim in claims:
+        users = [
+            info.uid
+            for info in node.pods.values()
+            if any(entry.resource_claim_name == claim.metadata.name for entry in info.claimed)
+            and info.pod.metadata.namespace == pod.metadata.namespace
+        ]
+        if len(users) > 1:
+            return unresolvable(f"node allocatable resource claim {claim.metadata.name} shared by multiple pods")
+        if users and users[0] != (pod.metadata.uid or pod.key):
+            return unresolvable(f"node allocatable resource claim {claim.metadata.name} is already used by another pod")
+    return None

@@ -1,0 +1,138 @@
+"""Scheduler extenders as the cycle sees them: a port. Who talks HTTP stands outside the scheduler."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from dra_plan.api.core import Pod, PodDisruptionBudget
+from dra_plan.api.selectors import labels_match
+from dra_plan.errors import DraPlanError
+from dra_plan.scheduler.cluster.cluster import SimulatedCluster
+from dra_plan.scheduler.cluster.nodes import NodeInfo, PodInfo
+
+# -- victims -----------------------------------------------------------------------------------------------------------
+# What preemption weighs: the pods that would go, the budgets that protect them, and which node loses least.
+
+_PRIORITY_OFFSET = 2**31
+"""Added to each victim's priority, so that more victims always weigh more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A node, the pods to evict there (most important first) and how many of them budgets protect."""
+
+    node: str
+    victims: tuple[PodInfo, ...]
+    violations: int
+
+
+def by_importance(pods: Sequence[PodInfo]) -> list[PodInfo]:
+    """The most important pod first: by priority, then by age.
+
+    Pods that have not started yet count as started when they are compared, so that upstream's sort finds each one
+    older than those before it: of several such pods the last one comes first.
+    """
+
+    def key(entry: tuple[int, PodInfo]) -> tuple[float, float, int]:
+        index, info = entry
+        return -info.priority, info.start_time, index if math.isfinite(info.start_time) else -index
+
+    return [info for _, info in sorted(enumerate(pods), key=key)]
+
+
+def split_by_budget(
+    pods: Sequence[PodInfo], budgets: Sequence[PodDisruptionBudget]
+) -> tuple[list[PodInfo], list[PodInfo]]:
+    """(pods whose eviction breaks a budget, the others), in the given order; each eviction uses its budgets up."""
+    allowed = [budget.status.disruptions_allowed for budget in budgets]
+    violating: list[PodInfo] = []
+    fine: list[PodInfo] = []
+    for info in pods:
+        broken = False
+        for index, budget in enumerate(budgets):
+            if not _protects(budget, info.pod):
+                continue
+            if info.pod.metadata.name in budget.status.disrupted_pods:
+                continue
+            allowed[index] -= 1
+            broken = broken or allowed[index] < 0
+        (violating if broken else fine).append(info)
+    return violating, fine
+
+
+def _protects(budget: PodDisruptionBudget, pod: Pod) -> bool:
+    """Budgets with an empty selector, and pods without labels, don't count."""
+    selector = budget.spec.selector
+    if budget.metadata.namespace != pod.metadata.namespace or not pod.metadata.labels:
+        return False
+    if selector is None or not (selector.match_labels or selector.match_expressions):
+        return False
+    return labels_match(selector, pod.metadata.labels)
+
+
+def best_candidate(candidates: Sequence[Candidate]) -> Candidate:
+    """Fewest violations, least important top victim, lowest sum, fewest victims, latest start; then node order."""
+    left = list(candidates)
+    criteria: tuple[Callable[[Candidate], float], ...] = (
+        lambda c: c.violations,
+        lambda c: c.victims[0].priority,
+        lambda c: sum(v.priority + _PRIORITY_OFFSET for v in c.victims),
+        lambda c: len(c.victims),
+        lambda c: -min(v.start_time for v in c.victims if v.priority == c.victims[0].priority),
+    )
+    for criterion in criteria:
+        least = min(map(criterion, left))
+        left = [c for c in left if criterion(c) == least]
+        if len(left) == 1:
+            break
+    return left[0]
+
+
+# -- extenders ---------------------------------------------------------------------------------------------------------
+
+
+class ExtenderError(DraPlanError):
+    """An extender could not be asked, or answered with an error."""
+
+
+class ExtenderFilterResult:
+    """The nodes an extender leaves, and why it refuses the others."""
+
+    __slots__ = ("failed", "nodes", "unresolvable")
+
+    def __init__(self, nodes: Sequence[str], failed: dict[str, str], unresolvable: dict[str, str]) -> None:
+        self.nodes = list(nodes)
+        self.failed = failed
+        self.unresolvable = unresolvable
+
+
+class Extender(Protocol):
+    """One configured extender."""
+
+    name: str
+    ignorable: bool
+    weight: int
+    is_filter: bool
+    is_prioritizer: bool
+    is_binder: bool
+    supports_preemption: bool
+
+    def is_interested(self, pod: Pod) -> bool:
+        """Whether the pod asks for one of the resources the extender manages; without any, every pod does."""
+
+    def filter(self, pod: Pod, nodes: Sequence[NodeInfo]) -> ExtenderFilterResult:
+        """Which nodes remain. ExtenderError if it can't be asked."""
+
+    def prioritize(self, pod: Pod, nodes: Sequence[NodeInfo]) -> dict[str, int]:
+        """Scores from 0 to 10 by node. ExtenderError if it can't be asked."""
+
+    def process_preemption(
+        self, pod: Pod, candidates: Sequence[Candidate], cluster: SimulatedCluster
+    ) -> list[Candidate]:
+        """The candidates that remain, perhaps with other victims. ExtenderError if it can't be asked."""
+
+    def bind(self, pod: Pod, node: str) -> None:
+        """Bind the pod. ExtenderError if that fails."""

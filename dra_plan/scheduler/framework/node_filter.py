@@ -1,0 +1,231 @@
+"""The filters of a profile at work on many nodes for one pod, with remembered answers."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from itertools import groupby
+
+from dra_plan.api.core import Pod
+from dra_plan.scheduler.cluster.cluster import SimulatedCluster
+from dra_plan.scheduler.cluster.memo import NodeAnswers
+from dra_plan.scheduler.cluster.nodes import NodeInfo
+
+from .interface import FilterPlugin
+from .runtime import FilterPhase
+from .status import Code, CycleState, Status
+
+UNKNOWN = Status(Code.ERROR, "not asked yet")
+"""Stands for an answer that nobody has given."""
+
+
+class Scan:
+    """What a scan came to: the nodes that `passed`, of so many `examined` in their order from a start."""
+
+    def __init__(self, nodes: Sequence[NodeInfo], start: int, answers: Sequence[Status | None]) -> None:
+        self.passed: list[NodeInfo] = []
+        self.examined = len(nodes)
+        self.others: dict[int, Status | None] = {}
+        """Answers for this pod alone, by position: errors, and those of nodes that other pods are nominated for."""
+        self._nodes, self._start, self._answers = nodes, start, answers
+
+    def errors(self) -> dict[str, Status]:
+        """The nodes on which a filter failed."""
+        return {
+            self._nodes[position].name: status
+            for position, status in self.others.items()
+            if status is not None and status.code is Code.ERROR
+        }
+
+    def refused(self) -> dict[str, Status]:
+        """The rejections; right until something changes in the cluster."""
+        found: dict[str, Status] = {}
+        end, total = self._start + self.examined, len(self._nodes)
+        for position in (*range(self._start, min(end, total)), *range(max(0, end - total))):
+            status = self.others[position] if position in self.others else self._answers[position]
+            if status is not None and status.code is not Code.ERROR:
+                found[self._nodes[position].name] = status
+        return found
+
+
+class Refused(Mapping[str, Status]):
+    """The rejections of a scan: most pods find a node, and nobody asks what the others say."""
+
+    def __init__(self, scan: Scan, number: int) -> None:
+        self._scan, self._number = scan, number
+        self._found: dict[str, Status] | None = None
+
+    def _all(self) -> dict[str, Status]:
+        if self._found is None:
+            self._found = self._scan.refused()
+        return self._found
+
+    def __getitem__(self, name: str) -> Status:
+        return self._all()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return self._number
+
+
+class FilterAnswers:
+    """What a profile's filters said of nodes: to whole pods, and, for pods unlike in all else, plugin by plugin."""
+
+    def __init__(self, cluster: SimulatedCluster) -> None:
+        self.of_pods: NodeAnswers[Status | None] = NodeAnswers(cluster, UNKNOWN)
+        self.of_plugins: NodeAnswers[Status | None] = NodeAnswers(cluster, UNKNOWN)
+        self.of_objects: NodeAnswers[Status | None] = NodeAnswers(cluster, UNKNOWN, of_objects=True)
+        """Of plugins that look at nothing of a node but its object."""
+
+
+class _Run:
+    """Neighbouring filters whose answers are remembered: theirs together, and apart those of each kind of plugin."""
+
+    __slots__ = ("_keys", "_made", "_plugins", "_remembered", "known")
+
+    def __init__(self, plugins: Sequence[FilterPlugin], keys: Sequence[Hashable], remembered: FilterAnswers) -> None:
+        self._plugins, self._keys, self._remembered = plugins, keys, remembered
+        self._made: list[tuple[Sequence[FilterPlugin], list[Status | None]]] | None = None
+        self.known = remembered.of_pods.of(tuple(keys))
+
+    @property
+    def parts(self) -> list[tuple[Sequence[FilterPlugin], list[Status | None]]]:
+        """The plugins in their order, with their answers by position: those that look at objects alone together."""
+        if self._made is None:
+            self._made, remembered = [], self._remembered
+            entries = zip(self._plugins, self._keys, strict=True)
+            for of_objects, group in groupby(entries, key=lambda entry: entry[0].looks_at_object_alone):
+                if of_objects:
+                    plugins, keys = zip(*group, strict=True)
+                    self._made.append((plugins, remembered.of_objects.of(keys).answers))
+                else:
+                    self._made += [((plugin,), remembered.of_plugins.of(key).answers) for plugin, key in group]
+        return self._made
+
+
+class NodeFilter:
+    """The filters of a profile for one pod, with remembered answers where plugins allow it.
+
+    Neighbouring plugins with a memo key share one list of answers, so that a node is asked about once.
+    """
+
+    def __init__(self, phase: FilterPhase, state: CycleState, pod: Pod, remembered: FilterAnswers) -> None:
+        self._phase = phase
+        self._state = state
+        self._pod = pod
+        info = phase.handle.cluster.info(pod)
+        self._uid, self._priority = info.uid, info.priority
+        self._nominator = phase.handle.nominator
+        self._positions = phase.handle.cluster.positions
+        self._runs: list[_Run | FilterPlugin] = []
+        self._group(remembered)
+
+    def _group(self, remembered: FilterAnswers) -> None:
+        members: list[FilterPlugin] = []
+        keys: list[Hashable] = []
+
+        def close() -> None:
+            if members:
+                self._runs.append(_Run(tuple(members), tuple(keys), remembered))
+                members.clear()
+                keys.clear()
+
+        for plugin in self._phase.filters(self._state):
+            # a trace wants every plugin's answer, so nothing is remembered then
+            key = None if self._phase.tracer else plugin.filter_memo(self._state, self._pod)
+            if key is None:
+                close()
+                self._runs.append(plugin)
+            else:
+                members.append(plugin)
+                keys.append((plugin.name, key))
+        close()
+
+    @property
+    def remembers(self) -> bool:
+        """Whether all answers are remembered, so that `scan` can be used."""
+        return len(self._runs) == 1 and isinstance(self._runs[0], _Run)
+
+    def scan(self, nodes: Sequence[NodeInfo], start: int, enough: int) -> Scan:
+        """The nodes that pass, from `start` on and round again, until there are enough.
+
+        `nodes` are all nodes in scheduling order. Nodes that were refused before and have not changed cost nothing.
+        """
+        [run] = self._runs
+        assert isinstance(run, _Run)
+        known = run.known
+        crowded = {
+            self._positions[name]
+            for name in self._nominator.nodes
+            if name in self._positions and self._nominator.at_least(name, self._priority, self._uid)
+        }
+        answers, scan = known.answers, Scan(nodes, start, known.answers)
+        places = known.open if not crowded else sorted(crowded.union(known.open))
+        first = bisect_left(places, start)
+        places = [*places[first:], *places[:first]]
+        passed, others, done = scan.passed, scan.others, 0
+        while len(passed) < enough and done < len(places):
+            some = places[done : done + enough - len(passed)]  # not one too many, should they all pass
+            done += len(some)
+            if crowded:
+                asked = [at for at in some if answers[at] is UNKNOWN or at in crowded]
+            else:
+                asked = [at for at in some if answers[at] is UNKNOWN]
+            for position in asked:
+                if position in crowded:
+                    others[position] = self(nodes[position])
+                    continue
+                status = self._first_answer(run, nodes[position], position)
+                if status is not None and status.code is Code.ERROR:
+                    others[position] = status
+            if others:
+                passed += [nodes[at] for at in some if (others[at] if at in others else answers[at]) is None]
+            else:
+                passed += [nodes[at] for at in some if answers[at] is None]
+        if len(passed) >= enough:
+            scan.examined = (passed[-1].position - start) % len(nodes) + 1
+        return scan
+
+    def __call__(self, node: NodeInfo) -> Status | None:
+        """None if the pod fits the node, otherwise the first plugin's answer that is not success."""
+        crowded = self._nominator.at_least(node.name, self._priority, self._uid) if self._nominator else ()
+        if crowded:
+            return self._phase.filter_with_nominated(self._state, self._pod, node)
+        position = node.position
+        for run in self._runs:
+            if not isinstance(run, _Run):
+                status = self._phase.ask_filter(run, self._state, self._pod, node)
+            else:
+                status = run.known.answers[position]
+                if status is UNKNOWN:
+                    status = self._first_answer(run, node, position)
+            if status is not None:
+                return status
+        return None
+
+    def _first_answer(self, run: _Run, node: NodeInfo, position: int) -> Status | None:
+        """The plugins' answer, remembered unless it is an error: its text may name what only this pod has."""
+        status: Status | None = None
+        for plugins, answers in run.parts:
+            status = answers[position]
+            if status is UNKNOWN:
+                status = self._ask(plugins, node)
+                if status is None or status.code is not Code.ERROR:
+                    answers[position] = status
+            if status is not None:
+                break
+        if status is None or status.code is not Code.ERROR:
+            run.known.answers[position] = status
+            if status is not None:
+                run.known.close(position)
+        return status
+
+    def _ask(self, plugins: Sequence[FilterPlugin], node: NodeInfo) -> Status | None:
+        ask, state, pod = self._phase.ask_filter, self._state, self._pod
+        for plugin in plugins:
+            status = ask(plugin, state, pod, node)
+            if status is not None:
+                return status
+        return None

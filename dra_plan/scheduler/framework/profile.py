@@ -1,0 +1,151 @@
+"""A profile's plugins at work: one object with every run that the queue and the cycle ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from dra_plan.api.core import Pod
+from dra_plan.errors import UsageError
+from dra_plan.scheduler.cluster.memo import NodeAnswers
+from dra_plan.scheduler.cluster.nodes import NodeInfo
+from dra_plan.scheduler.events import Event, Interest, wakes
+
+from .interface import MAX_NODE_SCORE, MIN_NODE_SCORE, Handle, Plugin, QueueSortPlugin, ScorePlugin
+from .node_filter import FilterAnswers, NodeFilter
+from .runtime import BindPhase, FilterPhase, Guard, ProfilePlugins, is_level
+from .status import CycleState, Status, error, failed, is_skip
+from .trace import Tracer
+from .types import QueuedPod
+
+# -- scoring -----------------------------------------------------------------------------------------------------------
+# PreScore and Score of a profile: weighted scores of the nodes that fit, with Kubernetes' error texts.
+
+
+class ScorePhase(ProfilePlugins):
+    """Runs the plugins that rank nodes. `weights` are the profile's, `scores` those remembered.
+
+    `scores_of_objects` are those of plugins that look at nothing of a node but its object.
+    """
+
+    weights: Mapping[str, int]
+    scores: NodeAnswers[int | None]
+    scores_of_objects: NodeAnswers[int | None]
+
+    def run_pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
+        """An Error if a plugin fails; plugins that answer Skip do not score."""
+        skipped = set()
+        for plugin in self._at_pre_score:
+            with Guard(plugin, "PreScore", pod):
+                status = plugin.pre_score(state, pod, nodes)
+            if is_skip(status):
+                skipped.add(plugin.name)
+            elif failed(status):
+                return error(f'running PreScore plugin "{plugin.name}": {status.message}').by(plugin.name)
+        state.skip_score = frozenset(skipped)
+        return None
+
+    def run_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> dict[str, list[int]] | Status:
+        """Per plugin the weighted scores in the order of the nodes, which are one at least, or an Error."""
+        plugins = [p for p in self._at_score if p.name not in state.skip_score]
+        table: dict[str, list[int]] = {}
+        where = [node.position for node in nodes]
+        for plugin in plugins:
+            raw = self._raw_scores(plugin, state, pod, nodes, where)
+            if isinstance(raw, Status):
+                return error(f'running Score plugins: plugin "{plugin.name}" failed with: {raw.message}').by(
+                    plugin.name
+                )
+            table[plugin.name] = raw
+        for plugin in plugins:
+            with Guard(plugin, "NormalizeScore", pod):
+                status = plugin.normalize(state, pod, nodes, table[plugin.name])
+            if failed(status):
+                text = f'running Normalize on Score plugins: plugin "{plugin.name}" failed with: {status.message}'
+                return error(text).by(plugin.name)
+        for name, scores in table.items():
+            level = is_level(scores)
+            lowest, highest = (scores[0], scores[0]) if level else (min(scores), max(scores))
+            if lowest < MIN_NODE_SCORE or highest > MAX_NODE_SCORE:
+                wrong = next(s for s in scores if not MIN_NODE_SCORE <= s <= MAX_NODE_SCORE)
+                limits = f"it should in the range of [{MIN_NODE_SCORE}, {MAX_NODE_SCORE}] after normalizing"
+                text = f'plugin "{name}" returns an invalid score {wrong}, {limits}'
+                return error(f"applying score defaultWeights on Score plugins: {text}").by(name)
+            weight = self.weights.get(name, 1)
+            if weight != 1:
+                table[name] = [lowest * weight] * len(scores) if level else [score * weight for score in scores]
+        return table
+
+    def _raw_scores(
+        self, plugin: ScorePlugin, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], where: Sequence[int]
+    ) -> list[int] | Status:
+        """The plugin's scores before normalizing; `where` are the nodes' places in scheduling order."""
+        key = plugin.score_memo(state, pod)
+        remembered = self.scores_of_objects if plugin.looks_at_object_alone else self.scores
+        known = None if key is None else remembered.of((plugin.name, key)).answers
+        scores: list[Any] = [None] * len(nodes) if known is None else list(map(known.__getitem__, where))
+        with Guard(plugin, "Score", pod):
+            for index in places_of_none(scores):
+                score = plugin.score(state, pod, nodes[index])
+                if isinstance(score, Status):
+                    return score
+                scores[index] = score
+                if known is not None:
+                    known[where[index]] = score
+        return scores
+
+
+def places_of_none(scores: Sequence[object]) -> Iterator[int]:
+    """Where scores are missing, which may be filled in on the way: few are, so the list is asked for the next."""
+    at = -1
+    for _ in range(scores.count(None)):
+        at = scores.index(None, at + 1)
+        yield at
+
+
+# -- profile -----------------------------------------------------------------------------------------------------------
+
+
+class Framework(FilterPhase, ScorePhase, BindPhase):
+    """The plugins of one profile. `weights` are those of the score plugins, `queue_sort` orders the active queue."""
+
+    def __init__(
+        self,
+        profile: str,
+        plugins: Mapping[str, Sequence[Plugin]],
+        weights: Mapping[str, int],
+        handle: Handle,
+        tracer: Tracer | None = None,
+    ) -> None:
+        super().__init__(profile, plugins, handle, tracer)
+        self.weights = dict(weights)
+        sorters = [plugin for plugin in self.points["queueSort"] if isinstance(plugin, QueueSortPlugin)]
+        if len(sorters) != 1:
+            raise UsageError(f"profile {profile}: exactly one queueSort plugin is needed")
+        self.queue_sort = sorters[0]
+        self.scores = NodeAnswers(handle.cluster, None)
+        self.scores_of_objects = NodeAnswers(handle.cluster, None, of_objects=True)
+        self._statuses = FilterAnswers(handle.cluster)
+
+    def sort_key(self, item: QueuedPod) -> tuple[float, ...]:
+        """The queue sort plugin's key for a pod."""
+        with Guard(self.queue_sort, "QueueSort", item.pod):
+            return self.queue_sort.sort_key(item)
+
+    def wants(self, plugin: Plugin, interests: Sequence[Interest], event: Event, pod: Pod) -> bool:
+        """Whether the event is, in the plugin's eyes, a reason to try the pod again."""
+        with Guard(plugin, "QueueingHint", pod):
+            return any(wakes(interest, event, pod) for interest in interests)
+
+    def run_pre_enqueue(self, pod: Pod, first: str = "") -> Status | None:
+        """The first refusal, with its plugin; `first` names the plugin to ask before the others."""
+        for plugin in sorted(self._at_pre_enqueue, key=lambda p: p.name != first):
+            with Guard(plugin, "PreEnqueue", pod):
+                status = plugin.pre_enqueue(pod)
+            if failed(status):
+                return status.by(plugin.name)
+        return None
+
+    def filter_nodes(self, state: CycleState, pod: Pod) -> NodeFilter:
+        """The filters, ready to be asked about many nodes for one pod."""
+        return NodeFilter(self, state, pod, self._statuses)

@@ -1,0 +1,385 @@
+"""The plugins of one profile by extension point, and what every run of them shares: a raise, and a failure's text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from operator import add
+
+from dra_plan.api.core import Pod
+from dra_plan.errors import DraPlanError
+from dra_plan.scheduler.cluster.nodes import NodeInfo, PodInfo
+
+from .interface import (
+    MAX_NODE_SCORE,
+    MAX_PERMIT_SECONDS,
+    POINTS,
+    BindPlugin,
+    FilterPlugin,
+    Handle,
+    NominatingInfo,
+    PermitPlugin,
+    Plugin,
+    PostBindPlugin,
+    PostFilterPlugin,
+    PreBindPlugin,
+    PreEnqueuePlugin,
+    PreFilterPlugin,
+    PreFilterResult,
+    PreScorePlugin,
+    ReservePlugin,
+    ScorePlugin,
+    TrialFilter,
+)
+from .status import (
+    Code,
+    CycleState,
+    Reason,
+    Status,
+    error,
+    failed,
+    is_skip,
+    left_out,
+    not_satisfied,
+    succeeded,
+    unresolvable,
+)
+from .trace import Tracer
+from .waiting import WaitingPod
+
+
+class PluginPanicError(DraPlanError):
+    """A plugin raised. Upstream a panic ends the scheduler, so nothing is unreserved; here it ends the simulation."""
+
+    def __init__(self, plugin: str, point: str, pod: str, cause: BaseException) -> None:
+        super().__init__(f"plugin {plugin} raised at {point} for pod {pod}: {type(cause).__name__}: {cause}")
+        self.plugin = plugin
+        self.point = point
+
+
+class Guard:
+    """What a plugin raises in here becomes a PluginPanicError; our own errors go through."""
+
+    __slots__ = ("_plugin", "_pod", "_point")
+
+    def __init__(self, plugin: Plugin, point: str, pod: Pod) -> None:
+        self._plugin, self._point, self._pod = plugin, point, pod
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, cause: BaseException | None, trace: object) -> None:
+        if cause is not None and isinstance(cause, Exception) and not isinstance(cause, DraPlanError):
+            raise PluginPanicError(self._plugin.name, self._point, self._pod.key, cause) from cause
+
+
+class ProfilePlugins:
+    """The plugins of one profile, by extension point, with what they and the trace need."""
+
+    def __init__(
+        self, profile: str, plugins: Mapping[str, Sequence[Plugin]], handle: Handle, tracer: Tracer | None
+    ) -> None:
+        self.profile = profile
+        self.handle = handle
+        self.tracer = tracer
+        self.points = {point: list(plugins.get(point, ())) for point in POINTS}
+        # the same lists, typed: nobody has to ask a plugin in each cycle what it is
+        self._at_pre_enqueue = [p for p in self.points["preEnqueue"] if isinstance(p, PreEnqueuePlugin)]
+        self._at_pre_filter = [p for p in self.points["preFilter"] if isinstance(p, PreFilterPlugin)]
+        self._at_filter = [p for p in self.points["filter"] if isinstance(p, FilterPlugin)]
+        self._at_post_filter = [p for p in self.points["postFilter"] if isinstance(p, PostFilterPlugin)]
+        self._at_pre_score = [p for p in self.points["preScore"] if isinstance(p, PreScorePlugin)]
+        self._at_score = [p for p in self.points["score"] if isinstance(p, ScorePlugin)]
+        self._at_reserve = [p for p in self.points["reserve"] if isinstance(p, ReservePlugin)]
+        self._at_permit = [p for p in self.points["permit"] if isinstance(p, PermitPlugin)]
+        self._at_pre_bind = [p for p in self.points["preBind"] if isinstance(p, PreBindPlugin)]
+        self._at_bind = [p for p in self.points["bind"] if isinstance(p, BindPlugin)]
+        self._at_post_bind = [p for p in self.points["postBind"] if isinstance(p, PostBindPlugin)]
+
+    def all_plugins(self) -> list[Plugin]:
+        """Every plugin once, in the order in which it first appears."""
+        return list(dict.fromkeys(plugin for plugins in self.points.values() for plugin in plugins))
+
+    @staticmethod
+    def failure(point: str, plugin: Plugin, status: Status) -> Status:
+        """A rejection as it is; everything else as an Error that names the plugin."""
+        if status.rejected:
+            return status.by(plugin.name)
+        return error(f'running {point} plugin "{plugin.name}": {status.message}').by(plugin.name)
+
+
+# -- filtering ---------------------------------------------------------------------------------------------------------
+# PreFilter, Filter and PostFilter of a profile: which nodes fit, with Kubernetes' error texts.
+
+
+class FilterPhase(ProfilePlugins, TrialFilter):
+    """Runs the plugins that say where a pod fits, and those that make room when it fits nowhere."""
+
+    quiet = False
+    """Nothing is traced: what is tried while making room is not the pod's own cycle."""
+
+    def run_pre_filter(
+        self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
+    ) -> tuple[PreFilterResult, Status | None, list[str]]:
+        """The nodes left to examine, a rejection or error for all, and the plugins that restricted the nodes."""
+        names: frozenset[str] | None = None
+        restricting: list[str] = []
+        skipped: set[str] = set()
+        refusal: Status | None = None
+        for plugin in self._at_pre_filter:
+            with Guard(plugin, "PreFilter", pod):
+                result, status = plugin.pre_filter(state, pod, nodes)
+            if self.tracer and not self.quiet:
+                self.tracer.pre_filter(plugin.name, status, result)
+            if is_skip(status):
+                skipped.add(plugin.name)
+                continue
+            if failed(status):
+                if status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+                    return PreFilterResult(), status.by(plugin.name), restricting
+                if status.rejected:
+                    refusal = status.by(plugin.name)
+                    continue
+                failure = error(f'running PreFilter plugin "{plugin.name}": {status.message}')
+                return PreFilterResult(), failure.by(plugin.name), restricting
+            if result is not None and result.node_names is not None:
+                restricting.append(plugin.name)
+                names = result.node_names if names is None else names & result.node_names
+                if not names:
+                    return PreFilterResult(names), _none_left(restricting), restricting
+        state.skip_filter = frozenset(skipped)
+        return PreFilterResult(names), refusal, restricting
+
+    def filters(self, state: CycleState) -> list[FilterPlugin]:
+        """The filter plugins that have something to do."""
+        return [p for p in self._at_filter if p.name not in state.skip_filter]
+
+    def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
+        """The first answer that is not success, asked anew."""
+        for plugin in self.filters(state):
+            status = self.ask_filter(plugin, state, pod, node)
+            if status is not None:
+                return status
+        return None
+
+    def ask_filter(self, plugin: FilterPlugin, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
+        """One plugin's answer; None for success. Anything that is neither success nor rejection is an Error."""
+        try:  # as `Guard`, which costs more than most plugins here
+            status = plugin.filter(state, pod, node)
+        except DraPlanError:
+            raise
+        except Exception as cause:
+            raise PluginPanicError(plugin.name, "Filter", pod.key, cause) from cause
+        if self.tracer and not self.quiet:
+            self.tracer.filter(plugin.name, node.name, status)
+        if status is None or status.code is Code.SUCCESS:
+            return None
+        if not status.rejected:
+            return error(f'running "{plugin.name}" filter plugin: {status.message}').by(plugin.name)
+        return status.by(plugin.name)
+
+    def filter_with_nominated(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
+        """The filters with the node's nominated pods of the same or higher priority added, then without them."""
+        info = self.handle.cluster.info(pod)
+        nominated = self.handle.nominator.at_least(node.name, info.priority, info.uid)
+        nominated = [other for other in nominated if other.uid not in node.pods]
+        if nominated:
+            trial, crowded = state.clone(), node.clone()
+            for other in nominated:
+                crowded.add(other)
+                status = self.add_pod(trial, pod, other, crowded)
+                if not succeeded(status):
+                    return status
+            status = self.filter(trial, pod, crowded)
+            if not succeeded(status):
+                return status
+        return self.filter(state, pod, node)
+
+    def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node: NodeInfo) -> Status | None:
+        """Tell the PreFilter plugins that a pod was added on trial; an Error if one fails."""
+        return self._extend(state, pod, added, node, "AddPod")
+
+    def remove_pod(self, state: CycleState, pod: Pod, removed: PodInfo, node: NodeInfo) -> Status | None:
+        """Tell the PreFilter plugins that a pod was removed on trial; an Error if one fails."""
+        return self._extend(state, pod, removed, node, "RemovePod")
+
+    def _extend(self, state: CycleState, pod: Pod, other: PodInfo, node: NodeInfo, what: str) -> Status | None:
+        for plugin in self._at_pre_filter:
+            extensions = plugin.pre_filter_extensions()
+            if extensions is None or plugin.name in state.skip_filter:
+                continue
+            change = extensions.add_pod if what == "AddPod" else extensions.remove_pod
+            with Guard(plugin, what, pod):
+                status = change(state, pod, other, node)
+            if failed(status):
+                return error(f'running {what} on PreFilter plugin "{plugin.name}": {status.message}').by(plugin.name)
+        return None
+
+    def run_post_filter(
+        self, state: CycleState, pod: Pod, statuses: Mapping[str, Status]
+    ) -> tuple[NominatingInfo | None, Status | None]:
+        """The nomination, and the status whose text goes into the message."""
+        self.quiet, self.handle.trial = True, self
+        try:
+            return self._post_filter(state, pod, statuses)
+        finally:
+            self.quiet = False
+
+    def _post_filter(
+        self, state: CycleState, pod: Pod, statuses: Mapping[str, Status]
+    ) -> tuple[NominatingInfo | None, Status | None]:
+        reasons: list[Reason] = []
+        rejected_by = ""
+        nomination: NominatingInfo | None = None
+        for plugin in self._at_post_filter:
+            with Guard(plugin, "PostFilter", pod):
+                result, status = plugin.post_filter(state, pod, statuses)
+            if self.tracer:
+                self.tracer.post_filter(plugin.name, status, result)
+            if status is None or succeeded(status):
+                return result, None
+            if not status.rejected:
+                return None, status.by(plugin.name)
+            if result is not None:
+                nomination = result
+            reasons += status.reasons
+            rejected_by = rejected_by or plugin.name
+        return nomination, Status(Code.UNSCHEDULABLE, *reasons, plugin=rejected_by)
+
+
+def _none_left(plugins: Sequence[str]) -> Status:
+    """No node is left after the restrictions of these plugins."""
+    if len(plugins) == 1:
+        return left_out(plugins[0])
+    return unresolvable(f"{not_satisfied(plugins)} simultaneously").by(plugins[-1])
+
+
+# -- binding -----------------------------------------------------------------------------------------------------------
+# Reserve, Permit, PreBind, Bind and PostBind of a profile, with Kubernetes' error texts.
+
+ASKED_TO_WAIT = "one or more plugins asked to wait and no plugin rejected pod"
+
+
+class BindPhase(ProfilePlugins):
+    """Runs the plugins that take a node for a pod, up to the pod being bound."""
+
+    def run_reserve(self, state: CycleState, pod: Pod, node: str) -> Status | None:
+        """The first failure; the caller then unreserves."""
+        for plugin in self._at_reserve:
+            with Guard(plugin, "Reserve", pod):
+                status = plugin.reserve(state, pod, node)
+            if failed(status):
+                return self.failure("Reserve", plugin, status)
+        return None
+
+    def run_unreserve(self, state: CycleState, pod: Pod, node: str) -> None:
+        """Every reserve plugin takes back, last first."""
+        for plugin in reversed(self._at_reserve):
+            with Guard(plugin, "Unreserve", pod):
+                plugin.unreserve(state, pod, node)
+
+    def run_permit(self, state: CycleState, pod: Pod, node: str) -> Status | None:
+        """Success, Wait (the pod is then among the waiting pods), a rejection or an Error."""
+        refusal, waits = self.ask_permit(state, pod, node)
+        if refusal is not None or not waits:
+            return refusal
+        uid = self.handle.cluster.info(pod).uid
+        seconds = {plugin: most for plugin, (_, most) in waits.items()}
+        self.handle.waiting.add(uid, WaitingPod(pod, node, self.handle.clock.now, seconds))
+        return Status(Code.WAIT, f'{ASKED_TO_WAIT} "{pod.metadata.name}"')
+
+    def ask_permit(
+        self, state: CycleState, pod: Pod, node: str
+    ) -> tuple[Status | None, dict[str, tuple[Status, float]]]:
+        """A rejection or an Error, and by plugin who asks to wait, and for how long at most; nobody waits yet."""
+        waits: dict[str, tuple[Status, float]] = {}
+        for plugin in self._at_permit:
+            with Guard(plugin, "Permit", pod):
+                status, seconds = plugin.permit(state, pod, node)
+            if status is None or succeeded(status):
+                continue
+            if status.code is not Code.WAIT:
+                return self.failure("Permit", plugin, status), {}
+            waits[plugin.name] = (status, min(seconds, MAX_PERMIT_SECONDS))
+        return None, waits
+
+    def run_pre_bind_pre_flight(self, state: CycleState, pod: Pod, node: str) -> Status | None:
+        """Skip if no plugin has anything to do before binding; those that answer Skip are then left out of PreBind."""
+        idle = []
+        for plugin in self._at_pre_bind:
+            with Guard(plugin, "PreBindPreFlight", pod):
+                status = plugin.pre_bind_pre_flight(state, pod, node)
+            if is_skip(status):
+                idle.append(plugin.name)
+            elif status is not None and status.code is Code.ERROR:
+                return error(f'running PreBindPreFlight "{plugin.name}": {status.message}').by(plugin.name)
+            elif failed(status):
+                what = f'PreBindPreFlight {plugin.name} returned "{status.code.title}", which is unsupported'
+                return error(f"{what}. It is supposed to return Success, Skip, or Error status").by(plugin.name)
+        state.skip_pre_bind = frozenset(idle)
+        return Status(Code.SKIP) if len(idle) == len(self._at_pre_bind) else None
+
+    def run_pre_bind(self, state: CycleState, pod: Pod, node: str, done: set[str]) -> Status | None:
+        """The first failure, or Wait; plugins in `done` are not asked again, and those that succeed are added."""
+        for plugin in self._at_pre_bind:
+            if plugin.name in done or plugin.name in state.skip_pre_bind:
+                continue
+            with Guard(plugin, "PreBind", pod):
+                status = plugin.pre_bind(state, pod, node)
+            if status is not None and status.code is Code.WAIT:
+                return status.by(plugin.name)
+            if failed(status):
+                return self.failure("PreBind", plugin, status)
+            done.add(plugin.name)
+        return None
+
+    def run_bind(self, state: CycleState, pod: Pod, node: str) -> Status | None:
+        """Success when a plugin has bound the pod."""
+        for plugin in self._at_bind:
+            with Guard(plugin, "Bind", pod):
+                status = plugin.bind(state, pod, node)
+            if is_skip(status):
+                continue
+            if failed(status):
+                return self.failure("Bind", plugin, status)
+            return None
+        return Status(Code.SKIP)
+
+    def run_post_bind(self, state: CycleState, pod: Pod, node: str) -> None:
+        """Tell everybody."""
+        for plugin in self._at_post_bind:
+            with Guard(plugin, "PostBind", pod):
+                plugin.post_bind(state, pod, node)
+
+
+# -- scoring -----------------------------------------------------------------------------------------------------------
+# Arithmetic that several scores share. All divisions are integer divisions, as in Go.
+
+
+def is_level(scores: Sequence[int]) -> bool:
+    """Whether all of them, and there is one at least, are the same: so they are where a plugin has no preference."""
+    return scores[0] == scores[-1] and scores.count(scores[0]) == len(scores)
+
+
+def add_up(rows: Iterable[Sequence[int]], number: int) -> list[int]:
+    """The sum of each of `number` columns, which are one at least; level rows cost next to nothing."""
+    base = 0
+    totals: Sequence[int] | None = None
+    for row in rows:
+        if is_level(row):
+            base += row[0]
+        else:
+            totals = row if totals is None else list(map(add, totals, row))
+    return [base] * number if totals is None else [base + total for total in totals]
+
+
+def normalize(scores: list[int], *, reverse: bool = False) -> None:
+    """Scale to 0..100 by the largest, in place; reversed, the largest becomes 0. All zero: 0, or 100 if reversed."""
+    most = max(scores, default=0)
+    if most == 0:
+        if reverse:
+            scores[:] = [MAX_NODE_SCORE] * len(scores)
+        return
+    if reverse:
+        scores[:] = [MAX_NODE_SCORE - MAX_NODE_SCORE * score // most for score in scores]
+    else:
+        scores[:] = [MAX_NODE_SCORE * score // most for score in scores]

@@ -1,0 +1,235 @@
+"""What a plugin answers: a code with reasons. A plain None means Success, as a nil status does upstream."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeGuard
+
+from dra_plan.api.scheduling import PodGroup
+
+# -- obstacles ---------------------------------------------------------------------------------------------------------
+# What keeps a pod from a node, as values: what a plugin knows when it refuses, beside its text. `output` words them.
+#
+# A plugin that knows more than its text says gets a class here; nobody reads the text to find it out.
+
+
+class ResourceShort(NamedTuple):
+    """Less of a resource is left on the node than the pod asks for, in the units of `podrequest.amounts`.
+
+    The number of pods is the resource `pods`, of which a pod asks for one. What is left is never negative.
+    """
+
+    resource: str
+    asked: int
+    left: int
+
+
+class NoDevices(NamedTuple):
+    """The pod's claims can't all be allocated from the devices that the node reaches and that are free."""
+
+
+Obstacle = ResourceShort | NoDevices
+"""The kinds."""
+
+
+# -- status ------------------------------------------------------------------------------------------------------------
+
+
+class Code(IntEnum):
+    """Kubernetes' status codes; the first framework (v1alpha1) knew them up to SKIP."""
+
+    SUCCESS = 0
+    ERROR = 1
+    UNSCHEDULABLE = 2
+    UNSCHEDULABLE_AND_UNRESOLVABLE = 3
+    WAIT = 4
+    SKIP = 5
+    PENDING = 6
+
+    @property
+    def title(self) -> str:
+        """The name as Kubernetes writes it."""
+        return "".join(part.capitalize() for part in self.name.split("_"))
+
+
+_REJECTIONS = frozenset({Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.PENDING})
+
+
+class Reason(NamedTuple):
+    """One reason of a status: its text, as Kubernetes has it, and what it is `about` where the plugin knows that."""
+
+    text: str
+    about: Obstacle | None = None
+
+
+class Status:
+    """A code, its reasons, and the name of the plugin that gave it (filled in by the framework).
+
+    A reason that is given as plain text becomes one that is about nothing known.
+    """
+
+    __slots__ = ("code", "plugin", "reasons")
+
+    def __init__(self, code: Code, *reasons: Reason | str, plugin: str = "") -> None:
+        self.code = code
+        self.reasons: tuple[Reason, ...] = ()
+        if reasons:
+            self.reasons = tuple([reason if isinstance(reason, Reason) else Reason(reason) for reason in reasons])
+        self.plugin = plugin
+
+    def __repr__(self) -> str:
+        return f"Status({self.code.name}, {self.message!r}, plugin={self.plugin!r})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Status):
+            return NotImplemented
+        return (self.code, self.reasons, self.plugin) == (other.code, other.reasons, other.plugin)
+
+    def __hash__(self) -> int:
+        return hash((self.code, self.reasons, self.plugin))
+
+    @property
+    def message(self) -> str:
+        """All reasons, joined as Kubernetes joins them."""
+        return ", ".join([reason.text for reason in self.reasons])
+
+    @property
+    def rejected(self) -> bool:
+        """Whether the pod can't go on, without anything being broken."""
+        return self.code in _REJECTIONS
+
+    def by(self, plugin: str) -> Status:
+        """The same status with the plugin's name, unless it has one already."""
+        if self.plugin:
+            return self
+        named = Status(self.code, plugin=plugin)
+        named.reasons = self.reasons
+        return named
+
+
+def error(message: str) -> Status:
+    """An Error status."""
+    return Status(Code.ERROR, message)
+
+
+def unschedulable(*reasons: Reason | str) -> Status:
+    """A rejection that preemption may cure."""
+    return Status(Code.UNSCHEDULABLE, *reasons)
+
+
+def unresolvable(*reasons: Reason | str) -> Status:
+    """A rejection that preemption can't cure."""
+    return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, *reasons)
+
+
+@lru_cache(maxsize=4096)  # many nodes have as much left
+def insufficient(resource: str, asked: int, left: int) -> Reason:
+    """`Insufficient cpu`: the reason of NodeResourcesFit, and of devices that take node resources."""
+    return Reason(f"Insufficient {resource}", ResourceShort(resource, asked, max(0, left)))
+
+
+def left_out(plugin: str) -> Status:
+    """The rejection of a node that is not among those to which a PreFilter plugin restricts the pod."""
+    return unresolvable(f"node(s) didn't satisfy plugin {plugin}").by(plugin)
+
+
+def not_satisfied(plugins: Iterable[str]) -> str:
+    """The text for nodes that the PreFilter of these plugins leaves out together."""
+    return f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(plugins))}]"
+
+
+SKIP = Status(Code.SKIP)
+"""Nothing to do for this pod; the plugin's Filter (or Score) is left out."""
+
+
+def succeeded(status: Status | None) -> bool:
+    """Whether a status means Success."""
+    return status is None or status.code is Code.SUCCESS
+
+
+def failed(status: Status | None) -> TypeGuard[Status]:
+    """Whether a status means anything but Success."""
+    return not succeeded(status)
+
+
+def is_skip(status: Status | None) -> bool:
+    """Whether a status means Skip."""
+    return status is not None and status.code is Code.SKIP
+
+
+# -- cyclestate --------------------------------------------------------------------------------------------------------
+# The store in which the plugins of one scheduling cycle keep what they computed (v1alpha1: PluginContext).
+
+
+class StateNotFoundError(KeyError):
+    """Nothing was written under the key; its text is the one that Kubernetes prints."""
+
+    def __str__(self) -> str:
+        return "not found"
+
+
+@dataclass(slots=True)
+class GroupCycleState:
+    """What the pods of one cycle of a pod group share.
+
+    `in_flight` are the uids of the claims that pods of the group put in flight in this cycle. `tentative` says that
+    whatever is taken will be given back: nothing that was there before may be lost then. `postponed` are evictions
+    that wait for what becomes of the group.
+    """
+
+    group: PodGroup | None
+    domain: str = ""
+    in_flight: set[str] = field(default_factory=set)
+    tentative: bool = True
+    postponed: list[Callable[[], None]] = field(default_factory=list)
+
+
+class CycleState:
+    """Values by key. A value with a `clone` method is cloned with the state, any other is shared.
+
+    `group` is what the pods of a group's cycle share, None for a pod that is tried by itself.
+    `skip_filter`, `skip_score` and `skip_pre_bind` name the plugins that answered Skip in PreFilter, PreScore and
+    PreBindPreFlight.
+    """
+
+    __slots__ = ("_values", "group", "skip_filter", "skip_pre_bind", "skip_score")
+
+    def __init__(self, group: GroupCycleState | None = None) -> None:
+        self._values: dict[str, Any] = {}
+        self.group = group
+        self.skip_filter: frozenset[str] = frozenset()
+        self.skip_score: frozenset[str] = frozenset()
+        self.skip_pre_bind: frozenset[str] = frozenset()
+
+    def read(self, key: str) -> Any:
+        """The value under the key; StateNotFoundError if nothing was written."""
+        try:
+            return self._values[key]
+        except KeyError:
+            raise StateNotFoundError(key) from None
+
+    def get(self, key: str) -> Any:
+        """The value under the key, or None."""
+        return self._values.get(key)
+
+    def write(self, key: str, value: Any) -> None:
+        """Store a value, in place of an earlier one."""
+        self._values[key] = value
+
+    def delete(self, key: str) -> None:
+        """Forget the value under the key, if there is one."""
+        self._values.pop(key, None)
+
+    def clone(self) -> CycleState:
+        """A state that can be written to without the original noticing."""
+        other = CycleState(self.group)
+        other._values = {
+            key: value.clone() if hasattr(value, "clone") else value for key, value in self._values.items()
+        }
+        other.skip_filter = self.skip_filter
+        other.skip_score = self.skip_score
+        other.skip_pre_bind = self.skip_pre_bind
+        return other

@@ -1,0 +1,84 @@
+"""The record of what each plugin answered, for `--trace`. Recording changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from dra_plan.documents.schedule import PluginVerdict
+from dra_plan.scheduler.events import Wake
+
+from .interface import NominatingInfo, PreFilterResult
+from .status import Code, Status
+
+
+def verdict(
+    plugin: str,
+    status: Status | None,
+    *,
+    node_names: Iterable[str] | None = None,
+    nominated_node: str | None = None,
+) -> PluginVerdict:
+    """What a plugin answered."""
+    told = status is not None and status.reasons and status.code is not Code.SUCCESS
+    return PluginVerdict(
+        plugin=plugin,
+        status=(status.code if status is not None else Code.SUCCESS).title,
+        message=status.message if status is not None and told else None,
+        node_names=sorted(node_names) if node_names is not None else None,
+        nominated_node=nominated_node,
+    )
+
+
+@dataclass
+class Attempt:
+    """One scheduling cycle of one pod."""
+
+    pod: str
+    number: int
+    time: float
+    group: str = ""
+    domain: str = ""
+    pre_filter: list[PluginVerdict] = field(default_factory=list)
+    filters: dict[str, list[PluginVerdict]] = field(default_factory=dict)
+    post_filter: list[PluginVerdict] = field(default_factory=list)
+    scores: dict[str, dict[str, int]] = field(default_factory=dict)
+    best: list[str] = field(default_factory=list)
+    node: str = ""
+    message: str = ""
+
+
+class Tracer:
+    """Collects attempts and wake-ups."""
+
+    def __init__(self) -> None:
+        self.attempts: list[Attempt] = []
+        self.wakes: list[Wake] = []
+
+    def begin(self, pod: str, number: int, time: float, group: str = "", domain: str = "") -> None:
+        """A cycle starts, for the pod alone or as one of its group, in the whole cluster or in one domain."""
+        self.attempts.append(Attempt(pod, number, time, group, domain))
+
+    @property
+    def current(self) -> Attempt:
+        """The cycle that is running."""
+        return self.attempts[-1]
+
+    def pre_filter(self, plugin: str, status: Status | None, result: PreFilterResult | None) -> None:
+        """A PreFilter answer."""
+        names = result.node_names if result is not None else None
+        self.current.pre_filter.append(verdict(plugin, status, node_names=names))
+
+    def filter(self, plugin: str, node: str, status: Status | None) -> None:
+        """A Filter answer."""
+        self.current.filters.setdefault(node, []).append(verdict(plugin, status))
+
+    def post_filter(self, plugin: str, status: Status | None, result: NominatingInfo | None) -> None:
+        """A PostFilter answer."""
+        nominated = result.node if result is not None else None
+        self.current.post_filter.append(verdict(plugin, status, nominated_node=nominated))
+
+    def scored(self, nodes: Sequence[str], table: dict[str, list[int]], best: Sequence[str]) -> None:
+        """Weighted scores per plugin and node, and the nodes with the highest sum."""
+        self.current.scores = {plugin: dict(zip(nodes, scores, strict=True)) for plugin, scores in table.items()}
+        self.current.best = list(best)

@@ -1,0 +1,101 @@
+"""A pod in the scheduling queue, with the history of its attempts (upstream: QueuedPodInfo)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from dra_plan.api.core import Pod
+from dra_plan.scheduler.cluster.nodes import PodInfo
+from dra_plan.scheduler.events import Event
+
+
+@dataclass(eq=False)
+class QueuedPod:
+    """A pod in the queue and its history. `timestamp` is when it entered the queue, or when it failed last."""
+
+    info: PodInfo
+    timestamp: float
+    order: int = 0
+    """Breaks ties of the timestamp: the order of arrival."""
+    attempts: int = 0
+    rejections: int = 0
+    errors: int = 0
+    rejected_by: set[str] = field(default_factory=set)
+    pending: set[str] = field(default_factory=set)
+    gated_by: str = ""
+    gate_message: str = ""
+    backoff_until: float = 0.0
+    passed: int = 0
+    """When the pod first passed PreEnqueue, in the order of all pods; 0 before that."""
+    announced: str = ""
+    """The node that the pod's status named when it failed to bind last; "" if it did not get that far."""
+    fruitless: int = 0
+    """How often a failed binding woke the pod since anything else happened."""
+    replay: list[Event] = field(default_factory=list)
+    """What happened while the pod was being scheduled or bound."""
+
+    @property
+    def pod(self) -> Pod:
+        """The pod."""
+        return self.info.pod
+
+    @property
+    def uid(self) -> str:
+        """The pod's uid."""
+        return self.info.uid
+
+    @property
+    def profile(self) -> str:
+        """The name of the profile that schedules the pod."""
+        return self.info.profile
+
+
+# -- nominations -------------------------------------------------------------------------------------------------------
+# Which pods have a node nominated, after preemption or while being bound.
+
+
+class Nominator:
+    """Nominated pods by node."""
+
+    def __init__(self) -> None:
+        self._nodes: dict[str, dict[str, PodInfo]] = {}
+        self._where: dict[str, str] = {}
+
+    def __bool__(self) -> bool:
+        """Whether any pod is nominated to any node."""
+        return bool(self._nodes)
+
+    def nominate(self, info: PodInfo, node: str) -> None:
+        """The pod is to run on the node; an earlier nomination is forgotten."""
+        self.clear(info.uid)
+        self._where[info.uid] = node
+        self._nodes.setdefault(node, {})[info.uid] = info
+
+    def clear(self, uid: str) -> None:
+        """Forget the pod's nomination."""
+        node = self._where.pop(uid, None)
+        if node is not None:
+            pods = self._nodes[node]
+            del pods[uid]
+            if not pods:
+                del self._nodes[node]
+
+    def node_of(self, uid: str) -> str:
+        """The nominated node, or ""."""
+        return self._where.get(uid, "")
+
+    def on(self, node: str) -> list[PodInfo]:
+        """The pods nominated to the node."""
+        return list(self._nodes.get(node, {}).values())
+
+    def at_least(self, node: str, priority: int, but: str) -> list[PodInfo]:
+        """The pods nominated to the node with at least this priority, without the pod with uid `but`."""
+        pods = self._nodes.get(node)
+        if not pods:
+            return []
+        return [info for uid, info in pods.items() if uid != but and info.priority >= priority]
+
+    @property
+    def nodes(self) -> frozenset[str]:
+        """The nodes that pods are nominated to."""
+        return frozenset(self._nodes)

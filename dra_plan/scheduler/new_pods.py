@@ -1,0 +1,143 @@
+"""The pods that a workload's controller makes next, by the rules of each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+from msgspec.structs import replace
+
+from dra_plan.api.core import (
+    Affinity,
+    Node,
+    NodeAffinity,
+    NodeSelector,
+    NodeSelectorRequirement,
+    NodeSelectorTerm,
+    Pod,
+    PodSpec,
+    PodTemplateSpec,
+)
+from dra_plan.api.meta import ObjectMeta, OwnerReference
+from dra_plan.api.workloads import AnyWorkload, Workload, pod_template
+from dra_plan.claims.owners import counts_for, is_over, pod_name, pod_spec, wanted
+from dra_plan.scheduler.plugins.node_affinity import matches, required_terms
+from dra_plan.scheduler.plugins.node_checks import untolerated
+
+_NODE_NAME_FIELD = "metadata.name"
+ORDERED = "OrderedReady"
+PARALLEL = "Parallel"
+
+
+def is_ordered(workload: AnyWorkload) -> bool:
+    """Whether the workload makes one pod after the other, each once all before are ready (StatefulSet's default)."""
+    return (
+        isinstance(workload, Workload)
+        and workload.kind == "StatefulSet"
+        and workload.spec.pod_management_policy != PARALLEL
+    )
+
+
+def new_pods(
+    workload: AnyWorkload,
+    pods: Sequence[Pod],
+    nodes: Sequence[Node],
+    taken: Collection[str] = (),
+    *,
+    is_ready: Callable[[Pod], bool] | None = None,
+) -> Iterator[Pod]:
+    """The pods that the workload, whose `pods` these are, lacks.
+
+    Names that are `taken` in its namespace are not given again. With `is_ready`, a StatefulSet makes its pods in
+    order: the next one once all before it are ready (podManagementPolicy OrderedReady). Without it, all at once.
+    """
+    if is_over(workload):
+        return
+    if workload.kind == "DaemonSet":
+        yield from _daemons(workload, pods, nodes)
+    elif workload.kind == "StatefulSet":
+        yield from _ordinals(workload, pods, is_ready if is_ordered(workload) else None)
+    else:
+        living = sum(counts_for(pod, workload.kind) for pod in pods)
+        yield from _numbered(workload, living, wanted(workload, pods).number, taken)
+
+
+def _numbered(workload: AnyWorkload, living: int, count: int, taken: Collection[str]) -> Iterator[Pod]:
+    template, prefix, index = pod_template(workload), pod_name(workload), living
+    for _ in range(living, count):
+        while f"{prefix}-{index}" in taken:
+            index += 1
+        yield pod_of(workload, template, f"{prefix}-{index}")
+        index += 1
+
+
+def _ordinals(workload: AnyWorkload, pods: Sequence[Pod], is_ready: Callable[[Pod], bool] | None) -> Iterator[Pod]:
+    """StatefulSets know their pods by name. One that is being deleted, or has another name, keeps its place."""
+    named = {pod.metadata.name: pod for pod in pods}
+    count = wanted(workload, pods).number
+    lacking = count - sum(counts_for(pod, workload.kind) for pod in pods)
+    for ordinal in range(count):
+        name = f"{workload.metadata.name}-{ordinal}"
+        pod = named.get(name)
+        if pod is None and lacking > 0:
+            lacking -= 1
+            yield pod_of(workload, pod_template(workload), name)
+        if is_ready is not None and (pod is None or not is_ready(pod)):
+            return
+
+
+def _daemons(workload: AnyWorkload, pods: Sequence[Pod], nodes: Sequence[Node]) -> Iterator[Pod]:
+    """One pod for each node that may take it, bound to that node by name."""
+    present = {daemon_node(pod) for pod in pods if counts_for(pod, workload.kind)}
+    for node in sorted(nodes, key=lambda n: n.metadata.name):
+        if node.metadata.name not in present and daemon_may_run(workload, node):
+            spec = _on_node(pod_spec(workload), node.metadata.name)
+            template = replace(pod_template(workload), spec=spec)
+            yield pod_of(workload, template, f"{workload.metadata.name}-{node.metadata.name}")
+
+
+def daemon_may_run(workload: AnyWorkload, node: Node) -> bool:
+    """Whether a pod of the DaemonSet may go to the node: its node terms match, and it tolerates the taints."""
+    spec = pod_spec(workload)
+    pod = Pod(metadata=pod_template(workload).metadata, spec=spec)
+    if not matches(pod, node.metadata.name, node.metadata.labels):
+        return False
+    return untolerated(node.spec.taints, spec.tolerations) is None
+
+
+def pod_of(workload: AnyWorkload, template: PodTemplateSpec, name: str) -> Pod:
+    """A pod of the workload. A Deployment's pods name it as their controller, its ReplicaSet being left out."""
+    owner = OwnerReference(
+        api_version=workload.api_version,
+        kind=workload.kind,
+        name=workload.metadata.name,
+        uid=workload.metadata.uid,
+        controller=True,
+    )
+    metadata = ObjectMeta(
+        name=name,
+        namespace=workload.metadata.namespace,
+        labels=template.metadata.labels,
+        annotations=template.metadata.annotations,
+        owner_references=[owner],
+    )
+    return Pod(metadata=metadata, spec=template.spec)
+
+
+def daemon_node(pod: Pod) -> str:
+    """The node that a daemon is for: its own, or the one that its required node terms name."""
+    required = required_terms(pod)
+    for term in required.node_selector_terms if required is not None and not pod.spec.node_name else ():
+        for field in term.match_fields:
+            if field.key == _NODE_NAME_FIELD and field.operator == "In" and len(field.values) == 1:
+                return field.values[0]
+    return pod.spec.node_name
+
+
+def _on_node(spec: PodSpec, node: str) -> PodSpec:
+    """The spec with the node's name required in every term, as the DaemonSet controller writes it."""
+    affinity = spec.affinity or Affinity()
+    near = affinity.node_affinity or NodeAffinity()
+    by_name = NodeSelectorRequirement(key=_NODE_NAME_FIELD, operator="In", values=[node])
+    selector = NodeSelector(node_selector_terms=[NodeSelectorTerm(match_fields=[by_name])])
+    near = replace(near, required_during_scheduling_ignored_during_execution=selector)
+    return replace(spec, affinity=replace(affinity, node_affinity=near))

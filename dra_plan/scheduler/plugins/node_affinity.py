@@ -1,0 +1,162 @@
+"""NodeAffinity: node selector, required and preferred node terms, and the affinity that configuration adds."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from dra_plan.api.core import Node, NodeAffinity, NodeSelector, Pod, PreferredSchedulingTerm
+from dra_plan.api.selectors import node_matches, term_matches, term_problems
+from dra_plan.scheduler.cluster.nodes import NodeInfo
+from dra_plan.scheduler.events import Action, Hint, Interest, Resource
+from dra_plan.scheduler.framework import plugin_names
+from dra_plan.scheduler.framework.interface import (
+    EnqueueExtensions,
+    FilterPlugin,
+    PreFilterPlugin,
+    PreFilterResult,
+    PreScorePlugin,
+    ScorePlugin,
+)
+from dra_plan.scheduler.framework.runtime import normalize
+from dra_plan.scheduler.framework.status import SKIP, CycleState, Status, error, unresolvable
+
+_CONFLICT = unresolvable("pod affinity terms conflict")
+MISMATCH = unresolvable("node(s) didn't match Pod's node affinity/selector")
+_ENFORCED = unresolvable("node(s) didn't match scheduler-enforced node affinity")
+
+
+def required_terms(pod: Pod) -> NodeSelector | None:
+    """The required node terms of a pod."""
+    affinity = pod.spec.affinity
+    if affinity is None or affinity.node_affinity is None:
+        return None
+    return affinity.node_affinity.required_during_scheduling_ignored_during_execution
+
+
+def preferred_terms(pod: Pod) -> list[PreferredSchedulingTerm]:
+    """The preferred node terms of a pod that count: with a weight, and not empty."""
+    affinity = pod.spec.affinity
+    if affinity is None or affinity.node_affinity is None:
+        return []
+    return _counting(affinity.node_affinity)
+
+
+def _counting(affinity: NodeAffinity) -> list[PreferredSchedulingTerm]:
+    return [
+        term
+        for term in affinity.preferred_during_scheduling_ignored_during_execution
+        if term.weight and (term.preference.match_expressions or term.preference.match_fields)
+    ]
+
+
+def matches(pod: Pod, name: str, labels: Mapping[str, str] | None) -> bool:
+    """Whether a node satisfies the pod's node selector and required terms."""
+    labels = labels or {}
+    if any(labels.get(key) != value for key, value in pod.spec.node_selector.items()):
+        return False
+    required = required_terms(pod)
+    return required is None or _terms_match(required, name, labels)
+
+
+def _terms_match(selector: NodeSelector, name: str, labels: Mapping[str, str]) -> bool:
+    """Any term; a term that can't be parsed matches nothing."""
+    return any(term_matches(t, name, labels) and not any(term_problems(t)) for t in selector.node_selector_terms)
+
+
+def shape(pod: Pod) -> Hashable:
+    """What `matches` looks at of a pod: node selector and required terms."""
+    required = required_terms(pod)
+    terms = msgspec.json.encode(required) if required is not None else b""
+    return tuple(sorted(pod.spec.node_selector.items())), terms
+
+
+class NodeAffinityPlugin(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensions):
+    """Node selector and node affinity."""
+
+    name = plugin_names.NODE_AFFINITY
+    looks_at_object_alone = True
+
+    def __init__(self, added: NodeAffinity | None = None) -> None:
+        self._required = added.required_during_scheduling_ignored_during_execution if added else None
+        self._preferred = _counting(added) if added else []
+
+    def pre_filter(
+        self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
+    ) -> tuple[PreFilterResult | None, Status | None]:
+        """Restrict to the nodes that every term names, if all terms do."""
+        required = required_terms(pod)
+        if required is None and self._required is None and not pod.spec.node_selector:
+            return None, SKIP
+        if required is None or not required.node_selector_terms:
+            return None, None
+        chosen: frozenset[str] = frozenset()
+        for term in required.node_selector_terms:
+            named = self._named(term.match_fields)
+            if named is None:
+                return None, None
+            chosen |= named
+        if not chosen:
+            return None, _CONFLICT
+        return PreFilterResult(chosen), None
+
+    @staticmethod
+    def _named(fields: Sequence[Any]) -> frozenset[str] | None:
+        """The node names that all of a term's name requirements share; None if the term does not restrict names."""
+        named: frozenset[str] | None = None
+        for requirement in fields:
+            if requirement.key == "metadata.name" and requirement.operator == "In":
+                values = frozenset(requirement.values)
+                named = values if named is None else named & values
+        return named
+
+    def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
+        """Reject nodes that don't match."""
+        if self._required is not None and not node_matches(self._required, node.name, node.labels):
+            return _ENFORCED
+        return None if matches(pod, node.name, node.labels) else MISMATCH
+
+    def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
+        """Selector and terms."""
+        return shape(pod)
+
+    def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
+        """Skip without preferences."""
+        terms = [*preferred_terms(pod), *self._preferred]
+        if not terms:
+            return SKIP
+        problems = [str(p) for t in preferred_terms(pod) for p in term_problems(t.preference)]
+        if problems:
+            return error("; ".join(problems))
+        state.write(self.name, terms)
+        return None
+
+    def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
+        """The sum of the weights of matching terms."""
+        terms: list[PreferredSchedulingTerm] = state.read(self.name)
+        return sum(t.weight for t in terms if term_matches(t.preference, node.name, node.labels))
+
+    def score_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
+        """The preferences."""
+        return msgspec.json.encode(preferred_terms(pod))
+
+    def normalize(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], scores: list[int]) -> Status | None:
+        """The most preferred score 100."""
+        normalize(scores)
+        return None
+
+    def events_to_register(self) -> Sequence[Interest]:
+        """Nodes that come to match."""
+        return [Interest(Resource.NODE, Action.ADD | Action.UPDATE_NODE_LABEL, self._came_to_match)]
+
+    def _came_to_match(self, pod: Pod, old: Node | None, new: Node | None) -> Hint:
+        def fits(node: Node | None) -> bool:
+            if node is None:
+                return False
+            name, labels = node.metadata.name, node.metadata.labels
+            enforced = self._required is None or node_matches(self._required, name, labels)
+            return enforced and matches(pod, name, labels)
+
+        return Hint.QUEUE if fits(new) and not fits(old) else Hint.SKIP

@@ -1,0 +1,284 @@
+"""NodeName and NodeUnschedulable: the two checks that look at a single field of the node."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+
+from dra_plan.api.core import Node, Pod, Taint, Toleration
+from dra_plan.api.selectors import BLOCKING, tolerates
+from dra_plan.api.well_known import UNSCHEDULABLE
+from dra_plan.releases import Target
+from dra_plan.scheduler.cluster.nodes import NodeInfo, PodInfo, Port
+from dra_plan.scheduler.events import Action, Hint, Interest, Resource
+from dra_plan.scheduler.framework import plugin_names
+from dra_plan.scheduler.framework.interface import (
+    MAX_NODE_SCORE,
+    EnqueueExtensions,
+    FilterPlugin,
+    Handle,
+    PreFilterPlugin,
+    PreFilterResult,
+    PreScorePlugin,
+    ScorePlugin,
+)
+from dra_plan.scheduler.framework.runtime import normalize
+from dra_plan.scheduler.framework.status import SKIP, CycleState, Status, unresolvable, unschedulable
+
+# -- tainttoleration ---------------------------------------------------------------------------------------------------
+# TaintToleration: taints that the pod does not tolerate reject a node, or make it less attractive.
+
+
+def tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
+    """Whether any toleration matches."""
+    return any(tolerates(toleration, taint) for toleration in tolerations)
+
+
+def untolerated(taints: Iterable[Taint], tolerations: Sequence[Toleration]) -> Taint | None:
+    """The first blocking taint that is not tolerated, or None."""
+    for taint in taints:
+        if taint.effect in BLOCKING and not tolerated(taint, tolerations):
+            return taint
+    return None
+
+
+def shape(pod: Pod) -> Hashable:
+    """What is looked at of a pod: its tolerations."""
+    return tuple((t.key, t.operator, t.value, t.effect) for t in pod.spec.tolerations)
+
+
+class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensions):
+    """Filters by NoSchedule and NoExecute, scores by PreferNoSchedule."""
+
+    name = plugin_names.TAINT_TOLERATION
+    looks_at_object_alone = True
+
+    def __init__(self, target: Target) -> None:
+        self._names_taint = target.rules.names_untolerated_taint
+
+    def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
+        """Reject nodes with an untolerated blocking taint."""
+        taint = untolerated(node.node.spec.taints, pod.spec.tolerations)
+        if taint is None:
+            return None
+        if self._names_taint:
+            return unresolvable(f"node(s) had untolerated taint {{{taint.key}: {taint.value}}}")
+        return unresolvable("node(s) had untolerated taint(s)")
+
+    def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
+        """The tolerations."""
+        return shape(pod)
+
+    def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
+        """Keep the tolerations that count for PreferNoSchedule."""
+        state.write(self.name, [t for t in pod.spec.tolerations if t.effect in ("", "PreferNoSchedule")])
+        return None
+
+    def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
+        """The number of untolerated PreferNoSchedule taints."""
+        taints = node.node.spec.taints
+        if not taints:
+            return 0
+        tolerations = state.read(self.name)
+        return sum(taint.effect == "PreferNoSchedule" and not tolerated(taint, tolerations) for taint in taints)
+
+    def normalize(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], scores: list[int]) -> Status | None:
+        """Fewest taints score 100."""
+        normalize(scores, reverse=True)
+        return None
+
+    def score_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
+        """The tolerations."""
+        return shape(pod)
+
+    def events_to_register(self) -> Sequence[Interest]:
+        """Nodes that lose taints, pods that gain tolerations."""
+        return [
+            Interest(Resource.NODE, Action.ADD | Action.UPDATE_NODE_TAINT, self._became_tolerable),
+            Interest(Resource.UNSCHEDULED_POD, Action.UPDATE_POD_TOLERATION),
+        ]
+
+    def _became_tolerable(self, pod: Pod, old: Node | None, new: Node | None) -> Hint:
+        def fine(node: Node | None) -> bool:
+            return node is not None and untolerated(node.spec.taints, pod.spec.tolerations) is None
+
+        return Hint.QUEUE if fine(new) and not fine(old) else Hint.SKIP
+
+
+# -- nodename ----------------------------------------------------------------------------------------------------------
+
+
+class NodeName(FilterPlugin, EnqueueExtensions):
+    """A pod that names its node fits only there."""
+
+    name = plugin_names.NODE_NAME
+    looks_at_object_alone = True
+    _wrong = unresolvable("node(s) didn't match the requested node name")
+
+    def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
+        """Reject other nodes."""
+        return self._wrong if pod.spec.node_name and pod.spec.node_name != node.name else None
+
+    def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
+        """The node name wanted."""
+        return pod.spec.node_name
+
+    def events_to_register(self) -> Sequence[Interest]:
+        """New nodes."""
+        return [Interest(Resource.NODE, Action.ADD)]
+
+
+class NodeUnschedulable(FilterPlugin, EnqueueExtensions):
+    """Cordoned nodes take only pods that tolerate it."""
+
+    name = plugin_names.NODE_UNSCHEDULABLE
+    looks_at_object_alone = True
+    _cordoned = unresolvable("node(s) were unschedulable")
+
+    def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
+        """Reject cordoned nodes."""
+        if not node.node.spec.unschedulable or tolerated(UNSCHEDULABLE, pod.spec.tolerations):
+            return None
+        return self._cordoned
+
+    def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
+        """Whether the pod tolerates it."""
+        return tolerated(UNSCHEDULABLE, pod.spec.tolerations)
+
+    def events_to_register(self) -> Sequence[Interest]:
+        """Nodes that come or are uncordoned."""
+        return [
+            Interest(Resource.NODE, Action.ADD | Action.UPDATE_NODE_TAINT, self._uncordoned),
+            Interest(Resource.UNSCHEDULED_POD, Action.UPDATE_POD_TOLERATION),
+        ]
+
+    def _uncordoned(self, pod: Pod, old: Node | None, new: Node | None) -> Hint:
+        if new is None or new.spec.unschedulable:
+            return Hint.SKIP
+        return Hint.QUEUE if old is None or old.spec.unschedulable else Hint.SKIP
+
+
+# -- nodeports ---------------------------------------------------------------------------------------------------------
+# NodePorts: two pods can't have the same host port on a node.
+
+_ANY = "0.0.0.0"
+_TAKEN = unschedulable("node(s) didn't have free ports for the requested pod ports")
+
+
+def conflict(wanted: Sequence[Port], used: Iterable[Port]) -> bool:
+    """Whether any wanted port is used; the address that means all conflicts with every address."""
+    return any(
+        protocol == other and port == number and (_ANY in (address, where) or address == where)
+        for other, where, number in used
+        for protocol, address, port in wanted
+    )
+
+
+class NodePorts(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
+    """Host ports of containers and sidecars."""
+
+    name = plugin_names.NODE_PORTS
+
+    def pre_filter(
+        self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
+    ) -> tuple[PreFilterResult | None, Status | None]:
+        """Skip pods without host ports."""
+        ports = PodInfo(pod).ports
+        if not ports:
+            return None, SKIP
+        state.write(self.name, tuple(ports))
+        return None, None
+
+    def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
+        """Reject nodes where a port is taken."""
+        return _TAKEN if node.ports and conflict(state.read(self.name), node.ports) else None
+
+    def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
+        """The ports."""
+        ports: Hashable = state.read(self.name)
+        return ports
+
+    def events_to_register(self) -> Sequence[Interest]:
+        """New nodes, and pods that leave and free a wanted port."""
+        return [
+            Interest(Resource.ASSIGNED_POD, Action.DELETE, self._freed),
+            Interest(Resource.NODE, Action.ADD, self._open),
+        ]
+
+    def _freed(self, pod: Pod, old: Pod | None, new: Pod | None) -> Hint:
+        if old is None:
+            return Hint.SKIP
+        return Hint.QUEUE if conflict(PodInfo(pod).ports, PodInfo(old).ports) else Hint.SKIP
+
+    def _open(self, pod: Pod, old: Node | None, new: Node | None) -> Hint:
+        return Hint.QUEUE
+
+
+# -- imagelocality -----------------------------------------------------------------------------------------------------
+# ImageLocality: prefers nodes that hold the pod's images already.
+
+_MEBIBYTE = 1024 * 1024
+_LEAST = 23 * _MEBIBYTE
+_MOST_PER_CONTAINER = 1000 * _MEBIBYTE
+
+
+def normalized(image: str) -> str:
+    """The image name with `:latest` where neither tag nor digest is given."""
+    return image if image.rfind(":") > image.rfind("/") else f"{image}:latest"
+
+
+class ImageLocality(ScorePlugin):
+    """Sizes of the images present, each scaled by the share of nodes that have it."""
+
+    name = plugin_names.IMAGE_LOCALITY
+    looks_at_object_alone = True
+
+    def __init__(self, handle: Handle) -> None:
+        self._handle = handle
+        self._seen = -1
+        self._holders: dict[str, int] = {}
+        self._sizes: dict[str, int] = {}
+
+    def _spread(self) -> dict[str, int]:
+        """Image name to the number of nodes that have it, counted anew when the nodes change.
+
+        An image is as large as the first node by name says; upstream keeps the size that it heard of first.
+        """
+        cluster = self._handle.cluster
+        if cluster.node_revision != self._seen:
+            self._seen = cluster.node_revision
+            self._holders, self._sizes = {}, {}
+            for _, info in sorted(cluster.nodes.items()):
+                sizes = {name: i.size_bytes for i in reversed(info.node.status.images) for name in i.names}
+                for image, size in sizes.items():
+                    self._holders[image] = self._holders.get(image, 0) + 1
+                    self._sizes.setdefault(image, size)
+        return self._holders
+
+    @staticmethod
+    def _images(pod: Pod) -> list[str]:
+        containers = [c.image for c in (*pod.spec.init_containers, *pod.spec.containers)]
+        volumes = [str((v.get("image") or {}).get("reference", "")) for v in pod.spec.volumes if v.get("image")]
+        return [normalized(image) for image in (*containers, *volumes)]
+
+    def score_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
+        """The images, and which nodes there are."""
+        holders = self._spread()
+        images = tuple(self._images(pod)) if holders else ()
+        return images, len(pod.spec.init_containers) + len(pod.spec.containers), self._seen if holders else -1
+
+    def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
+        """0 below 23 MiB, 100 from 1000 MiB per container on."""
+        holders = self._holders
+        if not holders:
+            return 0
+        there = {name for i in node.node.status.images for name in i.names}
+        total = len(self._handle.snapshot)
+        present = sum(
+            int(float(self._sizes[image]) * (float(holders[image]) / float(total)))
+            for image in self._images(pod)
+            if image in there
+        )
+        containers = len(pod.spec.init_containers) + len(pod.spec.containers)
+        most = _MOST_PER_CONTAINER * containers
+        present = min(max(present, _LEAST), most)
+        return MAX_NODE_SCORE * (present - _LEAST) // (most - _LEAST) if most > _LEAST else 0

@@ -1,0 +1,299 @@
+"""NodeResourcesFit: does the node have room, and how much of it is left."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+
+from dra_plan.api.core import Node, Pod
+from dra_plan.scheduler.cluster.nodes import CPU, MEMORY, PODS, NodeInfo, amounts, is_extended, is_scalar, pod_requests
+from dra_plan.scheduler.dra.extended import Totals, is_served
+from dra_plan.scheduler.events import Action, Hint, Interest, Resource
+from dra_plan.scheduler.framework import plugin_names
+from dra_plan.scheduler.framework.interface import (
+    MAX_NODE_SCORE,
+    EnqueueExtensions,
+    FilterPlugin,
+    Handle,
+    PreFilterPlugin,
+    PreFilterResult,
+    PreScorePlugin,
+    ScorePlugin,
+)
+from dra_plan.scheduler.framework.status import SKIP, Code, CycleState, Reason, ResourceShort, Status, insufficient
+
+# -- allocation --------------------------------------------------------------------------------------------------------
+# How full a node would be with a pod on it, and the strategies that turn that into a score.
+
+Usage = list[tuple[int, int, int, int]]
+"""(used with the pod, allocatable, weight, the pod's part) of each resource that the node has."""
+
+DEFAULT_RESOURCES = ((CPU, 1), (MEMORY, 1))
+_MOST_RATIO_SCORE = 10
+_FULL = 100
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """Resources with their weights, and how their usage is scored."""
+
+    kind: str = "LeastAllocated"
+    resources: tuple[tuple[str, int], ...] = DEFAULT_RESOURCES
+    shape: tuple[tuple[int, int], ...] = ()
+    """(utilization, score 0 to 10) points of RequestedToCapacityRatio."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The resources' names."""
+        return tuple(name for name, _ in self.resources)
+
+    def score(self, used: Usage) -> int:
+        """0 to 100."""
+        if self.kind == "RequestedToCapacityRatio":
+            return self._ratio(used)
+        one = _least if self.kind == "LeastAllocated" else _most
+        return _weighted(used, one)
+
+    def _ratio(self, used: Usage) -> int:
+        total = weights = 0
+        for amount, capacity, weight, _ in used:
+            utilization = amount * _FULL // capacity if amount <= capacity else _FULL
+            score = self._at(utilization)
+            if score > 0:
+                total += score * weight
+                weights += weight
+        return math.floor(total / weights + 0.5) if weights else 0
+
+    def _at(self, utilization: int) -> int:
+        """The broken line through the points, scores scaled to 100; Go's division, which cuts off towards zero."""
+        points = [(where, score * (MAX_NODE_SCORE // _MOST_RATIO_SCORE)) for where, score in self.shape]
+        for index, (where, score) in enumerate(points):
+            if utilization <= where:
+                if index == 0:
+                    return score
+                before, start = points[index - 1]
+                return start + _cut((score - start) * (utilization - before), where - before)
+        return points[-1][1]
+
+
+def _cut(numerator: int, denominator: int) -> int:
+    quotient = abs(numerator) // denominator
+    return quotient if numerator >= 0 else -quotient
+
+
+def _weighted(used: Usage, one: Callable[[int, int], int]) -> int:
+    total = weights = 0
+    for amount, capacity, weight, _ in used:
+        total += one(amount, capacity) * weight
+        weights += weight
+    return total // weights if weights else 0
+
+
+def _least(used: int, capacity: int) -> int:
+    return 0 if used > capacity else (capacity - used) * MAX_NODE_SCORE // capacity
+
+
+def _most(used: int, capacity: int) -> int:
+    return min(used, capacity) * MAX_NODE_SCORE // capacity
+
+
+def usage(
+    node: NodeInfo, strategy: Strategy, wanted: Sequence[int], *, scored: bool, devices: Totals | None = None
+) -> Usage:
+    """What would be used of each resource; `scored` counts defaults for pods that don't say (cpu and memory).
+
+    `devices` counts what the node has of an extended resource that it does not offer itself.
+    """
+    found: Usage = []
+    for (name, weight), value in zip(strategy.resources, wanted, strict=True):
+        if value == 0 and is_scalar(name):
+            continue
+        capacity = node.allocatable.get(name, 0)
+        if capacity <= 0:
+            total, in_use = devices(name, node) if devices is not None and is_scalar(name) else (0, 0)
+            if total:
+                found.append((in_use + value, total, weight, value))
+            continue
+        if scored and name == CPU:
+            base = node.scored_cpu
+        elif scored and name == MEMORY:
+            base = node.scored_memory
+        else:
+            base = node.requested.get(name, 0)
+        found.append((base + value, capacity, weight, value))
+    return found
+
+
+# -- fit ---------------------------------------------------------------------------------------------------------------
+
+_TOO_MANY = Reason("Too many pods", ResourceShort(PODS, 1, 0))
+
+
+class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensions):
+    """Requests against what is left of the node's allocatable."""
+
+    name = plugin_names.FIT
+
+    def __init__(
+        self,
+        handle: Handle,
+        strategy: Strategy,
+        ignored: Sequence[str] = (),
+        ignored_groups: Sequence[str] = (),
+        devices: Totals | None = None,
+    ) -> None:
+        self._handle = handle
+        self._strategy = strategy
+        self._ignored = frozenset(ignored)
+        self._ignored_groups = frozenset(ignored_groups)
+        self._devices = devices
+
+    # Filter
+
+    def pre_filter(
+        self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
+    ) -> tuple[PreFilterResult | None, Status | None]:
+        """Compute the pod's request."""
+        state.write(self.name, self._wanted(pod))
+        return None, None
+
+    def _wanted(self, pod: Pod) -> _FitRequest:
+        requests = self._handle.cluster.info(pod).requests
+        mapped = self._handle.cluster.extended_names()
+        return _FitRequest(
+            {
+                name: (value, name in mapped)
+                for name, value in requests.items()
+                if value > 0 and not self._is_ignored(name)
+            }
+        )
+
+    def _is_ignored(self, name: str) -> bool:
+        return is_extended(name) and (name in self._ignored or name.split("/", 1)[0] in self._ignored_groups)
+
+    def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
+        """Name everything that is short; it is beyond help if a request alone exceeds the node."""
+        wanted: _FitRequest = state.read(self.name)
+        reasons = [_TOO_MANY] if len(node.pods) + 1 > node.allowed_pods else []
+        hopeless = False
+        requested, allocatable = node.requested, node.allocatable
+        for name, (value, mapped) in wanted.requests.items():
+            room = allocatable.get(name, 0)
+            left = room - requested.get(name, 0)
+            if value <= left:
+                continue
+            if is_served(room, mapped=mapped):
+                continue  # devices will serve it
+            reasons.append(insufficient(name, value, left))
+            hopeless = hopeless or value > room
+        if not reasons:
+            return None
+        return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE if hopeless else Code.UNSCHEDULABLE, *reasons)
+
+    def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
+        """The request."""
+        wanted: _FitRequest = state.read(self.name)
+        return wanted.key
+
+    # Score
+
+    def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
+        """Compute what the pod counts for. Pod-level requests are left out (P12) unless repaired."""
+        left_out = self._handle.target.quirks.fit_score_without_pod_level
+        counted = pod_requests(pod, pod_level=not left_out, defaults=True)
+        state.write(f"{self.name}/score", tuple(counted.get(name, 0) for name in self._strategy.names))
+        return None
+
+    def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
+        """As the strategy says."""
+        counted: tuple[int, ...] = state.read(f"{self.name}/score")
+        return self._strategy.score(usage(node, self._strategy, counted, scored=True, devices=self._devices))
+
+    def score_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
+        """What the pod counts for."""
+        counted: Hashable = state.read(f"{self.name}/score")
+        return counted
+
+    # Events
+
+    def events_to_register(self) -> Sequence[Interest]:
+        """Pods that leave or shrink, nodes that come or grow, classes that take over an extended resource."""
+        return [
+            Interest(Resource.ASSIGNED_POD, Action.DELETE | Action.UPDATE_POD_SCALE_DOWN),
+            Interest(Resource.NODE, Action.ADD | Action.UPDATE_NODE_ALLOCATABLE, self._big_enough),
+            Interest(Resource.CLASS, Action.ADD | Action.UPDATE_OTHER),
+        ]
+
+    def _big_enough(self, pod: Pod, old: Node | None, new: Node | None) -> Hint:
+        if new is None:
+            return Hint.SKIP
+        wanted = self._wanted(pod).requests
+        now = amounts(new.status.allocatable or new.status.capacity)
+        if any(value > now.get(name, 0) and not mapped for name, (value, mapped) in wanted.items()):
+            return Hint.SKIP
+        if old is None:
+            return Hint.QUEUE
+        before = amounts(old.status.allocatable or old.status.capacity)
+        grown = any(now.get(name, 0) > before.get(name, 0) for name in (*wanted, "pods"))
+        return Hint.QUEUE if grown else Hint.SKIP
+
+
+class _FitRequest:
+    """Requests that matter: name to (amount, whether a device class serves the name)."""
+
+    __slots__ = ("key", "requests")
+
+    def __init__(self, requests: dict[str, tuple[int, bool]]) -> None:
+        self.requests = requests
+        self.key: Hashable = tuple(sorted(requests.items()))
+
+
+# -- balanced ----------------------------------------------------------------------------------------------------------
+# NodeResourcesBalancedAllocation: prefers nodes whose resources the pod brings into balance.
+
+_NEUTRAL = 50
+
+
+def balance(used: Usage) -> int:
+    """100 when all resources are used to the same share, less the further apart they are."""
+    shares = [min(amount / capacity, 1.0) for amount, capacity, _, _ in used]
+    if len(shares) == 2:
+        apart = abs(shares[0] - shares[1]) / 2
+    elif len(shares) > 2:
+        mean = sum(shares) / len(shares)
+        apart = math.sqrt(sum((share - mean) ** 2 for share in shares) / len(shares))
+    else:
+        apart = 0.0
+    return int((1 - apart) * MAX_NODE_SCORE)
+
+
+class BalancedAllocation(PreScorePlugin, ScorePlugin):
+    """Compares the balance with and without the pod; 75 means that nothing changes."""
+
+    name = plugin_names.BALANCED_ALLOCATION
+
+    def __init__(self, strategy: Strategy, devices: Totals | None = None) -> None:
+        self._strategy = strategy
+        self._devices = devices
+
+    def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
+        """Skip pods that ask for none of the resources."""
+        requests = pod_requests(pod)
+        wanted = tuple(requests.get(name, 0) for name in self._strategy.names)
+        if not any(wanted):
+            return SKIP
+        state.write(self.name, wanted)
+        return None
+
+    def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
+        """50 and half of 50 plus the gain in balance."""
+        with_pod = usage(node, self._strategy, state.read(self.name), scored=False, devices=self._devices)
+        without = [(used - own, capacity, weight, 0) for used, capacity, weight, own in with_pod]
+        gain = _NEUTRAL + balance(with_pod) - balance(without)
+        return _NEUTRAL + (gain // 2 if gain >= 0 else -(-gain // 2))
+
+    def score_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
+        """The request."""
+        wanted: Hashable = state.read(self.name)
+        return wanted

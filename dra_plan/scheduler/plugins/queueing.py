@@ -1,0 +1,67 @@
+"""PrioritySort: higher priority first, then whoever has waited longer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dra_plan.api.core import Pod
+from dra_plan.scheduler.events import Action, Interest, Resource
+from dra_plan.scheduler.framework import plugin_names
+from dra_plan.scheduler.framework.interface import (
+    BindPlugin,
+    EnqueueExtensions,
+    Handle,
+    PreEnqueuePlugin,
+    QueueSortPlugin,
+)
+from dra_plan.scheduler.framework.status import CycleState, Status, unresolvable
+from dra_plan.scheduler.framework.types import QueuedPod
+
+
+class PrioritySort(QueueSortPlugin):
+    """Orders the active queue; the queue itself breaks ties by time."""
+
+    name = plugin_names.PRIORITY_SORT
+
+    def sort_key(self, item: QueuedPod) -> tuple[float, ...]:
+        """Descending priority."""
+        return (-item.info.priority,)
+
+
+# -- schedulinggates ---------------------------------------------------------------------------------------------------
+# SchedulingGates: pods with gates stay out of the queue.
+
+
+class SchedulingGates(PreEnqueuePlugin, EnqueueExtensions):
+    """Gated until the last scheduling gate is removed."""
+
+    name = plugin_names.SCHEDULING_GATES
+
+    def pre_enqueue(self, pod: Pod) -> Status | None:
+        """Refuse pods that have gates."""
+        gates = [gate.name for gate in pod.spec.scheduling_gates]
+        if not gates:
+            return None
+        return unresolvable(f"waiting for scheduling gates: [{' '.join(gates)}]")
+
+    def events_to_register(self) -> Sequence[Interest]:
+        """The removal of gates."""
+        return [Interest(Resource.UNSCHEDULED_POD, Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED)]
+
+
+# -- defaultbinder -----------------------------------------------------------------------------------------------------
+# DefaultBinder: writes the node into the pod.
+
+
+class DefaultBinder(BindPlugin):
+    """Binds in the simulated cluster; nothing leaves it."""
+
+    name = plugin_names.DEFAULT_BINDER
+
+    def __init__(self, handle: Handle) -> None:
+        self._handle = handle
+
+    def bind(self, state: CycleState, pod: Pod, node: str) -> Status | None:
+        """The pod is bound to the node."""
+        self._handle.cluster.bind(pod, node)
+        return None

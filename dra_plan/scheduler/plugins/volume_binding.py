@@ -1,0 +1,435 @@
+"""VolumeBinding: a pod fits where its claims on volumes can be met; reserving a node decides which volumes they get."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+from dra_plan.api.core import Pod
+from dra_plan.api.meta import LabelSelector
+from dra_plan.api.quantity import parse
+from dra_plan.api.selectors import labels_match
+from dra_plan.api.storage import CSIDriver, CSINode, CSIStorageCapacity, PersistentVolumeClaim, StorageClass
+from dra_plan.api.well_known import HOSTNAME, MIGRATED_PLUGINS
+from dra_plan.claims.owners import controls
+from dra_plan.scheduler.cluster.nodes import NodeInfo
+from dra_plan.scheduler.cluster.volumes import (
+    Claim,
+    ClaimKey,
+    ClaimUse,
+    NodeVolumes,
+    Volume,
+    VolumeReach,
+    VolumeStore,
+    claim_text,
+    pod_volumes,
+    translated,
+)
+from dra_plan.scheduler.events import Action, Hint, Interest, Resource
+from dra_plan.scheduler.framework import plugin_names
+from dra_plan.scheduler.framework.interface import (
+    EnqueueExtensions,
+    FilterPlugin,
+    Handle,
+    PreBindPlugin,
+    PreFilterPlugin,
+    PreFilterResult,
+    ReservePlugin,
+)
+from dra_plan.scheduler.framework.status import SKIP, Code, CycleState, Status, error, unresolvable
+
+# -- volumeprovisioning ------------------------------------------------------------------------------------------------
+# On which nodes a new volume can be made for a claim: by its class, allowed topologies and published capacities.
+
+BIND_CONFLICT = "node(s) didn't find available persistent volumes to bind"
+NO_SPACE = "node(s) did not have enough free storage"
+
+_NO_PROVISIONER = "kubernetes.io/no-provisioner"
+
+
+class Provisioning:
+    """What decides where a volume can be made for one claim. Neither other claims nor other pods are subtracted."""
+
+    def __init__(self, store: VolumeStore, claim: Claim) -> None:
+        storage_class = store.class_of(claim)
+        self._class = storage_class
+        self._room: _Room | None = None
+        """Where there is room; None if nobody asks, because the driver does not publish capacities."""
+        if storage_class is None:
+            return
+        driver = store.csi_driver(storage_class.provisioner)
+        if claim.request is not None and driver is not None and driver.spec.storage_capacity:
+            size, name = claim.request.units, storage_class.metadata.name
+            self._room = _Room(
+                capacity.node_topology
+                for capacity in store.capacities
+                if capacity.storage_class_name == name
+                and _most(capacity) >= size
+                and capacity.node_topology is not None
+            )
+
+    def problem(self, labels: Mapping[str, str]) -> str:
+        """Why no volume can be made on a node with these labels, or ""."""
+        if self._class is None or self._class.provisioner in ("", _NO_PROVISIONER):
+            return BIND_CONFLICT
+        if not _allows(self._class, labels):
+            return BIND_CONFLICT
+        return "" if self._room is None or self._room.is_on(labels) else NO_SPACE
+
+
+class _Room:
+    """Nodes selected by any of several selectors. Those that ask for one label only, as most do, are looked up."""
+
+    def __init__(self, selectors: Iterable[LabelSelector]) -> None:
+        self._values: dict[str, set[str]] = {}
+        self._others: list[LabelSelector] = []
+        for selector in selectors:
+            wanted = selector.match_labels or {}
+            if len(wanted) == 1 and not selector.match_expressions:
+                [(key, value)] = wanted.items()
+                self._values.setdefault(key, set()).add(value)
+            else:
+                self._others.append(selector)
+
+    def is_on(self, labels: Mapping[str, str]) -> bool:
+        """Whether a node with these labels is selected."""
+        return any(labels.get(key) in values for key, values in self._values.items()) or any(
+            labels_match(selector, labels) for selector in self._others
+        )
+
+
+def _allows(storage_class: StorageClass, labels: Mapping[str, str]) -> bool:
+    terms = storage_class.allowed_topologies
+    return not terms or any(
+        term.match_label_expressions and all(labels.get(e.key) in e.values for e in term.match_label_expressions)
+        for term in terms
+    )
+
+
+def largest_volume(capacity: CSIStorageCapacity) -> int | None:
+    """The size of the largest volume that can be made, None if that is not said."""
+    limit = capacity.maximum_volume_size if capacity.maximum_volume_size is not None else capacity.capacity
+    return None if limit is None else parse(limit).units
+
+
+def _most(capacity: CSIStorageCapacity) -> int:
+    most = largest_volume(capacity)
+    return -1 if most is None else most
+
+
+# -- volumematching ----------------------------------------------------------------------------------------------------
+# Which volumes the claims of a pod can have on a node: that of a bound claim, one that is there, or a new one.
+#
+# The rules of upstream's volume binder (FindPodVolumes). Where new ones can be made is in `volumeprovisioning`.
+# Nothing is assumed or written here.
+
+NODE_CONFLICT = "node(s) didn't match PersistentVolume's node affinity"
+NO_VOLUME = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
+
+Reasons = list[str]
+
+_NONE = NodeVolumes()
+
+
+class _Wanted:
+    """A waiting claim, and the volumes that it could have as far as the node does not matter, the smallest first."""
+
+    def __init__(self, claim: Claim, volumes: Sequence[Volume]) -> None:
+        self.claim = claim
+        suitable = [volume for volume in volumes if _suits(volume, claim)]
+        self._set_aside = next((volume for volume in suitable if volume.is_for(claim)), None)
+        free = [volume for volume in suitable if _is_free(volume, claim)]
+        self._volumes = sorted(free, key=lambda volume: (volume.size.nano, volume.name))
+        self._anywhere: list[int] = []
+        self._by_host: dict[str, list[int]] = {}
+        for position, volume in enumerate(self._volumes):
+            hosts = volume.affinity.hosts
+            if hosts is None:
+                self._anywhere.append(position)
+            for host in hosts or ():
+                self._by_host.setdefault(host, []).append(position)
+
+    def volume_on(self, labels: Mapping[str, str], taken: Mapping[str, Volume]) -> Volume | None:
+        """The volume on a node with these labels, without those that other claims of the pod take there.
+
+        A volume that is set aside for the claim is the only one that it gets.
+        """
+        if self._set_aside is not None:
+            return self._set_aside if self._set_aside.affinity.matches(labels) else None
+        for volume in self._near(labels):
+            if volume.name not in taken and volume.affinity.matches(labels):
+                return volume
+        return None
+
+    def _near(self, labels: Mapping[str, str]) -> Iterator[Volume]:
+        """The volumes that are not on other hosts, in order."""
+        here = self._by_host.get(labels.get(HOSTNAME, ""), ())
+        near = heapq.merge(self._anywhere, here) if self._anywhere and here else self._anywhere or here
+        return map(self._volumes.__getitem__, near)
+
+
+def _suits(volume: Volume, claim: Claim) -> bool:
+    """Whether the volume is not another claim's, large enough and of the right kind."""
+    pv = volume.object
+    if pv.spec.claim_ref is not None and not volume.is_for(claim):
+        return False
+    return volume.size >= claim.size and volume.form == claim.form and pv.metadata.deletion_timestamp is None
+
+
+def _is_free(volume: Volume, claim: Claim) -> bool:
+    """What is asked beyond that of a volume which is not set aside for the claim."""
+    pv, pvc = volume.object, claim.object
+    return (
+        pv.status.phase == "Available"
+        and (pvc.spec.selector is None or labels_match(pvc.spec.selector, pv.metadata.labels))
+        and set(pvc.spec.access_modes) <= set(pv.spec.access_modes)
+    )
+
+
+class PodClaims:
+    """The claims of one pod, ready to be asked about many nodes: bound ones and those that wait for a consumer."""
+
+    def __init__(self, store: VolumeStore, bound: Sequence[Claim], waiting: Sequence[Claim]) -> None:
+        self._store = store
+        self.bound = bound
+        self.waiting = waiting
+        # what no node changes is found once for the pod
+        self._volumes = [store.volume(claim.volume_name) for claim in bound]
+        self._selected = [claim for claim in waiting if claim.selected_node is not None]
+        self._wanted: list[_Wanted] | None = None
+        self._new: dict[ClaimKey, Provisioning] = {}
+
+    def on_node(self, name: str, labels: Mapping[str, str]) -> tuple[NodeVolumes, Reasons]:
+        """What the waiting claims would get on the node, or why the node will not do."""
+        csi_node = self._store.csi_node(name) if self._volumes else None
+        reasons: Reasons = []
+        missing = ""
+        for volume in self._volumes:
+            if volume is None:
+                missing = NO_VOLUME
+                break
+            if not _affinity(volume, csi_node).matches(labels):
+                reasons.append(NODE_CONFLICT)
+                break
+        chosen = _NONE
+        if self.waiting:
+            chosen, conflict = self._for_waiting(name, labels)
+            if conflict:
+                reasons.append(conflict)
+        if missing:
+            reasons.append(missing)
+        return chosen, reasons
+
+    def _for_waiting(self, node: str, labels: Mapping[str, str]) -> tuple[NodeVolumes, str]:
+        for claim in self._selected:
+            if claim.selected_node != node:
+                return _NONE, BIND_CONFLICT
+        static: list[tuple[Claim, Volume]] = []
+        taken: dict[str, Volume] = {}
+        unmatched: list[Claim] = []
+        for wanted in self._searched():
+            volume = wanted.volume_on(labels, taken)
+            if volume is None:
+                unmatched.append(wanted.claim)
+            else:
+                taken[volume.name] = volume
+                static.append((wanted.claim, volume))
+        new = (*self._selected, *unmatched)
+        for claim in new:
+            conflict = self._provisioning(claim).problem(labels)
+            if conflict:
+                return _NONE, conflict
+        return NodeVolumes(tuple(static), new), ""
+
+    def _provisioning(self, claim: Claim) -> Provisioning:
+        found = self._new.get(claim.key)
+        if found is None:
+            found = self._new[claim.key] = Provisioning(self._store, claim)
+        return found
+
+    def _searched(self) -> list[_Wanted]:
+        """The claims for which volumes are looked for, the smallest request first."""
+        if self._wanted is None:
+            open_claims = [claim for claim in self.waiting if claim.selected_node is None]
+            ordered = sorted(open_claims, key=lambda claim: claim.size.nano)
+            self._wanted = [_Wanted(claim, self._store.volumes_of(claim.class_name)) for claim in ordered]
+        return self._wanted
+
+
+def _affinity(volume: Volume, csi_node: CSINode | None) -> VolumeReach:
+    if not volume.is_migrated:
+        return volume.affinity
+    pv = translated(volume.object, csi_node)
+    if pv is volume.object:
+        return volume.affinity
+    return VolumeReach(pv.spec.node_affinity.required if pv.spec.node_affinity is not None else None)
+
+
+# -- volumebinding -----------------------------------------------------------------------------------------------------
+
+_IMMEDIATE = unresolvable("pod has unbound immediate PersistentVolumeClaims")
+_WAITING = Status(Code.WAIT, "waiting for volumes to be bound")
+
+
+@dataclass
+class _BindingState:
+    """The pod's claims as PreFilter found them; the same for all trials of one cycle."""
+
+    claims: PodClaims
+    by_node: dict[str, NodeVolumes] = field(default_factory=dict)
+    chosen: NodeVolumes | None = None
+    """What was assumed for the reserved node; None if all claims were bound."""
+    written: bool = False
+
+
+class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin, EnqueueExtensions):
+    """Claims on volumes: bound ones by their volume's nodes, those that wait by what can be had on a node."""
+
+    name = plugin_names.VOLUME_BINDING
+
+    def __init__(self, handle: Handle) -> None:
+        self._handle = handle
+        self._store = handle.cluster.volumes
+
+    # PreFilter and Filter
+
+    def pre_filter(
+        self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
+    ) -> tuple[PreFilterResult | None, Status | None]:
+        """Skip pods without claims; reject those whose claims are missing, lost or should be bound by now."""
+        uses = self._handle.cluster.info(pod).volumes.claims
+        if not uses:
+            return None, SKIP
+        claims: dict[tuple[str, str], Claim] = {}
+        for use in uses:
+            claim = self._store.claim(pod.metadata.namespace, use.name)
+            problem = _problem(pod, use, claim)
+            if problem or claim is None:
+                return None, unresolvable(problem)
+            claims[claim.key] = claim
+        bound = [claim for claim in claims.values() if claim.is_bound]
+        waiting = [
+            claim for claim in claims.values() if not claim.is_bound and claim.waits(self._store.class_of(claim))
+        ]
+        if len(bound) + len(waiting) < len(claims):
+            return None, _IMMEDIATE
+        state.write(self.name, _BindingState(PodClaims(self._store, bound, waiting)))
+        return None, None
+
+    def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
+        """Reject nodes on which a claim can't be met; remember what the others would give."""
+        kept: _BindingState = state.read(self.name)
+        chosen, reasons = kept.claims.on_node(node.name, node.labels)
+        if reasons:
+            return _refusal(tuple(reasons))
+        kept.by_node[node.name] = chosen
+        return None
+
+    # Reserve and PreBind
+
+    def reserve(self, state: CycleState, pod: Pod, node: str) -> Status | None:
+        """Assume what was found for the node, so that the next pods see it."""
+        kept: _BindingState | None = state.get(self.name)
+        if kept is not None and kept.claims.waiting:
+            kept.chosen = kept.by_node.get(node, NodeVolumes())
+            self._store.assume(kept.chosen, node)
+        return None
+
+    def unreserve(self, state: CycleState, pod: Pod, node: str) -> None:
+        """Drop what was assumed; what was written stays."""
+        kept: _BindingState | None = state.get(self.name)
+        if kept is not None and kept.chosen is not None:
+            self._store.restore(kept.chosen)
+            kept.chosen = None  # what others assume of the same volumes afterwards is not this pod's to drop
+
+    def pre_bind_pre_flight(self, state: CycleState, pod: Pod, node: str) -> Status | None:
+        """Nothing to do if all claims are bound."""
+        kept: _BindingState | None = state.get(self.name)
+        return SKIP if kept is None or kept.chosen is None else None
+
+    def pre_bind(self, state: CycleState, pod: Pod, node: str) -> Status | None:
+        """Write what was assumed; wait until the volumes are there."""
+        kept: _BindingState | None = state.get(self.name)
+        if kept is None or kept.chosen is None:
+            return None
+        if not kept.written:
+            problem = self._store.write(kept.chosen, node)
+            if problem:
+                return error(problem)
+            kept.written = True
+        ready = all(self._store.is_bound(claim) for claim in kept.claims.waiting)
+        return None if ready else _WAITING
+
+    # Events
+
+    def events_to_register(self) -> Sequence[Interest]:
+        """Classes, claims, volumes, nodes and capacities that come, or change in a way that may help."""
+        return [
+            Interest(Resource.STORAGE_CLASS, Action.ADD | Action.UPDATE, _after_class),
+            Interest(Resource.VOLUME_CLAIM, Action.ADD | Action.UPDATE, _after_claim),
+            Interest(Resource.VOLUME, Action.ADD | Action.UPDATE),
+            Interest(Resource.NODE, Action.ADD | Action.UPDATE_NODE_LABEL),
+            Interest(Resource.CSI_NODE, Action.ADD | Action.UPDATE, _after_csi_node),
+            Interest(Resource.CSI_DRIVER, Action.UPDATE, _after_driver),
+            Interest(Resource.STORAGE_CAPACITY, Action.ADD | Action.UPDATE, _after_capacity),
+        ]
+
+
+@cache
+def _refusal(reasons: tuple[str, ...]) -> Status:
+    """A node's refusal, one object for all nodes: there are few different ones."""
+    return unresolvable(*reasons).by(plugin_names.VOLUME_BINDING)
+
+
+def _problem(pod: Pod, use: ClaimUse, claim: Claim | None) -> str:
+    """Why the pod can't have the claim at all, or ""."""
+    if claim is None:
+        if use.ephemeral:
+            return f"waiting for ephemeral volume controller to create the {claim_text(use.name)}"
+        return f"{claim_text(use.name)} not found"
+    pvc = claim.object
+    if pvc.status.phase == "Lost":
+        return f'{claim_text(use.name)} bound to non-existent persistentvolume "{pvc.spec.volume_name}"'
+    if pvc.metadata.deletion_timestamp is not None:
+        return f"{claim_text(use.name)} is being deleted"
+    return not_owner(pod, claim) if use.ephemeral else ""
+
+
+def not_owner(pod: Pod, claim: Claim) -> str:
+    """What is said of an ephemeral volume's claim that was made for somebody else; "" for the pod's own."""
+    if controls(pod, claim.object.metadata):
+        return ""
+    return f"PVC {claim.object.key} was not created for pod {pod.key} (pod is not owner)"
+
+
+def _after_class(_pod: Pod, old: StorageClass | None, new: StorageClass) -> Hint:
+    return Hint.QUEUE if old is None or old.allowed_topologies != new.allowed_topologies else Hint.SKIP
+
+
+def _after_claim(pod: Pod, _old: PersistentVolumeClaim | None, new: PersistentVolumeClaim) -> Hint:
+    own = pod.metadata.namespace == new.metadata.namespace and pod_volumes(pod).uses(new.metadata.name)
+    return Hint.QUEUE if own else Hint.SKIP
+
+
+def _after_csi_node(_pod: Pod, old: CSINode | None, new: CSINode) -> Hint:
+    if old is None:
+        return Hint.QUEUE
+    before, after = ((node.metadata.annotations or {}).get(MIGRATED_PLUGINS) for node in (old, new))
+    return Hint.QUEUE if before != after else Hint.SKIP
+
+
+def _after_driver(pod: Pod, old: CSIDriver, new: CSIDriver) -> Hint:
+    """Only for in-line volumes of the driver, as upstream has it."""
+    inline = [volume.get("csi") for volume in pod.spec.volumes]
+    used = any(isinstance(source, dict) and source.get("driver") == new.metadata.name for source in inline)
+    freed = old.spec.storage_capacity and not new.spec.storage_capacity
+    return Hint.QUEUE if used and freed else Hint.SKIP
+
+
+def _after_capacity(_pod: Pod, old: CSIStorageCapacity | None, new: CSIStorageCapacity) -> Hint:
+    if old is None:
+        return Hint.QUEUE
+    before, after = largest_volume(old), largest_volume(new)
+    return Hint.QUEUE if after is not None and (before is None or after > before) else Hint.SKIP

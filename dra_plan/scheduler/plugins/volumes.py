@@ -1,0 +1,441 @@
+"""VolumeRestrictions: disks that pods on one node can't both have, and claims that only one pod may use."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from dra_plan.api.core import Pod
+from dra_plan.api.storage import CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass, VolumeAttachment
+from dra_plan.api.well_known import BETA_REGION, BETA_ZONE, REGION, ZONE
+from dra_plan.scheduler.cluster.nodes import NodeInfo, PodInfo
+from dra_plan.scheduler.cluster.volumes import (
+    WAITS,
+    ZONE_SEPARATOR,
+    Claim,
+    Disk,
+    claim_text,
+    migrated_source,
+    pod_volumes,
+    provisioner_driver,
+)
+from dra_plan.scheduler.events import Action, Hint, Interest, Resource
+from dra_plan.scheduler.framework import plugin_names
+from dra_plan.scheduler.framework.interface import (
+    EnqueueExtensions,
+    FilterPlugin,
+    Handle,
+    PreFilterExtensions,
+    PreFilterPlugin,
+    PreFilterResult,
+)
+from dra_plan.scheduler.framework.status import SKIP, CycleState, Status, error, unresolvable, unschedulable
+
+from .volume_binding import not_owner
+
+_NO_DISK = unschedulable("node(s) had no available disk")
+_IN_USE = unschedulable(
+    "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod"
+)
+
+
+@dataclass
+class _RestrictionState:
+    """The pod's disks, its claims that only one pod may use, and how many of these are in use.
+
+    On trial a pod that goes takes away as many as it names, one that comes adds them; of namespaces nobody asks then.
+    """
+
+    disks: tuple[Disk, ...]
+    exclusive: frozenset[str]
+    in_use: int
+
+    def clone(self) -> _RestrictionState:
+        """A copy for a trial."""
+        return replace(self)
+
+
+class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, EnqueueExtensions):
+    """Disks of providers, in-line, by what pods on the node have; ReadWriteOncePod by all placed pods."""
+
+    name = plugin_names.VOLUME_RESTRICTIONS
+
+    def __init__(self, handle: Handle) -> None:
+        self._handle = handle
+        self._store = handle.cluster.volumes
+
+    def pre_filter(
+        self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
+    ) -> tuple[PreFilterResult | None, Status | None]:
+        """Reject a pod whose claim is missing; Skip one with neither disks nor claims of its own."""
+        volumes = self._handle.cluster.info(pod).volumes
+        namespace = pod.metadata.namespace
+        exclusive = set()
+        for name in volumes.named:
+            claim = self._store.claim(namespace, name)
+            if claim is None:
+                return None, unresolvable(f"{claim_text(name)} not found")
+            if claim.is_exclusive:
+                exclusive.add(name)
+        if not exclusive and not volumes.disks:
+            return None, SKIP
+        state.write(
+            self.name, _RestrictionState(volumes.disks, frozenset(exclusive), _in_use(namespace, exclusive, nodes))
+        )
+        return None, None
+
+    def pre_filter_extensions(self) -> PreFilterExtensions | None:
+        """Pods that go may leave a claim to this one."""
+        return self
+
+    def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node: NodeInfo) -> Status | None:
+        """Count the claims that the pod uses."""
+        kept: _RestrictionState = state.read(self.name)
+        kept.in_use += _shared(kept, added)
+        return None
+
+    def remove_pod(self, state: CycleState, pod: Pod, removed: PodInfo, node: NodeInfo) -> Status | None:
+        """The claims that the pod used are free, as far as it is concerned."""
+        kept: _RestrictionState = state.read(self.name)
+        kept.in_use -= _shared(kept, removed)
+        return None
+
+    def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
+        """Reject nodes where a disk is taken, and all nodes while a claim is in use."""
+        kept: _RestrictionState = state.read(self.name)
+        if kept.disks and any(_conflict(kept.disks, info.volumes.disks) for info in node.volume_pods.values()):
+            return _NO_DISK
+        return _IN_USE if kept.in_use > 0 else None
+
+    def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
+        """The disks, and whether a claim is in use."""
+        kept: _RestrictionState = state.read(self.name)
+        return kept.disks, kept.in_use > 0
+
+    def events_to_register(self) -> Sequence[Interest]:
+        """Pods that leave a disk or a claim, the pod's own claims, new nodes."""
+        return [
+            Interest(Resource.ASSIGNED_POD, Action.DELETE, _after_pod),
+            Interest(Resource.NODE, Action.ADD),
+            Interest(Resource.VOLUME_CLAIM, Action.ADD, _after_claim),
+        ]
+
+
+def _in_use(namespace: str, exclusive: set[str], nodes: Sequence[NodeInfo]) -> int:
+    """How many of the claims a pod on one of the nodes uses."""
+    if not exclusive:
+        return 0
+    used = {
+        name
+        for node in nodes
+        for info in node.volume_pods.values()
+        if info.pod.metadata.namespace == namespace
+        for name in info.volumes.named
+    }
+    return len(exclusive & used)
+
+
+def _shared(kept: _RestrictionState, other: PodInfo) -> int:
+    return sum(name in kept.exclusive for name in other.volumes.named) if kept.exclusive else 0
+
+
+def _conflict(ours: Sequence[Disk], theirs: Sequence[Disk]) -> bool:
+    return any(one.conflicts(other) for one in ours for other in theirs)
+
+
+def _after_pod(pod: Pod, old: Pod | None, _new: Pod | None) -> Hint:
+    if old is None:
+        return Hint.SKIP
+    ours, theirs = pod_volumes(pod), pod_volumes(old)
+    shares = pod.metadata.namespace == old.metadata.namespace and bool(set(ours.named) & set(theirs.named))
+    return Hint.QUEUE if shares or _conflict(ours.disks, theirs.disks) else Hint.SKIP
+
+
+def _after_claim(pod: Pod, _old: PersistentVolumeClaim | None, new: PersistentVolumeClaim) -> Hint:
+    own = pod.metadata.namespace == new.metadata.namespace and new.metadata.name in pod_volumes(pod).named
+    return Hint.QUEUE if own else Hint.SKIP
+
+
+# -- nodevolumelimits --------------------------------------------------------------------------------------------------
+# NodeVolumeLimits: how many volumes of a CSI driver a node takes.
+
+_TOO_MANY = unschedulable("node(s) exceed max volume count")
+
+CountedVolume = tuple[str, str]
+"""(CSI driver, handle) of a volume."""
+
+
+class _Held(NamedTuple):
+    """Of a node: its limits by driver, the volumes of its pods, and how many it has of each driver."""
+
+    limits: dict[str, int]
+    by_pods: set[CountedVolume]
+    counts: Counter[str]
+
+
+class _New(NamedTuple):
+    """The pod's own volumes, and how many there are of each driver."""
+
+    volumes: frozenset[CountedVolume]
+    counts: dict[str, int]
+
+
+class _NotCountableError(Exception):
+    """A pod's volumes can't be counted; the text is upstream's."""
+
+
+class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
+    """Counts volumes by driver: those of the pods on a node, those attached to it, and the pod's own."""
+
+    name = plugin_names.NODE_VOLUME_LIMITS
+
+    def __init__(self, handle: Handle) -> None:
+        self._handle = handle
+        self._store = handle.cluster.volumes
+        self._remembered: dict[str, tuple[tuple[int, int], _Held]] = {}
+
+    def pre_filter(
+        self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
+    ) -> tuple[PreFilterResult | None, Status | None]:
+        """Skip pods without anything that counts; what can't be counted is an error, but only once nodes are asked."""
+        info = self._handle.cluster.info(pod)
+        if not (info.volumes.claims or info.volumes.counted):
+            return None, SKIP
+        try:
+            volumes = frozenset(self._counted(info, is_new=True))
+            state.write(self.name, _New(volumes, _by_driver(volumes)))
+        except _NotCountableError as problem:
+            state.write(self.name, error(str(problem)))
+        return None, None
+
+    def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
+        """Reject nodes that would have more volumes of a driver than they take."""
+        new: _New | Status = state.read(self.name)
+        if isinstance(new, Status):
+            return new
+        try:
+            return self._check(new, node)
+        except _NotCountableError as problem:
+            return error(str(problem))
+
+    def _check(self, new: _New, node: NodeInfo) -> Status | None:
+        held = self._held(node) if new.volumes else None
+        if held is None or not held.limits:
+            return None
+        added = new.counts if new.volumes.isdisjoint(held.by_pods) else _by_driver(new.volumes - held.by_pods)
+        for driver, count in added.items():
+            limit = held.limits.get(driver)
+            if limit is not None and held.counts[driver] + count > limit:
+                return _TOO_MANY
+        return None
+
+    def _held(self, node: NodeInfo) -> _Held:
+        """What the node has and takes, remembered until it or a storage object changes."""
+        state = (node.version, self._store.revision)
+        known = self._remembered.get(node.name)
+        if known is not None and known[0] == state:
+            return known[1]
+        limits = _limits(self._store.csi_node(node.name))
+        found = _Held(limits, set(), Counter())
+        if limits:
+            for other in node.volume_pods.values():
+                found.by_pods.update(self._counted(other, is_new=False))
+            # what is only attached counts beside the pod's own volume, even if it is the same
+            found.counts.update(driver for driver, _ in found.by_pods | self._attached(node.name))
+        self._remembered[node.name] = (state, found)
+        return found
+
+    def _counted(self, info: PodInfo, *, is_new: bool) -> set[CountedVolume]:
+        """The pod's volumes; a claim that is missing counts nothing for a pod that runs all the same."""
+        found = set(info.volumes.counted)
+        for use in info.volumes.claims:
+            namespace = info.pod.metadata.namespace
+            claim = self._store.claim(namespace, use.name)
+            if claim is None:
+                if is_new:
+                    missing = f"{claim_text(use.name)} not found"
+                    raise _NotCountableError(f"looking up PVC {namespace}/{use.name}: {missing}")
+                continue
+            problem = not_owner(info.pod, claim) if use.ephemeral else ""
+            if problem:
+                raise _NotCountableError(problem)
+            volume = self._volume_of(claim)
+            if volume is not None and all(volume):
+                found.add(volume)
+        return found
+
+    def _volume_of(self, claim: Claim) -> CountedVolume | None:
+        volume = self._store.volume(claim.volume_name) if claim.volume_name else None
+        if volume is None:
+            storage_class = self._store.class_of(claim)
+            if storage_class is None:
+                return None
+            return provisioner_driver(storage_class.provisioner), f"claim {claim.object.key}"
+        source = volume.object.spec.csi
+        if source is not None:
+            return source.driver, source.volume_handle
+        migrated = migrated_source(volume.object)
+        return (migrated[0].driver, migrated[1]) if migrated is not None else None
+
+    def _attached(self, node: str) -> set[CountedVolume]:
+        found = set()
+        for attachment in self._store.attached(node):
+            attacher, name = attachment.spec.attacher, attachment.spec.source.persistent_volume_name
+            volume = self._store.volume(name) if attacher and name else None
+            if volume is not None and volume.object.spec.csi is not None:
+                found.add((attacher, volume.object.spec.csi.volume_handle))
+        return found
+
+    def events_to_register(self) -> Sequence[Interest]:
+        """Nodes that take more, pods and attachments that go, the pod's own claims."""
+        return [
+            Interest(Resource.CSI_NODE, Action.ADD | Action.UPDATE, _after_csi_node),
+            Interest(Resource.ASSIGNED_POD, Action.DELETE, _limit_hint_of_pod),
+            Interest(Resource.VOLUME_CLAIM, Action.ADD, _limit_hint_of_claim),
+            Interest(Resource.VOLUME_ATTACHMENT, Action.DELETE, _after_attachment),
+        ]
+
+
+def _by_driver(volumes: Iterable[CountedVolume]) -> dict[str, int]:
+    return Counter(driver for driver, _ in volumes)
+
+
+def _limits(node: CSINode | None) -> dict[str, int]:
+    """Driver to how many volumes of it the node takes; drivers without a count have no limit."""
+    if node is None:
+        return {}
+    return {
+        driver.name: driver.allocatable.count
+        for driver in node.spec.drivers
+        if driver.allocatable is not None and driver.allocatable.count is not None
+    }
+
+
+def _after_csi_node(_pod: Pod, old: CSINode | None, new: CSINode) -> Hint:
+    if old is None:
+        return Hint.QUEUE
+    before = _limits(old)
+    raised = any(name in before and count > before[name] for name, count in _limits(new).items())
+    return Hint.QUEUE if raised else Hint.SKIP
+
+
+def _limit_hint_of_pod(_pod: Pod, old: Pod | None, _new: Pod | None) -> Hint:
+    if old is None:
+        return Hint.SKIP
+    volumes = pod_volumes(old)
+    return Hint.QUEUE if volumes.claims or volumes.counted else Hint.SKIP
+
+
+def _limit_hint_of_claim(pod: Pod, _old: PersistentVolumeClaim | None, new: PersistentVolumeClaim) -> Hint:
+    own = pod.metadata.namespace == new.metadata.namespace and pod_volumes(pod).uses(new.metadata.name)
+    return Hint.QUEUE if own else Hint.SKIP
+
+
+def _after_attachment(pod: Pod, _old: VolumeAttachment | None, _new: VolumeAttachment | None) -> Hint:
+    return Hint.QUEUE if pod_volumes(pod).named else Hint.SKIP
+
+
+# -- volumezone --------------------------------------------------------------------------------------------------------
+# VolumeZone: a volume with zone or region labels is used only on nodes of that zone or region.
+
+_KEYS = (BETA_ZONE, BETA_REGION, ZONE, REGION)
+_NOW_CALLED = {BETA_ZONE: ZONE, BETA_REGION: REGION}
+
+_CONFLICT = unresolvable("node(s) had no available volume zone")
+
+
+class _Topology(NamedTuple):
+    """A label of a volume, and the values that its nodes may have."""
+
+    key: str
+    values: frozenset[str]
+
+
+def _topologies(volume: PersistentVolume) -> Iterator[_Topology]:
+    """The volume's zones and regions; a label with an empty part is ignored."""
+    labels = volume.metadata.labels or {}
+    for key in _KEYS:
+        if key in labels:
+            values = [part.strip() for part in labels[key].split(ZONE_SEPARATOR)]
+            if all(values):
+                yield _Topology(key, frozenset(values))
+
+
+class VolumeZone(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
+    """Looks at the volumes of bound claims that the pod names itself; never at those of ephemeral volumes."""
+
+    name = plugin_names.VOLUME_ZONE
+
+    def __init__(self, handle: Handle) -> None:
+        self._handle = handle
+        self._store = handle.cluster.volumes
+
+    def pre_filter(
+        self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
+    ) -> tuple[PreFilterResult | None, Status | None]:
+        """Gather the labels of the pod's volumes; Skip if there are none."""
+        found: list[_Topology] = []
+        for name in self._handle.cluster.info(pod).volumes.named:
+            claim = self._store.claim(pod.metadata.namespace, name)
+            if claim is None:
+                return None, unresolvable(f"{claim_text(name)} not found")
+            if not claim.volume_name:
+                problem = self._unbound_problem(claim)
+                if problem:
+                    return None, unresolvable(problem)
+                continue
+            volume = self._store.volume(claim.volume_name)
+            if volume is None:
+                return None, unresolvable(f'persistentvolume "{claim.volume_name}" not found')
+            found += _topologies(volume.object)
+        if not found:
+            return None, SKIP
+        state.write(self.name, tuple(found))
+        return None, None
+
+    def _unbound_problem(self, claim: Claim) -> str:
+        """Why a claim without volume is refused, or "" if it waits for a pod; VolumeBinding has spoken before."""
+        if not claim.class_name:
+            return "PersistentVolumeClaim had no pv name and storageClass name"
+        storage_class = self._store.class_of(claim)
+        if storage_class is None:
+            return f'storageclass.storage.k8s.io "{claim.class_name}" not found'
+        return "" if claim.waits(storage_class) else "PersistentVolume had no name"
+
+    def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
+        """Reject nodes elsewhere; nodes without any such label are everywhere."""
+        labels = node.labels
+        if not any(key in labels for key in _KEYS):
+            return None
+        wanted: tuple[_Topology, ...] = state.read(self.name)
+        for key, values in wanted:
+            # the old label of a volume is compared with the new one of a node, not the other way
+            value = labels.get(key) if key in labels else labels.get(_NOW_CALLED.get(key, key))
+            if value not in values:
+                return _CONFLICT
+        return None
+
+    def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
+        """The labels of the volumes."""
+        wanted: Hashable = state.read(self.name)
+        return wanted
+
+    def events_to_register(self) -> Sequence[Interest]:
+        """Classes that wait for pods, nodes and their labels, the pod's claims, volumes and their labels."""
+        return [
+            Interest(Resource.STORAGE_CLASS, Action.ADD, _after_class),
+            Interest(Resource.NODE, Action.ADD | Action.UPDATE_NODE_LABEL),
+            Interest(Resource.VOLUME_CLAIM, Action.ADD | Action.UPDATE, _after_claim),
+            Interest(Resource.VOLUME, Action.ADD | Action.UPDATE, _after_volume),
+        ]
+
+
+def _after_class(_pod: Pod, _old: StorageClass | None, new: StorageClass) -> Hint:
+    return Hint.QUEUE if new.volume_binding_mode == WAITS else Hint.SKIP
+
+
+def _after_volume(_pod: Pod, old: PersistentVolume | None, new: PersistentVolume) -> Hint:
+    changed = old is None or [*_topologies(old)] != [*_topologies(new)]
+    return Hint.QUEUE if changed else Hint.SKIP
