@@ -112,7 +112,7 @@ def fleets(nodes: int) -> None:
 
 def hard() -> None:
     from dra_plan import Cluster
-    from dra_plan.explanation import blocking
+    from dra_plan.explanation import elements
     from dra_plan.explanation.suggest import trials
     from tests.conformance import recorded
 
@@ -128,7 +128,7 @@ def hard() -> None:
         blocks = ", ".join(f"{len(one['elements'])}, {'' if one['proven'] else 'not '}proven" for one in sets) or "none"
         times = f"{middle - start:.2f} s | {end - middle:.2f} s"
         print(f"| {case['id']} | {times} | {blocks} | {len(claim_set['suggestions'])} |")
-    print(f"\nBudgets in steps: {blocking.ALL_STEPS} for blocking sets, {trials.TOTAL_STEPS} for suggestions.")
+    print(f"\nBudgets in steps: {elements.ALL_STEPS} for blocking sets, {trials.TOTAL_STEPS} for suggestions.")
 
 
 if __name__ == "__main__":

@@ -22,18 +22,17 @@ from dra_plan.documents.reasons import (
     Shortage,
 )
 
-from .blocking import BlockingSet
-from .device_parts import examples, holder, values
-from .elements import ClaimElement, ConstraintElement, CounterElement, RequestElement
+from .elements import BlockingSet, ClaimElement, ConstraintElement, CounterElement, RequestElement
 from .funnel import Funnel, NodeOffer
 from .names import claim_name, pool_name, request_name
+from .parts import examples, holder, values
 from .reasons import amount, plain
 
 CounterKey = tuple[PoolID, str]
 """A pool, and the name of a counter set of it."""
 
 
-def blocking_set(offer: NodeOffer, found: BlockingSet) -> NotTogether:
+def not_together(offer: NodeOffer, found: BlockingSet) -> NotTogether:
     """Elements that can't be met together."""
     elements = [_element(offer, element) for element in found.elements]
     return NotTogether(proven=found.proven, elements=elements, shortages=list(_shortages(offer, found)))

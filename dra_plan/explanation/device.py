@@ -25,15 +25,14 @@ from dra_plan.documents.devices import (
 from dra_plan.documents.explanation import DeviceStory, JudgedClaimSet, JudgedRequest
 from dra_plan.near import nearest
 
-from .checks import Checks
-from .device_parts import clause, holder
+from .funnel import Checks
+from .funnel import finding as pool_finding
 from .names import claim_name, device_name, request_name
+from .parts import clause, holder
+from .parts import pool as pool_document
 from .placement import Placement, Placements
-from .pools import finding as pool_finding
-from .published import Publications
-from .reason_parts import pool as pool_document
 from .reasons import amount, plain, refusal_fields
-from .selectors import decisive_parts
+from .selectors import Publications, decisive_parts
 
 
 def known_devices(view: View) -> Iterator[DeviceID]:

@@ -2,34 +2,186 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
-from dra_plan.allocator import PoolDevice, SelectorError
+from dra_plan.allocator import AllocationError, NodeOutcome, Outcome, PoolDevice, SelectorError, View
 from dra_plan.allocator.reasons import CounterShort, InUse
 from dra_plan.allocator.requests import Want
+from dra_plan.api.core import Node
+from dra_plan.claims.sets import ClaimSet
 from dra_plan.documents.devices import PassedOver
 from dra_plan.documents.explanation import AbsentName, ChosenDevice, NodeStory, PassedAlternative, StoryRequest
+from dra_plan.documents.leading import LeadingReason
+from dra_plan.documents.reasons import NodeReason, Reason
 from dra_plan.documents.suggestions import TriedChanges
 from dra_plan.explanation.suggest.admissions import suggestion_rank
-from dra_plan.explanation.suggest.trials import MOST, Suggestion
+from dra_plan.explanation.suggest.trials import MOST_SUGGESTIONS, Suggestion
 
-from .absent import AbsentValue
-from .choices import DeviceChoice
-from .collisions import CounterKey, blocking_set, counter_sets
-from .device_parts import clause, examples, holder, removal, values
-from .elements import CounterElement
+from . import collisions, parts
+from .absent import AbsentValue, decisive_parts_of
+from .collisions import CounterKey, counter_sets, not_together
+from .elements import SAME_EVERYWHERE, BlockingSet, ConstraintElement, CounterElement, blocking_set
+from .errors import ErrorDetails
 from .explainer import SetExplanation
-from .funnel import Funnel, NodeOffer
+from .funnel import DeviceChoice, Funnel, NodeOffer, Removal, holders_on, wanted
+from .funnel import offer as offer_of
 from .groups import NodeGroup
-from .holders import holders_on
-from .leading import leading_reasons
 from .names import claim_name, device_name, request_name
-from .placement import Placement
-from .reason_parts import defect, fault, pool
-from .reasons import Refusal, TakenAlready, group_key, refusal_fields
+from .parts import clause, defect, examples, fault, holder, pool, removal, values
+from .placement import Budget, Placement, Placements
+from .reasons import Refusal, TakenAlready, code, group_key, refusal_fields
+
+# -- leading -----------------------------------------------------------------------------------------------------------
+# Which reason leads on nodes that refuse: of the devices that come nearest to being used, what stops most of them.
+
+Cause = tuple[str, str, str]
+"""A code, the class whose selector refuses, and the name that it is about; empty where there is none."""
+
+BLOCKING_STEPS = 2_000
+"""Search steps for what collides, where there are many claim sets to look at."""
+
+_OTHER_KIND, _OTHER_DEVICE, _NEARLY = range(3)
+"""How near a device comes: refused by the class's selector, by the request's, or by what comes after both."""
+
+
+def leading_reasons(groups: Iterable[NodeGroup]) -> list[LeadingReason]:
+    """The leading reasons of the nodes that refuse, the commonest first; nodes without any device come last."""
+    found: dict[Cause, list[tuple[NodeGroup, list[Funnel]]]] = {}
+    for group in groups:
+        if group.answer.outcome is not Outcome.FITS or group.elsewhere:
+            cause, funnel = _of_group(group)
+            funnels: list[Funnel] = []
+            if funnel is not None and group.offer is not None:
+                funnels = list(group.funnels(group.offer.funnels.index(funnel)))
+            found.setdefault(cause, []).append((group, funnels))
+    made = [_reason(cause, told) for cause, told in found.items()]
+    return sorted(made, key=lambda r: (r.code == "no-devices", -r.nodes, r.code, r.class_, r.name))
+
+
+def of_nodes(
+    view: View, claim_set: ClaimSet, nodes: Sequence[Node], answers: Sequence[NodeOutcome]
+) -> list[LeadingReason]:
+    """The leading reasons on nodes, found with little work: what collides is sought on one node, for a short time.
+
+    `answers` are those for `nodes`, in the same order. That one node is the first by name, whatever that order is.
+    """
+    placements = Placements(view, claim_set.claims, BLOCKING_STEPS, claim_set.allocated)
+    budget, groups = Budget(BLOCKING_STEPS, BLOCKING_STEPS), []
+    collision: BlockingSet | None = None
+    for node, answer in sorted(zip(nodes, answers, strict=True), key=lambda pair: pair[0].metadata.name):
+        offer = _offer(placements.on(node))
+        group = NodeGroup([node], [answer], [offer], elsewhere=claim_set.out_of_reach(node))
+        if answer.error is not None:
+            group.error = ErrorDetails(answer.error.cause.code, answer.message)
+        elif offer is not None and not offer.failing():
+            group.blocking = collision = collision or blocking_set(offer.placement, budget)
+        elif offer is not None:
+            group.decisive_parts = decisive_parts_of([offer])
+        groups.append(group)
+    return leading_reasons(groups)
+
+
+def _offer(placement: Placement) -> NodeOffer | None:
+    try:
+        return offer_of(placement)
+    except AllocationError:
+        return None
+
+
+def _reason(cause: Cause, told: Sequence[tuple[NodeGroup, list[Funnel]]]) -> LeadingReason:
+    """The reason with the groups that have it, each with what its nodes have left for the request that fails."""
+    funnels = [funnel for _, funnels in told for funnel in funnels]
+    best = max(funnels, key=lambda funnel: (len(funnel.left), funnel.need, funnel.want.full_name), default=None)
+    same = [funnel for funnel in funnels if best is not None and funnel.want.full_name == best.want.full_name]
+    left, need = _spread([len(funnel.left) for funnel in same]), _spread([funnel.need for funnel in same])
+    return LeadingReason(
+        code=cause[0],
+        class_=cause[1],
+        name=cause[2],
+        request=best.want.full_name if best is not None else "",
+        need=best.need if best is not None else None,
+        left=len(best.left) if best is not None else None,
+        left_from=left[0] if left[0] != left[1] else None,
+        need_from=need[0] if need[0] != need[1] else None,
+        need_to=need[1] if need[0] != need[1] else None,
+        nodes=sum(len(group.nodes) for group, _ in told),
+    )
+
+
+def _spread(numbers: Sequence[int]) -> tuple[int | None, int | None]:
+    """The least and the most; None for nothing."""
+    return min(numbers, default=None), max(numbers, default=None)
+
+
+def _of_group(group: NodeGroup) -> tuple[Cause, Funnel | None]:
+    if group.error is not None:
+        missing = group.error.missing
+        return (group.error.code, "", missing[2] if missing is not None else ""), None
+    if group.elsewhere:
+        return ("claim-elsewhere", "", group.elsewhere[0].metadata.name), None
+    if group.answer.outcome is Outcome.UNDECIDED or group.offer is None:
+        return ("undecided", "", ""), None
+    if group.offer.devices == 0:
+        return ("no-devices", "", ""), None
+    failing = group.offer.failing()
+    if not failing:
+        return _of_blocking(group), None
+    funnel = max(failing[0], key=lambda funnel: len(funnel.left))
+    return _of_funnel(group, group.offer, funnel), funnel
+
+
+def _of_blocking(group: NodeGroup) -> Cause:
+    """The constraint or the counter that collides; that requests do, where there is neither."""
+    for element in group.blocking.elements if group.blocking is not None else ():
+        if isinstance(element, ConstraintElement) and group.offer is not None:
+            constraint = group.offer.placement.claims[element.claim].spec.devices.constraints[element.position]
+            return "not-together", "", constraint.match_attribute or constraint.distinct_attribute or ""
+        if isinstance(element, CounterElement):
+            return "counter-short", "", element.counter
+    return "not-together", "", ""
+
+
+def _of_funnel(group: NodeGroup, offer: NodeOffer, funnel: Funnel) -> Cause:
+    if funnel.problem == "too-many-devices":
+        return "too-many-devices", "", ""
+    weighed: list[tuple[int, int, Cause]] = []
+    for number, removal in enumerate(funnel.removals):
+        near, count = _weight(offer, funnel, removal)
+        if count:
+            about = _about(group, offer.funnels.index(funnel), number, removal)
+            class_name = getattr(removal.refusal, "class_name", None) or ""
+            weighed.append((near, count, (code(removal.refusal).name, class_name, about)))
+    if not weighed:
+        return funnel.problem or "too-few-devices", "", ""
+    near, _, cause = min(weighed, key=lambda weight: (-weight[0], -weight[1], weight[2]))
+    return ("too-few-devices", "", "") if near == _OTHER_KIND and funnel.left else cause
+
+
+def _weight(offer: NodeOffer, funnel: Funnel, removal: Removal) -> tuple[int, int]:
+    """How near the devices come, and how many they are; of devices in use those count that would match."""
+    if removal.step == "in-use":
+        return _NEARLY, len(wanted(offer, funnel.want, removal.devices))
+    if removal.step == "selector":
+        of_class = getattr(removal.refusal, "class_name", None) is not None
+        return (_OTHER_KIND if of_class else _OTHER_DEVICE), len(removal.devices)
+    return (_OTHER_DEVICE if removal.step == "pool" else _NEARLY), len(removal.devices)
+
+
+def _about(group: NodeGroup, position: int, number: int, removal: Removal) -> str:
+    """The name that a person knows it by."""
+    fields = refusal_fields(removal.refusal)
+    if removal.step == "selector":
+        parts = group.decisive_parts.get((position, number), ())
+        return next((found.reference.name for part in parts for found in part.found if found.reference.name), "")
+    taint = fields.get("taint")
+    name = taint.key if taint is not None else ""
+    return str(name or fields.get("counter") or fields.get("capacity") or fields.get("attribute") or "")
+
+
+# -- document ----------------------------------------------------------------------------------------------------------
 
 
 class SetParts:
@@ -63,7 +215,7 @@ def _with_admissions(told: SetExplanation, parts: dict[str, Any]) -> dict[str, A
     every = [(found.rank, found.told) for found in told.admissions]
     every += [(suggestion_rank(found.changes), found) for found in parts["suggestions"]]
     ordered = [found for _, found in sorted(every, key=lambda pair: pair[0])]
-    return {**parts, "suggestions": ordered[:MOST], "tried": parts["tried"] + told.admissions_tried}
+    return {**parts, "suggestions": ordered[:MOST_SUGGESTIONS], "tried": parts["tried"] + told.admissions_tried}
 
 
 def absent(told: SetExplanation) -> list[AbsentName]:
@@ -89,7 +241,7 @@ def _story(group: NodeGroup) -> NodeStory:
         devices=offer.devices if offer is not None else None,
         pools=[pool(found) for found in offer.unusable] if offer is not None else [],
         requests=[_story_request(group, offer, at) for at in range(len(offer.funnels))] if offer is not None else [],
-        blocking_set=blocking_set(offer, group.blocking) if offer is not None and group.blocking else None,
+        blocking_set=not_together(offer, group.blocking) if offer is not None and group.blocking else None,
         counter_sets=list(counter_sets(offer, _counters_in_the_way(group, offer))) if offer is not None else [],
         choices=[choice(group.placement, made) for made in group.choices if group.placement is not None],
     )
@@ -211,3 +363,66 @@ def _alternative(offer: NodeOffer, funnel: Funnel) -> PassedAlternative:
     """An alternative that was not chosen; what is left of its devices was not enough together with the rest."""
     removed = [replace(removal(offer, funnel, found), selectors=[]) for found in funnel.removals]
     return PassedAlternative(**_request(funnel), removed=removed, left_devices=examples(funnel.left))
+
+
+# -- node reasons ------------------------------------------------------------------------------------------------------
+# The reasons of an AllocationPlan's nodes: for each node a flat list, the cause first.
+#
+# Every code is described in docs/reasons.md.
+
+
+def reasons_by_node(told: SetExplanation) -> dict[str, list[Reason]]:
+    """The reasons of every node that was asked."""
+    return {
+        node.metadata.name: reasons(group, position)
+        for group in told.groups
+        for position, node in enumerate(group.nodes)
+    }
+
+
+def reasons(group: NodeGroup, position: int) -> list[Reason]:
+    """Why the claims do not fit on the node at this position of the group: the cause first."""
+    if group.answer.outcome is Outcome.FITS and not group.elsewhere:
+        return []
+    made: list[Reason] = []
+    if group.defect is not None:
+        made.append(replace(parts.defect(group.defect), code="upstream-defect"))
+    if group.error is not None:
+        made.append(parts.fault(group.error))
+    made += [NodeReason(code="claim-elsewhere", claim=claim_name(claim)) for claim in group.elsewhere]
+    if group.answer.outcome is Outcome.UNDECIDED:
+        made.append(NodeReason(code="undecided", steps=group.answer.steps))
+    offer = group.offers[position]
+    if offer is not None and group.answer.outcome is not Outcome.ERROR:
+        made += _view_reasons(group, offer)
+    return made
+
+
+def _view_reasons(group: NodeGroup, offer: NodeOffer) -> list[Reason]:
+    made: list[Reason] = []
+    if offer.devices == 0:
+        made.append(NodeReason(code="no-devices"))
+    failing = [funnel for funnels in offer.failing() for funnel in funnels]
+    for funnel in failing:
+        about = request_name(funnel.want)
+        made.append(
+            NodeReason(
+                code=funnel.problem or "", **about, need=funnel.need, left=len(funnel.left), devices=funnel.devices
+            )
+        )
+        for found in funnel.removals:
+            told = parts.removal(offer, funnel, found)
+            made.append(replace(told, **about, device=device_name(found.devices[0].id)))
+    made += [parts.pool(found) for found in offer.unusable]
+    if not failing and group.answer.outcome is Outcome.DOES_NOT_FIT and not group.elsewhere:
+        made.append(replace(collisions.not_together(offer, _blocking(group, offer)), code="not-together"))
+    return made
+
+
+def _blocking(group: NodeGroup, offer: NodeOffer) -> BlockingSet:
+    """The group's blocking set; on other nodes than the first only what means the same there, and not proven."""
+    found = group.blocking or BlockingSet((), proven=False)
+    if offer is group.offer:
+        return found
+    kept = tuple(element for element in found.elements if isinstance(element, SAME_EVERYWHERE))
+    return BlockingSet(kept, proven=False)

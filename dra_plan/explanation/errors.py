@@ -14,9 +14,9 @@ from dra_plan.near import nearest
 from dra_plan.scheduler.dra.filter import check_requests
 
 from . import edits
-from .mending import mended
+from .names import source
 from .placement import Budget, Placement
-from .sources import source
+from .selectors import mended
 
 _LISTS_GATE = "DRAListTypeAttributes"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dra_plan.allocator import AllocationError, NodeOutcome, Outcome, View
 from dra_plan.allocator.reasons import InUse
@@ -12,20 +12,63 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.claims.sets import ClaimSet
 from dra_plan.explanation.suggest.admissions import NodeOpening
-from dra_plan.explanation.suggest.search import SuggestionSearch
-from dra_plan.explanation.suggest.trials import Suggestion
+from dra_plan.explanation.suggest.trials import Suggestion, SuggestionSearch
 
-from . import blocking, choices, defects, errors
-from .absent import AbsentValue, absent_values
-from .blocking import BlockingSet
+from . import elements, errors, funnel, names
+from .absent import AbsentValue, Published, absent_values, decisive_parts_of
+from .elements import BlockingSet
 from .errors import ErrorDetails
-from .funnel import Funnel, NodeOffer
+from .funnel import Funnel, NodeOffer, offer
 from .groups import NodeGroup
-from .known import KnownFindings
-from .node_selectors import decisive_parts_of
-from .placement import Budget, Placements
-from .reasons import group_key
-from .renamed import Renaming
+from .parts import Renaming
+from .placement import Budget, Placement, Placements
+from .reasons import SelectorFailed, group_key
+
+# -- known -------------------------------------------------------------------------------------------------------------
+# What an earlier look at nodes found, for claims that ask for the same in the cluster as it is later.
+#
+# Kept are the funnels of nodes, which follow from what is asked for and from who has which devices in the node's
+# pools, and what devices are published with. What is said of several nodes together is found anew.
+
+Holders = tuple[tuple[str, object], ...]
+"""The claims that have devices in a node's pools, by NAMESPACE/NAME, each with what it has."""
+
+
+class KnownFindings:
+    """What was found for one `claimsets.alike.asked` in one cluster, of which only claims change."""
+
+    def __init__(self) -> None:
+        self._funnels: dict[str, tuple[Node, Holders, list[Funnel]]] = {}
+        self.published: Published = {}
+        """What devices have under the names that selectors read."""
+
+    def offer(self, placement: Placement) -> NodeOffer:
+        """As `funnel.offer`, which looks only where a device of the node's pools has changed hands.
+
+        Counters that pools of one name share (Q1) may change with devices of other nodes, and words of errors name
+        claims: such funnels are not kept.
+        """
+        if placement.view.shared_counter_names:
+            return offer(placement)
+        name = placement.node.metadata.name
+        holders = tuple(
+            (claim.key, claim.allocation.devices.results) for claim in placement.allocated if claim.allocation
+        )
+        known = self._funnels.get(name)
+        if known is not None and known[0] is placement.node and known[1] == holders:
+            wants = placement.wants()
+            return offer(placement, [replace(old, want=want) for old, want in zip(known[2], wants, strict=True)])
+        made = offer(placement)
+        if not any(map(_names_claims, made.funnels)):
+            self._funnels[name] = (placement.node, holders, made.funnels)
+        return made
+
+
+def _names_claims(funnel: Funnel) -> bool:
+    return any(isinstance(refusal, SelectorFailed) for removal in funnel.removals for refusal in removal.refusals)
+
+
+# -- explainer ---------------------------------------------------------------------------------------------------------
 
 Key = tuple[object, ...]
 
@@ -95,8 +138,8 @@ class _Explainer:
     def __init__(self, placements: Placements, claim_set: ClaimSet, inventory: Inventory, known: KnownFindings) -> None:
         self._earlier = known
         self._placements, self._claim_set, self._inventory = placements, claim_set, inventory
-        self._known: list[blocking.KnownBlockingSet] = []
-        self._budget = Budget(blocking.ALL_STEPS, blocking.STEPS_EACH)
+        self._known: list[elements.KnownBlockingSet] = []
+        self._budget = Budget(elements.ALL_STEPS, elements.STEPS_EACH)
 
     # -- grouping ------------------------------------------------------------------------------------------------
 
@@ -128,7 +171,7 @@ class _Explainer:
         merged: dict[Key, NodeGroup] = {}
         for key, group in groups.items():
             if group.answer.outcome not in (Outcome.FITS, Outcome.UNDECIDED):
-                group.defect = defects.defects(self._placements.on(group.nodes[0]), group.answer)
+                group.defect = names.defects(self._placements.on(group.nodes[0]), group.answer)
             known = merged.setdefault((*key[:-1], group.defect), group)
             if known is not group:
                 for node, answer, offer in zip(group.nodes, group.answers, group.offers, strict=True):
@@ -148,9 +191,9 @@ class _Explainer:
                 return known.found
         if len(self._known) >= MOST_BLOCKING_SETS or self._budget.spent:
             return BlockingSet((), proven=False)
-        found = blocking.blocking_set(offer.placement, self._budget)
+        found = elements.blocking_set(offer.placement, self._budget)
         if found is not None and found.elements:
-            self._known.append(blocking.KnownBlockingSet(found, offer.placement))
+            self._known.append(elements.KnownBlockingSet(found, offer.placement))
         return found
 
     # -- asking again ----------------------------------------------------------------------------------------------
@@ -160,7 +203,7 @@ class _Explainer:
         placement = group.placement = self._placements.on(group.nodes[0])
         outcome = group.answer.outcome
         if outcome is Outcome.FITS:
-            group.choices = choices.of(placement)
+            group.choices = funnel.of(placement)
             return
         if group.answer.error is not None:
             group.error = errors.of_error(placement, group.answer.error, self._claim_set, self._inventory)
@@ -209,4 +252,4 @@ def _funnel_key(offer: NodeOffer, told: Funnel) -> tuple[object, ...]:
 def _blocking_key(found: BlockingSet | None) -> tuple[object, ...]:
     if found is None:
         return ()
-    return (found.proven, *(element for element in found.elements if isinstance(element, blocking.SAME_EVERYWHERE)))
+    return (found.proven, *(element for element in found.elements if isinstance(element, elements.SAME_EVERYWHERE)))

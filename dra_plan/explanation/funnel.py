@@ -6,17 +6,155 @@ Counts only, of one node; which sub-expression decides is `selectors.py`, what s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from dra_plan.allocator import Pool, PoolDevice, PoolState
-from dra_plan.allocator.reasons import InUse
+from dra_plan.allocator import (
+    AllocationError,
+    DeviceID,
+    Pool,
+    PoolDevice,
+    PoolGatherer,
+    PoolID,
+    PoolState,
+    Probe,
+    SelectorError,
+)
+from dra_plan.allocator.capacity import Counters
+from dra_plan.allocator.pools import PoolSlice, is_searched
+from dra_plan.allocator.reasons import CapacityShort, CounterShort, DeviceReason, InUse
 from dra_plan.allocator.requests import RESULTS_LIMIT, Want
+from dra_plan.allocator.taking import Taker
 
-from .checks import Checks
 from .placement import Placement
-from .pools import SkippedPool, count, finding
-from .reasons import Refusal, code, group_key
+from .reasons import PoolUnusable, Refusal, SelectorFailed, TakenAlready, code, group_key
+
+# -- checks ------------------------------------------------------------------------------------------------------------
+# What one device must pass to serve one request while nothing is taken yet, in the allocator's order.
+#
+# The allocator's `Taker` decides and says in which order; here every check can be asked, not just the first that
+# fails.
+
+
+class CheckResult(NamedTuple):
+    """What one check says of a device: its name in documents, and the reason why the device fails it, or None."""
+
+    name: str
+    refusal: Refusal | None
+
+
+class Checks:
+    """The checks of one placement."""
+
+    def __init__(self, placement: Placement) -> None:
+        view = placement.view
+        target = view.target
+        pools, obsolete = placement.gathered
+        self.counters = Counters(view.state, target)
+        self._rules = target.rules
+        self._taker = Taker(
+            placement.node,
+            (*pools, *obsolete),
+            len(placement.claims),
+            view.state,
+            self.counters,
+            target.features,
+            target.rules,
+            target.quirks,
+        )
+
+    def every(self, want: Want, device: PoolDevice, pool: Pool) -> list[CheckResult]:
+        """What each check says, in the order in which the want meets them."""
+        found = [
+            CheckResult(check.name, self._asked(check.refusal, want, device)) for check in self._taker.checks(want)
+        ]
+        return [CheckResult("pool", self._pool(pool)), *found]
+
+    def first(self, want: Want, device: PoolDevice, pool: Pool) -> Refusal | None:
+        """The first reason against the device, or None."""
+        refused = self._pool(pool)
+        if refused is not None:
+            return refused
+        for _, refusal in self._taker.checks(want):
+            found = self._asked(refusal, want, device)
+            if found is not None:
+                return found
+        return None
+
+    def names(self, want: Want) -> list[str]:
+        """The names of the checks in order, each where it first comes."""
+        return list(dict.fromkeys(("pool", *(check.name for check in self._taker.checks(want)))))
+
+    def matches(self, want: Want, device: PoolDevice, pool: Pool) -> bool:
+        """Whether All includes the device."""
+        try:
+            return self._pool(pool) is None and self._taker.all_includes(want, device)
+        except AllocationError:
+            return False
+
+    def selector(self, want: Want, device: PoolDevice) -> Refusal | None:
+        """The first selector of the class, then of the request, that is false for the device or fails on it."""
+        return self._asked(Taker.selector_refusal, want, device)
+
+    def _pool(self, pool: Pool) -> PoolUnusable | None:
+        return None if is_searched(pool, self._rules) else PoolUnusable(pool.state.value.lower())
+
+    def _asked(
+        self, refusal: Callable[[Taker, Want, PoolDevice], DeviceReason | None], want: Want, device: PoolDevice
+    ) -> Refusal | None:
+        """What the check says; an error of a selector is a reason too."""
+        try:
+            return refusal(self._taker, want, device)
+        except SelectorError as error:
+            place = (error.cause.device_class or None, error.position, error.expression)
+            return SelectorFailed(*place, str(error), error.device is not None, error.of_device)
+        except AllocationError:  # an amount that can't be counted with ends the attempt before anything is refused
+            return self._taker.demand(want, device).refusal
+
+
+# -- pools -------------------------------------------------------------------------------------------------------------
+# Pools that are not looked at, and the slices that cause it.
+
+
+@dataclass(slots=True)
+class SkippedPool:
+    """A pool that is not looked at. `devices` are those it would give this node; `slices` cause it, if any does."""
+
+    pool: Pool
+    devices: int
+    slices: tuple[str, ...] = ()
+
+    @property
+    def code(self) -> str:
+        """The code of the reason."""
+        return f"pool-{self.pool.state.value.lower()}"
+
+
+def count(pool: Pool) -> int:
+    """The devices that the pool offers to its node."""
+    return sum(len(slice_.object.spec.devices) for slice_ in pool.slices)
+
+
+def finding(pool: Pool, gatherer: PoolGatherer) -> SkippedPool:
+    """The pool, which is not complete, with the slices that cause it."""
+    if pool.superseded_by is not None:
+        causes = gatherer.generation(pool.id, pool.superseded_by).slices
+    elif pool.incomplete:
+        causes = _disagreeing(gatherer.generation(pool.id, pool.generation).slices)
+    else:
+        every = (*pool.slices, *pool.elsewhere, *pool.counter_slices)
+        causes = [s for s in every if pool.problem is not None and pool.problem.concerns(s.object.spec)]
+    return SkippedPool(pool, count(pool), tuple(dict.fromkeys(slice_.name for slice_ in causes)))
+
+
+def _disagreeing(slices: Sequence[PoolSlice]) -> Sequence[PoolSlice]:
+    """The slices that give another number of slices than the first does; all of them when they agree."""
+    expected = slices[0].object.spec.pool.resource_slice_count
+    return [s for s in slices if s.object.spec.pool.resource_slice_count != expected] or slices
+
+
+# -- funnel ------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -141,3 +279,146 @@ def _funnel(checks: Checks, want: Want, devices: Sequence[tuple[PoolDevice, Pool
 def _is_of_request(removal: Removal) -> bool:
     """Selectors of the class come before those of the request."""
     return getattr(removal.refusal, "class_name", "") is None
+
+
+# -- choices -----------------------------------------------------------------------------------------------------------
+# Why a request got this device and not an earlier one: heard by a probe on the way to the solution.
+
+
+@dataclass(slots=True)
+class DeviceChoice:
+    """A device given to a slot of a request, and those before it with the reason why not.
+
+    Without a reason a device was tried, and nothing was found for what comes after.
+    """
+
+    want: Want
+    slot: int
+    device: DeviceID | None = None
+    passed_over: list[tuple[PoolDevice, Refusal | None]] = field(default_factory=list)
+    alternatives_before: list[Funnel] = field(default_factory=list)
+    """For the first slot of an alternative: the alternatives before it, as they stand while nothing is taken."""
+    offer: NodeOffer | None = None
+    """What those were found in."""
+
+    @property
+    def place(self) -> tuple[int, int, int]:
+        """Where the slot comes in the search."""
+        return self.want.claim_index, self.want.request_index, self.slot
+
+
+class ChoiceProbe(Probe):
+    """Keeps the slots between the start and where the search is now; at the end of a search that fits, the solution."""
+
+    def __init__(self) -> None:
+        self.choices: list[DeviceChoice] = []
+
+    def entered(self, want: Want, slot: int) -> None:
+        """Slots are entered in order, so whatever stands at this place or behind it has been given up."""
+        place = want.claim_index, want.request_index, slot
+        while self.choices and self.choices[-1].place >= place:
+            self.choices.pop()
+        self.choices.append(DeviceChoice(want, slot))
+
+    def rejected(self, want: Want, slot: int, device: PoolDevice, reason: DeviceReason) -> None:
+        """The device can't be used in this slot now."""
+        taken = isinstance(reason, InUse) and reason.claim is None
+        self._choice(want, slot).passed_over.append((device, TakenAlready() if taken else reason))
+
+    def taken(self, want: Want, slot: int, device: PoolDevice) -> None:
+        """The device is tried."""
+        self._choice(want, slot).device = device.id
+
+    def retreated(self, want: Want, slot: int, device: PoolDevice) -> None:
+        """It led to nothing."""
+        choice = self._choice(want, slot)
+        choice.device = None
+        choice.passed_over.append((device, None))
+
+    def restarted(self) -> None:
+        """What was heard does not count."""
+        self.choices.clear()
+
+    def _choice(self, want: Want, slot: int) -> DeviceChoice:
+        """The slot's entry; what stands behind it has been given up."""
+        place = want.claim_index, want.request_index, slot
+        while self.choices[-1].place > place:
+            self.choices.pop()
+        return self.choices[-1]
+
+
+def of(placement: Placement) -> list[DeviceChoice]:
+    """The choices on the way to the placement's solution. Raises nothing: the placement is known to fit."""
+    path = ChoiceProbe()
+    placement.ask(probe=path)
+    if any(choice.want.parent for choice in path.choices):
+        seen = offer(placement)
+        for choice in path.choices:
+            if choice.slot == 0:
+                choice.offer = seen
+                choice.alternatives_before = [told for told in seen.funnels if _is_before(told.want, choice.want)]
+    return path.choices
+
+
+def _is_before(one: Want, other: Want) -> bool:
+    same = (one.claim_index, one.request_index) == (other.claim_index, other.request_index)
+    return same and one.option_index < other.option_index
+
+
+# -- holders -----------------------------------------------------------------------------------------------------------
+# Who has the devices, shares and counters that a request lacks.
+
+
+def holders(offer: NodeOffer, want: Want, removal: Removal) -> list[str]:
+    """The claims (NAMESPACE/NAME) that hold what the removed devices lack, each once.
+
+    Of devices in use only those count that the want's selectors pass: giving back others would not help.
+    """
+    state = offer.placement.view.state
+    found: dict[str, None] = {}
+    if isinstance(removal.refusal, InUse):
+        for device in wanted(offer, want, removal.devices):
+            holder = state.dedicated.get(device.id)
+            if holder is not None:
+                found[holder] = None
+    elif isinstance(removal.refusal, CapacityShort):
+        for device in removal.devices:
+            found.update(dict.fromkeys(state.shared.get(device.id, ())))
+    elif isinstance(removal.refusal, CounterShort):
+        for pool in dict.fromkeys(device.id.pool_id for device in removal.devices):
+            found.update(
+                dict.fromkeys(counter_holders(offer, pool, removal.refusal.counter_set, removal.refusal.counter))
+            )
+    return list(found)
+
+
+def holders_on(offers: Iterable[NodeOffer | None], want: int, removal: Removal) -> str:
+    """The node of the first offer, if the holders there are not those of the same removal in all; else nothing."""
+    first, *others = [offer for offer in offers if offer is not None]
+    found = set(holders(first, first.funnels[want].want, removal))
+    if found:
+        for offer in others:
+            funnel = offer.funnels[want]
+            same = next((each for each in funnel.removals if each.key == removal.key), None)
+            if same is None or set(holders(offer, funnel.want, same)) != found:
+                return first.placement.node.metadata.name
+    return ""
+
+
+def counter_holders(offer: NodeOffer, pool_id: PoolID, counter_set: str, counter: str) -> list[str]:
+    """The claims that have devices of the pool, on any node, which consume the counter, each once."""
+    state = offer.placement.view.state
+    pool = next((pool for pool in offer.pools if pool.id == pool_id), None)
+    found: dict[str, None] = {}
+    for slice_ in (*pool.slices, *pool.elsewhere) if pool is not None else ():
+        for device in slice_.devices:
+            if any(s == counter_set and c == counter for s, c, _ in device.consumption):
+                if device.id in state.dedicated:
+                    found[state.dedicated[device.id]] = None
+                found.update(dict.fromkeys(state.shared.get(device.id, ())))
+    return list(found)
+
+
+def wanted(offer: NodeOffer, want: Want, devices: Iterable[PoolDevice]) -> list[PoolDevice]:
+    """Those of the devices that pass the want's selectors."""
+    return [device for device in devices if offer.checks.selector(want, device) is None]

@@ -9,11 +9,10 @@ from dra_plan.allocator import NodeOutcome
 from dra_plan.api.core import Node
 from dra_plan.api.resource import ResourceClaim
 
-from .blocking import BlockingSet
-from .choices import DeviceChoice
-from .defects import DecisiveDefects
+from .elements import BlockingSet
 from .errors import ErrorDetails
-from .funnel import Funnel, NodeOffer
+from .funnel import DeviceChoice, Funnel, NodeOffer
+from .names import DecisiveDefects
 from .placement import Placement
 from .selectors import DecisivePart
 

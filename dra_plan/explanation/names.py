@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-from dra_plan.allocator import DeviceID, PoolID
+from dra_plan.allocator import DeviceID, NodeOutcome, PoolID
 from dra_plan.allocator.requests import Want
+from dra_plan.api.inventory import Inventory, ObjectKey
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.documents.base import ClaimName, DeviceName, PoolName
+from dra_plan.releases import DEFECTS, Defect
+
+from .placement import Budget, Placement
 
 
 def claim_name(claim: ResourceClaim) -> ClaimName:
@@ -28,3 +33,43 @@ def pool_name(pool: PoolID) -> PoolName:
 def request_name(want: Want) -> dict[str, Any]:
     """The fields of what begins with the name of a request."""
     return {"claim": claim_name(want.claim), "request": want.full_name}
+
+
+# -- defects -----------------------------------------------------------------------------------------------------------
+# Known defects of the release to which an answer is owed.
+
+STEPS = 50_000
+"""Search steps for all the questions about one node's defects."""
+
+
+@dataclass(slots=True, frozen=True)
+class DecisiveDefects:
+    """Without these defects the node's answer is another one, `promised`."""
+
+    defects: tuple[Defect, ...]
+    promised: str
+
+
+def defects(placement: Placement, answer: NodeOutcome) -> DecisiveDefects | None:
+    """The defects without which the outcome changes: one alone if that is enough, else all that were met together."""
+    active = placement.view.target.quirks.among(answer.sighted)
+    budget = Budget(STEPS, STEPS)
+    for names in [(name,) for name in active] + ([active] if len(active) > 1 else []):
+        other = placement.repaired(*names).ask(budget)
+        if other.outcome is not answer.outcome and other.outcome.value != "Undecided":
+            return DecisiveDefects(tuple(d for d in DEFECTS if d.quirk in names), other.outcome.value)
+    return None
+
+
+# -- sources -----------------------------------------------------------------------------------------------------------
+# Where a claim comes from: the object that somebody has to edit to change it.
+
+CLAIM, TEMPLATE = "ResourceClaim", "ResourceClaimTemplate"
+
+
+def source(claim: ResourceClaim, inventory: Inventory) -> ObjectKey:
+    """The template that the claim is made from, known by its very spec; else the claim as it was read."""
+    made_from = next((template for template in inventory.templates if template.spec.spec is claim.spec), None)
+    if made_from is None:
+        return CLAIM, claim.metadata.namespace, claim.metadata.name
+    return TEMPLATE, made_from.metadata.namespace, made_from.metadata.name

@@ -3,21 +3,88 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from dra_plan.allocator import PoolDevice
 from dra_plan.allocator.requests import Compile
+from dra_plan.api.resource import DeviceAttribute
 from dra_plan.cel import Selector
+from dra_plan.cel.device import named, split_name
 from dra_plan.cel.parts import Reference, calls, clauses, is_reference, references
-from dra_plan.cel.rewrite import comparison
+from dra_plan.cel.rewrite import comparison, for_driver, guarded
 from dra_plan.near import nearest
-
-from .published import Publications, look_up
 
 if TYPE_CHECKING:
     from dra_plan.cel.explain import EvaluatedPart
+
+
+# -- published ---------------------------------------------------------------------------------------------------------
+# What devices publish: the values of attributes and capacities by name, and the names that there are.
+
+_TYPES = (
+    ("int", "int_value"),
+    ("bool", "bool_value"),
+    ("string", "string_value"),
+    ("version", "version_value"),
+    ("ints", "int_values"),
+    ("bools", "bool_values"),
+    ("strings", "string_values"),
+    ("versions", "version_values"),
+)
+
+
+class Publications:
+    """Which attributes and capacities the devices at hand publish, for did-you-mean."""
+
+    def __init__(self, devices: Iterable[PoolDevice]) -> None:
+        self.domains: dict[str, dict[str, None]] = {"attribute": {}, "capacity": {}}
+        self.names: dict[tuple[str, str], dict[str, None]] = {}
+        self.drivers: dict[str, None] = {}
+        for device in devices:
+            self.drivers[device.id.driver] = None
+            for kind, table in (("attribute", device.device.attributes), ("capacity", device.device.capacity)):
+                for full in table:
+                    domain, name = qualified(full, device.id.driver)
+                    self.domains[kind][domain] = None
+                    self.names.setdefault((kind, domain), {})[name] = None
+
+    def homes(self, kind: str, name: str) -> list[str]:
+        """The domains in which a name is published, sorted."""
+        return sorted(domain for (of, domain), names in self.names.items() if of == kind and name in names)
+
+
+def qualified(name: str, driver: str) -> tuple[str, str]:
+    """Domain and identifier; a bare name belongs to the driver's domain."""
+    domain, identifier, _ = split_name(name, driver)
+    return domain, identifier
+
+
+def look_up(device: PoolDevice, reference: Reference) -> tuple[str, Any] | None:
+    """Type and value of what the reference names on the device, or None."""
+    if reference.kind == "driver":
+        return "string", device.id.driver
+    if reference.kind == "domain":
+        has = any(qualified(name, device.id.driver)[0] == reference.domain for name in device.device.attributes)
+        return ("bool", True) if has else None
+    if reference.kind == "capacity":
+        capacity = named(device.device.capacity, device.id.driver, reference.domain, reference.name)
+        return None if capacity is None else ("quantity", str(capacity.value))
+    attribute = named(device.device.attributes, device.id.driver, reference.domain, reference.name)
+    return None if attribute is None else attribute_value(attribute)
+
+
+def attribute_value(attribute: DeviceAttribute) -> tuple[str, Any]:
+    """Type and value of an attribute; lists as tuples."""
+    for kind, slot in _TYPES:
+        value = getattr(attribute, slot)
+        if value is not None:
+            return kind, tuple(value) if isinstance(value, list) else value
+    return "unknown", None
+
+
+# -- selectors ---------------------------------------------------------------------------------------------------------
 
 MOST_COMPUTED = 100
 """Devices for which parts of a clause are computed."""
@@ -166,3 +233,38 @@ def _absence(reference: Reference, publications: Publications) -> tuple[str, str
     if names:
         return "missing", nearest(reference.name, names)
     return "unknown-domain", nearest(reference.domain, publications.domains[reference.kind])
+
+
+# -- mending -----------------------------------------------------------------------------------------------------------
+# Selectors that fail on devices, written so that they don't: with guards in front, or for one driver only.
+
+MOST_GUARDS = 8
+"""Times that guards are added before it is given up."""
+
+
+def mended(expression: str, fails_on: Callable[[str], PoolDevice | None]) -> str | None:
+    """The expression with guards, or else for one of the drivers that it names, that fails on nothing; None if none.
+
+    `fails_on` gives a device on which an expression fails, or None.
+    """
+    text, drivers = expression, set()
+    for _ in range(MOST_GUARDS):
+        device = fails_on(text)
+        if device is None:
+            return text
+        drivers.add(device.id.driver)
+        better = guarded(text, _lacking(text, device))
+        if better is None:
+            break
+        text = better
+    for domain in dict.fromkeys(reference.domain for reference in references(expression)):
+        limited = for_driver(expression, domain)
+        if domain and domain not in drivers and fails_on(limited) is None:
+            return limited
+    return None
+
+
+def _lacking(text: str, device: PoolDevice) -> list[Reference]:
+    """The attributes and capacities that the expression reads, not as optional, and the device has not."""
+    read = (reference for reference in references(text, "read") if reference.kind in ("attribute", "capacity"))
+    return [reference for reference in read if look_up(device, reference) is None]

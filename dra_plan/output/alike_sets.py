@@ -10,7 +10,7 @@ from dra_plan.documents.allocation import PlannedClaimSet, PlannedNode
 from dra_plan.documents.base import ClaimName, ObjectName
 from dra_plan.documents.explanation import ExplainedClaimSet
 from dra_plan.documents.suggestions import PatchedObject, TriedChanges
-from dra_plan.explanation.renamed import Renaming
+from dra_plan.explanation.parts import Renaming
 
 from . import text
 

@@ -16,7 +16,7 @@ from .question import Question
 from .set_planner import SetPlanner
 
 if TYPE_CHECKING:
-    from dra_plan.explanation.known import KnownFindings
+    from dra_plan.explanation.explainer import KnownFindings
 
 MOST = 100
 """Attempts that differ and are explained; those after them are left out."""
@@ -28,7 +28,7 @@ def explained(attempts: Iterable[FailedAttempt], inventory: Inventory, max_steps
     Pods that asked for the same of the same cluster, and were told the same, are told together with the first. Nodes
     that were refused for something else than devices are not told.
     """
-    from dra_plan.explanation.known import KnownFindings
+    from dra_plan.explanation.explainer import KnownFindings
 
     alike: dict[Hashable, list[FailedAttempt]] = {}
     states: dict[int, Hashable] = {}
@@ -86,7 +86,7 @@ def _explained(
     alike: Sequence[FailedAttempt], inventory: Inventory, max_steps: int | None, known: KnownFindings
 ) -> ExplainedAttempt:
     from dra_plan.explanation import document, explainer
-    from dra_plan.explanation.leading import leading_reasons
+    from dra_plan.explanation.document import leading_reasons
 
     first = alike[0]
     claim_set = _claim_set(first)

@@ -151,7 +151,7 @@ def _explained(
     own: Set[str],
 ) -> NextCopy:
     from dra_plan.explanation import document, explainer
-    from dra_plan.explanation.leading import leading_reasons, of_nodes
+    from dra_plan.explanation.document import leading_reasons, of_nodes
 
     cluster = simulation.cluster
     claims = tuple(cluster.claims.seen())
@@ -194,7 +194,7 @@ def _explained(
 
 def _in_use(told: SetExplanation, copies: Container[str]) -> list[DevicesInUse]:
     """The devices that the requests' selectors pass and that somebody has, the commonest first."""
-    from dra_plan.explanation.holders import wanted
+    from dra_plan.explanation.funnel import wanted
 
     found: dict[DeviceID, partitions.DeviceKind] = {}
     holding: set[DeviceID] = set()

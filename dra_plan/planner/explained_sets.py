@@ -8,8 +8,8 @@ from dataclasses import replace
 from dra_plan.api.inventory import Inventory
 from dra_plan.claims.sets import asked
 from dra_plan.explanation import explainer
-from dra_plan.explanation.renamed import Renaming
-from dra_plan.explanation.sources import CLAIM, source
+from dra_plan.explanation.names import CLAIM, source
+from dra_plan.explanation.parts import Renaming
 
 from .claim_set_plan import ClaimSetPlan
 from .set_planner import SetPlanner

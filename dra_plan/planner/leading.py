@@ -31,7 +31,7 @@ class Leading:
         """What is in the way of a set that fits on no node; nothing for others, and after too many looks."""
         if plan.outcome is not Outcome.DOES_NOT_FIT:
             return ()
-        from dra_plan.explanation.leading import of_nodes
+        from dra_plan.explanation.document import of_nodes
 
         claim_set = plan.claim_set
         chosen = self._chosen(plan)

@@ -63,14 +63,14 @@ class PlannedSets:
         told = plan.explanation
         if told is None:
             return {}
-        from dra_plan.explanation import node_reasons, reason_parts
+        from dra_plan.explanation import document, parts
 
         if told.error is not None:
-            fault = reason_parts.fault(told.error)
+            fault = parts.fault(told.error)
             return {node.node: [fault] for node in plan.nodes}
         _, reasons = self._reasons.setdefault(id(told.groups), (told, {}))
         if not reasons:
-            reasons.update(node_reasons.reasons_by_node(told))
+            reasons.update(document.reasons_by_node(told))
         if told.renaming is None:
             return reasons
         return {node: told.renaming.of(found) for node, found in reasons.items()}

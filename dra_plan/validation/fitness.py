@@ -13,7 +13,7 @@ from dra_plan.allocator.taints import first_untolerated
 from dra_plan.api.go_text import allowed
 from dra_plan.api.meta import FieldPath, QuantityText
 from dra_plan.api.quantity import parse
-from dra_plan.explanation.published import attribute_value, qualified
+from dra_plan.explanation.selectors import attribute_value, qualified
 
 from .input import Input, PlacedClaim, PlacedRequest
 from .matches import ChosenDevices, Offer

@@ -21,7 +21,7 @@ from dra_plan.api.resource import DeviceToleration
 from dra_plan.cel import Selector
 from dra_plan.cel.cost import COST_LIMIT
 from dra_plan.cel.lexer import CelError, CelRuntimeError
-from dra_plan.explanation.published import Publications
+from dra_plan.explanation.selectors import Publications
 from dra_plan.releases import Target
 
 BUDGET = 1_000_000

@@ -11,8 +11,7 @@ from dra_plan.api.meta import FieldPath
 from dra_plan.api.resource import DeviceClass
 from dra_plan.cel.parts import Reference, clauses, mentions, references
 from dra_plan.cel.rewrite import access, comparison, with_compare_to
-from dra_plan.explanation.mending import mended
-from dra_plan.explanation.published import look_up
+from dra_plan.explanation.selectors import look_up, mended
 
 from .input import Input
 from .matches import ChosenDevices, ConditionOutcome

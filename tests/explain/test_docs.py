@@ -9,7 +9,7 @@ from typing import Any
 from dra_plan.documents.devices import CHOICE_CODES, DEVICE_CODES
 from dra_plan.documents.suggestions import CHANGES
 from dra_plan.explanation.reasons import _CODES, OTHER_CODES
-from dra_plan.explanation.suggest.change import RANKS
+from dra_plan.explanation.suggest.patches import RANKS
 from dra_plan.output import explain_removed, schemas
 
 from .apply import _APPLY as APPLIED

@@ -12,7 +12,7 @@ from dra_plan import releases
 from dra_plan.allocator import Allocator, Probe, View
 from dra_plan.claims import expand
 from dra_plan.documents.devices import DEVICE_CODES
-from dra_plan.explanation import checks
+from dra_plan.explanation import funnel
 from dra_plan.explanation.placement import Placements
 from dra_plan.explanation.reasons import OTHER_CODES
 from dra_plan.manifests.load import from_dicts
@@ -108,7 +108,7 @@ def test_checks_agree_with_the_first_device_that_a_search_looks_at() -> None:
             probe = Listening()
             if placement.ask(probe=probe).error is not None:
                 continue
-            row = checks.Checks(placement)
+            row = funnel.Checks(placement)
             pools = {pool.id: pool for pool in placement.view.gatherer.gather(node)}
             want = placement.requests[0].requests[0][0]
             if want.takes_all or placement.ask().steps > 400:

@@ -10,10 +10,9 @@ import pytest
 from dra_plan import allocate, releases
 from dra_plan.allocator import View
 from dra_plan.explanation import explainer
-from dra_plan.explanation.blocking import BlockingSet
-from dra_plan.explanation.published import Publications
-from dra_plan.explanation.selectors import decisive_parts
-from dra_plan.explanation.suggest.selectors import other_values
+from dra_plan.explanation.elements import BlockingSet
+from dra_plan.explanation.selectors import Publications, decisive_parts
+from dra_plan.explanation.suggest.candidates import other_values
 from dra_plan.manifests.load import from_dicts
 from tests.build import GPU, allocated, bare_pod, claim, device, device_class, match, node, request, slice_
 

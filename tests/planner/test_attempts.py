@@ -84,7 +84,7 @@ def test_attempts_in_between_which_a_device_was_taken_share_what_is_known_of_oth
             looked.append(placement.node.metadata.name)
         return plain(placement, known)
 
-    monkeypatch.setattr("dra_plan.explanation.known.offer", watched)
+    monkeypatch.setattr("dra_plan.explanation.explainer.offer", watched)
     told = explained(interleaved(6))
     assert [[one["name"] for one in each["pods"]] for each in told] == [[f"never-{number}"] for number in range(6)]
     assert len(looked) == 10 + 5  # all nodes once, then the one that lost a device
@@ -94,7 +94,9 @@ def test_attempts_in_between_which_a_device_was_taken_share_what_is_known_of_oth
 
 def test_what_is_known_of_nodes_changes_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     shared = explained(interleaved(6))
-    monkeypatch.setattr("dra_plan.explanation.known.KnownFindings.offer", lambda _, placement: funnel.offer(placement))
+    monkeypatch.setattr(
+        "dra_plan.explanation.explainer.KnownFindings.offer", lambda _, placement: funnel.offer(placement)
+    )
     assert explained(interleaved(6)) == shared
     assert len(shared) == 6
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
-from dra_plan.allocator import PoolState
+from msgspec.structs import replace
+
+from dra_plan.allocator import PoolDevice, PoolState, SelectorError
+from dra_plan.allocator.pools import targets
 from dra_plan.allocator.reasons import (
     AttributeMissing,
     BindingConditionsOff,
@@ -19,9 +23,15 @@ from dra_plan.allocator.reasons import (
     SelectorRefused,
 )
 from dra_plan.allocator.requests import RESULTS_LIMIT, Want
-from dra_plan.api.resource import DeviceToleration
+from dra_plan.api import quantity
+from dra_plan.api.core import NodeSelector, NodeSelectorTerm
+from dra_plan.api.resource import CapacityRequestPolicy, DeviceClass, DeviceToleration, ResourceSliceSpec
+from dra_plan.cel.parts import clauses, references, strings
+from dra_plan.cel.rewrite import Comparison, comparison, renamed, with_amount, with_clause, with_domain, without_clause
 from dra_plan.documents.base import ClaimName
 from dra_plan.documents.suggestions import (
+    AlternativeAdded,
+    CapacityChanged,
     ClaimReleased,
     ClassChanged,
     ConstraintDropped,
@@ -34,19 +44,286 @@ from dra_plan.documents.suggestions import (
     TaintTolerated,
 )
 from dra_plan.explanation import edits
-from dra_plan.explanation.blocking import BlockingSet
-from dra_plan.explanation.elements import ClaimElement, ConstraintElement, CounterElement, RequestElement
+from dra_plan.explanation.elements import BlockingSet, ClaimElement, ConstraintElement, CounterElement, RequestElement
 from dra_plan.explanation.errors import ErrorDetails
-from dra_plan.explanation.funnel import Funnel, NodeOffer, Removal
-from dra_plan.explanation.holders import counter_holders, holders
+from dra_plan.explanation.funnel import Funnel, NodeOffer, Removal, counter_holders, holders
 from dra_plan.explanation.names import claim_name, pool_name, request_name
 from dra_plan.explanation.placement import Placement
-from dra_plan.explanation.reasons import SelectorFailed
-from dra_plan.explanation.selectors import DecisivePart
+from dra_plan.explanation.reasons import SelectorFailed, amount
+from dra_plan.explanation.selectors import DecisivePart, NamedValues
+from dra_plan.near import nearest
 
-from . import capacities, classes, selectors
-from .change import Change, edit_want
-from .labels import missing_labels
+from .patches import Change, edit_want
+
+# -- capacities --------------------------------------------------------------------------------------------------------
+# Changes to what a request asks of a capacity.
+
+
+def of_missing(want: Want, missing: CapacityMissing, removal: Removal) -> Iterator[Change]:
+    """A capacity that the devices have and that was perhaps meant; or none."""
+    asked = (want.capacity or {}).get(missing.name)
+    told = CapacityChanged(code="drop-capacity", **request_name(want), capacity=missing.name)
+    published = dict.fromkeys(name for device in removal.devices for name in device.device.capacity)
+    identifier = missing.name.rpartition("/")[2]
+    meant = next((name for name in published if name.rpartition("/")[2] == identifier), None)
+    meant = meant or nearest(missing.name, published)
+    if meant is not None and asked is not None:
+        edit = edits.rename_capacity(missing.name, meant)
+        yield Change(replace(told, code="rename-capacity", to=meant), edit_want(want, edit))
+    yield Change(told, edit_want(want, edits.rename_capacity(missing.name, None)))
+
+
+def of_short(want: Want, short: CapacityShort) -> Iterator[Change]:
+    """As much as is left."""
+    name = asked_name(want, short.name)
+    if name is not None and short.left > 0:
+        yield _lowered(want, name, amount(short.left), short.left)
+
+
+def of_policy(want: Want, refusal: PolicyViolated, removal: Removal) -> Iterator[Change]:
+    """The most that the devices' request policies allow of it, if that is less than what is asked."""
+    name = asked_name(want, refusal.name)
+    if name is None:
+        return
+    asked = quantity.parse((want.capacity or {})[name])
+    for device in removal.devices:
+        policy = device.device.capacity[refusal.name].request_policy
+        most = quantity.parse(largest) if (largest := _largest(policy)) is not None else None
+        if most is not None and most.nano < asked.nano:
+            yield _lowered(want, name, most.text, most.nano)
+
+
+def _largest(policy: CapacityRequestPolicy | None) -> str | None:
+    """The largest amount that a policy allows; None if it sets no bound."""
+    if policy is None:
+        return None
+    if policy.valid_range is not None:
+        return None if policy.valid_range.max is None else str(policy.valid_range.max)
+    values = list(map(str, policy.valid_values or ()))
+    return max(values, key=lambda value: quantity.parse(value).nano, default=None)
+
+
+def _lowered(want: Want, name: str, to: str, nano: int) -> Change:
+    asked = str((want.capacity or {})[name])
+    told = CapacityChanged(code="lower-capacity", **request_name(want), capacity=name, from_=asked, to=to)
+    return Change(told, edit_want(want, edits.set_capacity(name, to)), nano)
+
+
+def asked_name(want: Want, name: str) -> str | None:
+    """The capacity as the request spells it, with the domain or without; None if it does not ask for it."""
+    identifier = name.rpartition("/")[2]
+    return next((key for key in want.capacity or () if key.rpartition("/")[2] == identifier), None)
+
+
+# -- classes -----------------------------------------------------------------------------------------------------------
+# Other device classes that a request might ask for: those of the same driver's devices.
+
+MOST_CLASSES = 6
+"""Classes to try for one request."""
+
+
+def of_funnel(offer: NodeOffer, funnel: Funnel) -> Iterator[Change]:
+    """Another class; for an alternative, one more alternative that asks for the other class."""
+    want = funnel.want
+    if want.device_class is None:
+        return
+    devices = [device for pool in offer.pools for device in pool.devices()]
+    drivers = _drivers(want.device_class, devices, offer) or _named(want.device_class, devices)
+    tried = 0
+    for name, other in sorted(offer.placement.view.classes.items()):
+        if name == want.device_class.metadata.name or tried == MOST_CLASSES:
+            continue
+        if drivers & _drivers(other, devices, offer):
+            tried += 1
+            yield _other(want, name)
+
+
+def _other(want: Want, name: str) -> Change:
+    if not want.parent:
+        now = want.device_class.metadata.name if want.device_class else ""
+        changed = ClassChanged(code="change-class", **request_name(want), from_=now, to=name)
+        return Change(changed, edit_want(want, edits.set_class(name)))
+    about = {**request_name(want), "request": want.parent}
+    return Change(
+        AlternativeAdded(code="add-alternative", **about, class_=name, count=want.count),
+        lambda placement: edits.add_alternative(placement, want.claim_index, want.parent, name, want.count),
+    )
+
+
+def _drivers(device_class: DeviceClass, devices: list[PoolDevice], offer: NodeOffer) -> set[str]:
+    """The drivers of the devices that pass all selectors of the class."""
+    compile_ = offer.placement.view.compile
+    try:
+        selectors = [compile_(s.cel.expression) for s in device_class.spec.selectors if s.cel is not None]
+        return {d.id.driver for d in devices if all(s.matches(d.device, d.id.driver) for s in selectors)}
+    except (SelectorError, ValueError):
+        return set()
+
+
+def _named(device_class: DeviceClass, devices: list[PoolDevice]) -> set[str]:
+    """The drivers that the selectors of the class name."""
+    named = {text for s in device_class.spec.selectors if s.cel is not None for text in strings(s.cel.expression)}
+    return {device.id.driver for device in devices} & named
+
+
+# -- labels ------------------------------------------------------------------------------------------------------------
+# Labels that a node lacks to reach more devices.
+
+MOST_LABELS = 4
+"""Sets of labels to try."""
+
+
+def missing_labels(placement: Placement) -> list[dict[str, str]]:
+    """Labels with which the node would match the node selector of a slice, or of a device, each set once."""
+    found: list[dict[str, str]] = []
+    for slice_ in placement.view.gatherer.shared_slices:
+        spec = slice_.object.spec
+        if (spec.node_selector is None or targets(slice_, placement.node)) and not spec.per_device_node_selection:
+            continue
+        for selector in _selectors(spec):
+            for term in selector.node_selector_terms:
+                labels = _satisfying(term, placement.node.metadata.labels or {})
+                if labels and labels not in found:
+                    found.append(labels)
+                if len(found) == MOST_LABELS:
+                    return found
+    return found
+
+
+def _selectors(spec: ResourceSliceSpec) -> Iterator[NodeSelector]:
+    if spec.node_selector is not None:
+        yield spec.node_selector
+    if spec.per_device_node_selection:
+        yield from (device.node_selector for device in spec.devices if device.node_selector is not None)
+
+
+def _satisfying(term: NodeSelectorTerm, present: dict[str, str]) -> dict[str, str] | None:
+    """The labels that are missing for a term of `In` and `Exists`; None for a term that labels alone can't satisfy."""
+    if term.match_fields or not term.match_expressions:
+        return None
+    labels: dict[str, str] = {}
+    for requirement in term.match_expressions:
+        if requirement.operator == "In" and requirement.values:
+            if present.get(requirement.key) not in requirement.values:
+                labels[requirement.key] = requirement.values[0]
+        elif requirement.operator == "Exists":
+            if requirement.key not in present:
+                labels[requirement.key] = "true"
+        else:
+            return None
+    return labels
+
+
+# -- selectors ---------------------------------------------------------------------------------------------------------
+# Changes to selectors that might let devices pass: a name spelt right, another value, a part or the whole dropped.
+
+MOST_VALUES = 2
+"""Values that are tried for one constant."""
+
+Replacing = Callable[[str | None], Callable[[Placement], Placement]]
+
+
+def of_selector(
+    want: Want,
+    refusal: SelectorRefused | SelectorFailed,
+    found: Sequence[DecisivePart],
+    nowhere: Collection[str] = (),
+) -> Iterator[Change]:
+    """What to try with a selector that refuses or fails; `found` are the parts of it that decide.
+
+    What says which driver's devices are meant is never given up: others are other hardware. Nor are a class's clauses
+    that are true `nowhere`.
+    """
+    position, expression = refusal.position, refusal.expression
+    of_class = refusal.class_name is not None
+    about = {"class_": refusal.class_name} if of_class else request_name(want)
+    replacing = _replacing(want, refusal)
+
+    def change(code: str, new: str | None, dropped: str = "") -> Change:
+        told = SelectorChanged(
+            code=code, **about, selector=position, expression=expression, replacement=new, dropped=dropped
+        )
+        return Change(told, replacing(new))
+
+    for new in spelling_fixes(expression, found):
+        yield change("fix-spelling", new)
+    if not of_class:
+        for new in other_values(expression, found):
+            yield change("change-value", new)
+    rules = [finding.clause for finding in found if not _names_driver(finding.clause)]
+    given_up = [clause for clause in rules if not of_class or clause not in nowhere]
+    for clause in given_up:
+        kept = without_clause(expression, clause)
+        if kept is not None:
+            yield change("loosen-class" if of_class else "loosen-selector", kept, clause)
+    if not of_class and (rules or not found):
+        yield change("drop-selector", None)
+    elif of_class and given_up and len(clauses(expression)) == 1:
+        yield change("loosen-class", None)
+
+
+def _names_driver(clause: str) -> bool:
+    """Whether the clause is about nothing but the driver."""
+    return {reference.kind for reference in references(clause)} == {"driver"}
+
+
+def _replacing(want: Want, refusal: SelectorRefused | SelectorFailed) -> Replacing:
+    """How to replace the selector; None takes it out."""
+    name, position = refusal.class_name, refusal.position
+    return lambda new: lambda placement: edits.replace_selector(placement, want, name, position, new)
+
+
+def spelling_fixes(expression: str, found: Sequence[DecisivePart]) -> Iterator[str]:
+    """The expression with each name, domain or type that was probably meant, one at a time."""
+    for finding in found:
+        for item in finding.found:
+            if item.hint is None:
+                continue
+            if item.problem == "missing":
+                yield renamed(expression, item.reference, item.hint)
+            elif item.problem in ("wrong-domain", "unknown-domain"):
+                yield with_domain(expression, item.reference.domain, item.hint)
+            elif item.problem == "wrong-type":
+                yield from (with_clause(expression, finding.clause, new) for new in _retyped(finding.clause, item))
+
+
+def _retyped(clause: str, found: NamedValues) -> Iterator[str]:
+    """The comparison with its constant as a type that the devices have."""
+    compared = comparison(clause)
+    if compared is not None:
+        types = sorted({kind for kind, _ in found.values})
+        yield from (new for published in types if (new := compared.retyped(published)) is not None)
+
+
+def other_values(expression: str, found: Sequence[DecisivePart]) -> Iterator[str]:
+    """The expression with a constant that no device has replaced by one that some have: the nearest, the commonest."""
+    for finding in found:
+        if len(finding.found) == 1 and finding.found[0].problem is None:
+            for clause in _with_other_value(finding.clause, finding.found[0].values):
+                yield with_clause(expression, finding.clause, clause)
+
+
+def _with_other_value(clause: str, counted: Counter[tuple[str, Any]]) -> Iterator[str]:
+    compared = comparison(clause)
+    if compared is not None and compared.is_equal:
+        yield from (compared.with_value(value) for value in _likely(compared, counted))
+    elif compared is None:
+        amounts = [str(value) for kind, value in counted if kind == "quantity"]
+        bounded = with_amount(clause, max(amounts, key=lambda text: quantity.parse(text).nano)) if amounts else None
+        if bounded is not None:
+            yield bounded
+
+
+def _likely(compared: Comparison, counted: Counter[tuple[str, Any]]) -> list[Any]:
+    """Values that might have been meant; none if they are of another type."""
+    values = [value for (kind, value), _ in counted.most_common() if kind == compared.type]
+    if isinstance(compared.value, str):
+        near = nearest(compared.value, values)
+        values.sort(key=lambda value: value != near)
+    return values[:MOST_VALUES]
+
+
+# -- candidates --------------------------------------------------------------------------------------------------------
 
 _BINDING_GATE = "DRADeviceBindingConditions"
 
@@ -77,7 +354,7 @@ def candidates(
             found = decisive_parts.get((position, number), [])
             made += _of_removal(offer, funnel, removal, found, nowhere)
         if funnel in funnels:
-            made += classes.of_funnel(offer, funnel)
+            made += of_funnel(offer, funnel)
     made += _of_blocking(offer, blocking)
     if blames_all:
         made += of_claims(offer.placement)
@@ -169,13 +446,13 @@ def _of_removal(
         if isinstance(refusal, NotTolerated):
             yield _toleration(want, refusal)
         elif isinstance(refusal, SelectorRefused | SelectorFailed):
-            yield from selectors.of_selector(want, refusal, found, nowhere)
+            yield from of_selector(want, refusal, found, nowhere)
         elif isinstance(refusal, CapacityMissing):
-            yield from capacities.of_missing(want, refusal, removal)
+            yield from of_missing(want, refusal, removal)
         elif isinstance(refusal, CapacityShort):
-            yield from capacities.of_short(want, refusal)
+            yield from of_short(want, refusal)
         elif isinstance(refusal, PolicyViolated):
-            yield from capacities.of_policy(want, refusal, removal)
+            yield from of_policy(want, refusal, removal)
     if isinstance(removal.refusal, CountersOff | BindingConditionsOff):
         yield _enable("DRAPartitionableDevices" if isinstance(removal.refusal, CountersOff) else _BINDING_GATE)
     if isinstance(removal.refusal, AttributeMissing):

@@ -6,27 +6,77 @@ object in the version that `object` names. Which changes to try does not belong 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+from msgspec.structs import asdict
 
 from dra_plan.allocator import PoolID
+from dra_plan.allocator.requests import Want
 from dra_plan.api.core import Node, Toleration
-from dra_plan.api.inventory import ObjectKey
-from dra_plan.api.resource import DeviceClass
+from dra_plan.api.inventory import Inventory, ObjectKey
+from dra_plan.api.resource import DeviceClass, ResourceClaimSpec
+from dra_plan.documents.base import ObjectName
 from dra_plan.documents.suggestions import (
+    CHANGES,
     ClaimReleased,
     GateEnabled,
     ObjectPatch,
     PatchedObject,
     PatchOperation,
     PoolAwaited,
+    SuggestedChange,
 )
+from dra_plan.explanation import edits
+from dra_plan.explanation.names import CLAIM, TEMPLATE
 from dra_plan.explanation.placement import Placement
-from dra_plan.explanation.sources import CLAIM, TEMPLATE
 
-from .change import Change
+# -- change ------------------------------------------------------------------------------------------------------------
+# What a change is: what documents tell of it, and how to make the placement in which it is applied.
+#
+# Which changes are worth trying is `candidates.py`, trying them `trials.py`, where and for whom `search.py`.
+
+RANKS = tuple(CHANGES)
+"""All codes, from what changes least: the order of suggestions."""
+
+
+@dataclass(slots=True, frozen=True)
+class Change:
+    """One change. `told` says what it is, for documents.
+
+    `size` is what is still asked for, where that is a number: of two changes that differ in it alone the larger one
+    changes less.
+    """
+
+    told: SuggestedChange
+    apply: Callable[[Placement], Placement]
+    size: int | None = None
+
+    @property
+    def code(self) -> str:
+        """Its kind."""
+        return self.told.code
+
+    @property
+    def rank(self) -> int:
+        """Its place in the order of suggestions."""
+        return RANKS.index(self.code)
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What changes must agree on to be one, however much of it each leaves."""
+        told = asdict(self.told).items()
+        return tuple(f"{name}={value}" for name, value in told if name not in ("to", "replacement"))
+
+
+def edit_want(want: Want, edit: edits.Edit) -> Callable[[Placement], Placement]:
+    """How to make a placement in which the want's request, or alternative, is edited."""
+    return lambda placement: edits.edit_request(placement, want.claim_index, want.full_name, edit)
+
+
+# -- patches -----------------------------------------------------------------------------------------------------------
 
 RESOURCE_API = "resource.k8s.io/v1"
 CORE_API = "v1"
@@ -183,3 +233,27 @@ def _left_out(before: list[Any], after: list[Any]) -> list[int]:
 
 def _escaped(name: str) -> str:
     return name.replace("~", "~0").replace("/", "~1")
+
+
+# -- users -------------------------------------------------------------------------------------------------------------
+# Who depends on an object that a change is about.
+
+
+def of_class(inventory: Inventory, name: str, *, except_: Collection[ObjectKey]) -> list[ObjectName]:
+    """The claims and templates of the input that ask for devices of the class, but for those excepted."""
+    specs = [
+        *((CLAIM, claim.metadata, claim.spec) for claim in inventory.claims),
+        *((TEMPLATE, template.metadata, template.spec.spec) for template in inventory.templates),
+    ]
+    return [
+        ObjectName(kind=kind, namespace=metadata.namespace, name=metadata.name)
+        for kind, metadata, spec in specs
+        if name in set(_classes(spec)) and (kind, metadata.namespace, metadata.name) not in except_
+    ]
+
+
+def _classes(spec: ResourceClaimSpec) -> Iterator[str]:
+    for request in spec.devices.requests:
+        if request.exactly is not None:
+            yield request.exactly.device_class_name
+        yield from (alternative.device_class_name for alternative in request.first_available)

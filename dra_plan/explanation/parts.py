@@ -1,0 +1,244 @@
+"""Pools, defects and errors as documents have them (`documents.reasons`)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar, cast
+
+from msgspec import Struct, structs
+
+from dra_plan.allocator import PoolDevice
+from dra_plan.allocator.reasons import CapacityMissing, InUse, PolicyViolated
+from dra_plan.api.inventory import Inventory, ObjectKey
+from dra_plan.api.meta import QuantityText
+from dra_plan.api.resource import CapacityRequestPolicy, CapacityRequestPolicyRange, ResourceClaim
+from dra_plan.documents.base import ClaimName, DeviceName, ObjectName
+from dra_plan.documents.clauses import ComputedPart, ComputedValue, DecidingClause, FoundName, FoundValue
+from dra_plan.documents.devices import ClaimHolder, RemovedDevices
+from dra_plan.documents.reasons import AttemptFault, KnownDefect, OwedToDefects, TriedRewrite, UnusablePool
+from dra_plan.documents.suggestions import PatchedObject, SelectorChanged
+from dra_plan.explanation.suggest.candidates import asked_name
+
+from .errors import ErrorDetails
+from .funnel import Funnel, NodeOffer, Removal, SkippedPool, holders, wanted
+from .names import CLAIM, TEMPLATE, DecisiveDefects, device_name, pool_name
+from .placement import Placement
+from .reasons import refusal_fields
+from .selectors import DecisivePart, NamedValues
+
+
+def pool(found: SkippedPool) -> UnusablePool:
+    """A pool that is not looked at."""
+    skipped = found.pool
+    incomplete, invalid = found.code == "pool-incomplete", found.code == "pool-invalid"
+    return UnusablePool(
+        code=found.code,
+        pool=pool_name(skipped.id),
+        generation=skipped.generation,
+        devices=found.devices,
+        slices=list(found.slices),
+        seen=skipped.seen if incomplete else None,
+        expected=skipped.expected if incomplete else None,
+        problem=str(skipped.problem) if invalid else "",
+        superseded_by=None if incomplete or invalid else skipped.superseded_by,
+    )
+
+
+def defect(found: DecisiveDefects) -> OwedToDefects:
+    """Known defects to which the answer is owed."""
+    return OwedToDefects(
+        defects=[KnownDefect(id=each.id, issue=each.issue or None, title=each.title) for each in found.defects],
+        promised=found.promised,
+    )
+
+
+def fault(found: ErrorDetails) -> AttemptFault:
+    """What ended the attempt."""
+    rewrite = found.mended
+    return AttemptFault(
+        code=found.code,
+        message=found.message,
+        object=_object(found.object),
+        missing=_object(found.missing),
+        source=str(found.origin) if found.origin is not None else None,
+        device=device_name(found.device) if found.device is not None else None,
+        rewrite=TriedRewrite(expression=rewrite.expression, outcome=rewrite.outcome) if rewrite is not None else None,
+        request=found.request,
+        selector=found.selector,
+        expression=found.expression,
+        known=found.known,
+        hint=found.hint,
+        gate=found.gate,
+    )
+
+
+def _object(key: tuple[str, str, str] | None) -> ObjectName | None:
+    return ObjectName(kind=key[0], namespace=key[1], name=key[2]) if key is not None else None
+
+
+# -- device parts ------------------------------------------------------------------------------------------------------
+# Devices that are refused, and what selectors find of them, as documents have them (`documents.devices`).
+
+EXAMPLES = 3
+"""Devices that a removal names."""
+
+VALUES = 6
+"""Values that a finding lists."""
+
+
+def examples(devices: Sequence[PoolDevice]) -> list[DeviceName]:
+    """Some of the devices."""
+    return [device_name(device.id) for device in devices[:EXAMPLES]]
+
+
+def values(counted: Counter[tuple[str, Any]]) -> list[FoundValue]:
+    """The commonest values, of which `counted` has types and numbers."""
+    return [_value(typed, count) for typed, count in counted.most_common(VALUES)]
+
+
+def _value(typed: tuple[str, Any], count: int) -> FoundValue:
+    kind, value = typed
+    return FoundValue(type=kind, value=list(value) if isinstance(value, tuple) else value, count=count)
+
+
+def removal(offer: NodeOffer, funnel: Funnel, found: Removal) -> RemovedDevices:
+    """The devices that one reason takes away."""
+    made: dict[str, Any] = {}
+    if isinstance(found.refusal, InUse):
+        made["wanted"] = len(wanted(offer, funnel.want, found.devices))
+    if isinstance(found.refusal, CapacityMissing):
+        made["published"] = sorted({name for device in found.devices for name in device.device.capacity})
+    if isinstance(found.refusal, PolicyViolated):
+        made["policies"] = _policies(found, found.refusal.name)
+        asked = asked_name(funnel.want, found.refusal.name)
+        if asked is not None:
+            made["asked"] = str((funnel.want.capacity or {})[asked])
+    return RemovedDevices(
+        **refusal_fields(found.refusal),
+        step=found.step,
+        count=len(found.devices),
+        **made,
+        holders=[holder(offer.placement, key) for key in holders(offer, funnel.want, found)],
+        examples=examples(found.devices),
+    )
+
+
+def _policies(found: Removal, capacity: str) -> list[CapacityRequestPolicy]:
+    """The different request policies of a capacity, each once."""
+    told: list[CapacityRequestPolicy] = []
+    for device in found.devices:
+        policy = device.device.capacity[capacity].request_policy
+        if policy is not None and (made := _policy(policy)) not in told:
+            told.append(made)
+    return told
+
+
+def _policy(policy: CapacityRequestPolicy) -> CapacityRequestPolicy:
+    """A request policy with all amounts as texts, without an empty list."""
+    ends = policy.valid_range
+    return CapacityRequestPolicy(
+        default=_text(policy.default),
+        valid_values=[str(value) for value in policy.valid_values] if policy.valid_values else None,
+        valid_range=CapacityRequestPolicyRange(min=_text(ends.min), max=_text(ends.max), step=_text(ends.step))
+        if ends is not None
+        else None,
+    )
+
+
+def _text(amount: QuantityText | None) -> str | None:
+    return None if amount is None else str(amount)
+
+
+def holder(placement: Placement, key: str) -> ClaimHolder:
+    """A claim and the pods that may use its devices."""
+    claim = next((claim for claim in placement.allocated if claim.key == key), None)
+    reserved = claim.status.reserved_for if claim is not None and claim.status is not None else []
+    namespace, _, name = key.partition("/")
+    pods = [user.name for user in reserved if user.resource == "pods"]
+    return ClaimHolder(namespace=namespace, name=name, pods=pods, own=key in placement.own)
+
+
+def clause(part: DecisivePart) -> DecidingClause:
+    """A deciding part of a selector."""
+    computed = [
+        ComputedPart(part=text, values=[ComputedValue(value=value, count=n) for value, n in values.most_common(VALUES)])
+        for text, values in (part.computed or {}).items()
+    ]
+    found = [_found(found) for found in part.found]
+    return DecidingClause(clause=part.clause, count=part.count, found=found, computed=computed, error=part.error)
+
+
+def _found(found: NamedValues) -> FoundName:
+    return FoundName(
+        kind=found.reference.kind,
+        domain=found.reference.domain,
+        name=found.reference.name,
+        values=values(found.values),
+        other_values=max(0, len(found.values) - VALUES),
+        missing=found.missing,
+        problem=found.problem,
+        hint=found.hint,
+        known=found.known or [],
+    )
+
+
+# -- renamed -----------------------------------------------------------------------------------------------------------
+# What was found out for one claim set, told of another that asks for the same: only names of claims differ.
+
+T = TypeVar("T")
+Names = Mapping[ClaimName, ClaimName]
+
+
+class Renaming:
+    """Writes parts of documents with other names of claims; where users are listed they are those of `inventory`."""
+
+    def __init__(self, names: Names, inventory: Inventory | None = None) -> None:
+        self._names, self._inventory = names, inventory
+        self._places: dict[ObjectKey, int] | None = None
+
+    @classmethod
+    def between(cls, told: Sequence[ResourceClaim], meant: Sequence[ResourceClaim], inventory: Inventory) -> Renaming:
+        """What is told of some claims becomes what holds for others, claim by claim, and the reverse."""
+        pairs = [(_name(one), _name(other)) for one, other in zip(told, meant, strict=True)]
+        return cls(dict([*((other, one) for one, other in pairs), *pairs]), inventory)
+
+    def of(self, part: T) -> T:
+        """The part with the other names; what names no such claim is left as it is."""
+        return cast(T, self._renamed(part))
+
+    def _renamed(self, part: object) -> object:
+        if isinstance(part, ClaimName):
+            return self._names.get(part, part)
+        if isinstance(part, ObjectName | PatchedObject):
+            found = self._names.get(ClaimName(namespace=part.namespace, name=part.name)) if part.kind == CLAIM else None
+            return part if found is None else structs.replace(part, namespace=found.namespace, name=found.name)
+        if isinstance(part, Struct):
+            changed = {}
+            for field in part.__struct_fields__:
+                before = getattr(part, field)
+                after = self._renamed(before)
+                if after is not before:
+                    changed[field] = after
+            if isinstance(part, SelectorChanged) and "used_by" in changed:
+                changed["used_by"] = self._in_order(cast(list[ObjectName], changed["used_by"]))
+            return structs.replace(part, **changed) if changed else part
+        if isinstance(part, list | tuple):
+            made = [self._renamed(each) for each in part]
+            return part if all(a is b for a, b in zip(made, part, strict=True)) else type(part)(made)
+        return part
+
+    def _in_order(self, users: list[ObjectName]) -> list[ObjectName]:
+        """Those who use a class: claims, then templates, in the order of the input."""
+        if self._inventory is None:
+            return users
+        if self._places is None:
+            objects = [(CLAIM, each.metadata) for each in self._inventory.claims]
+            objects += [(TEMPLATE, each.metadata) for each in self._inventory.templates]
+            self._places = {(kind, of.namespace, of.name): at for at, (kind, of) in enumerate(objects)}
+        places = self._places
+        return sorted(users, key=lambda user: places[user.kind, user.namespace, user.name])
+
+
+def _name(claim: ResourceClaim) -> ClaimName:
+    return ClaimName(namespace=claim.metadata.namespace, name=claim.metadata.name)
