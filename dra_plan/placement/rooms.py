@@ -17,10 +17,7 @@ from dra_plan.allocator import NodeOutcome, Outcome
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.releases import Quirk
 
-from .budget import StepBudget
-from .candidates import PodKind, PodToPlace
-from .ground import Ground
-from .nodekinds import AlikeNodes
+from .node_kinds import AlikeNodes, Ground, PodKind, PodToPlace, StepBudget
 from .verify import CarriedOut
 
 Combination = tuple[int, ...]

@@ -8,11 +8,18 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .errors import SolverMissingError
+from msgspec.structs import replace
+
+from dra_plan.allocator import AllocatedState, DeviceID, SelectorError
+from dra_plan.allocator.pools import PoolDevice, PoolSlice
+from dra_plan.allocator.requests import Want
+from dra_plan.api.resource import AllocationResult, DeviceRequest, ResourceClaim, ResourceSlice
+
+from .node_kinds import SolverMissingError, asking, attributes_with, selector_of
 
 MOST_BRANCHES = 20_000
 """Nodes of the search tree after which the solver gives up."""
@@ -123,3 +130,275 @@ def _as_lp(highspy: Any, model: Model, goal: Mapping[int, int]) -> Any:
     matrix.start_, matrix.index_, matrix.value_ = starts, indices, factors
     lp.integrality_ = [highspy.HighsVarType.kInteger] * count
     return lp
+
+
+# -- pinning -----------------------------------------------------------------------------------------------------------
+# Claims and slices in which each request can have only the devices that are meant for it.
+#
+# The allocator takes the first devices that do. To hear whether others do as well, it is asked for these alone:
+# devices that nobody is meant to have are left out, each that is meant carries a mark, and each request asks for its
+# mark. Requests for all devices ask for what they always ask for, and all that they would take is left in.
+
+Marks = Mapping[DeviceID, Collection[str]]
+"""The marks of each device that is meant for somebody."""
+
+
+def marks_of(allocations: Iterable[AllocationResult]) -> Marks:
+    """A mark for each request of each claim that a device is meant for."""
+    found: dict[DeviceID, dict[str, None]] = {}
+    for claim, allocation in enumerate(allocations):
+        for each in allocation.devices.results:
+            name = _mark(claim, each.request)
+            found.setdefault(DeviceID(each.driver, each.pool, each.device), {})[name] = None
+    return found
+
+
+def _mark(claim: int, request: str) -> str:
+    return f"c{claim}_{request.replace('/', '__').replace('-', '_').replace('.', '_')}"
+
+
+def pinned(claims: Sequence[ResourceClaim], allocations: Sequence[AllocationResult]) -> list[ResourceClaim]:
+    """The claims with every request asking for its mark, and with those alternatives alone that are meant."""
+    return [_pinned(index, *each) for index, each in enumerate(zip(claims, allocations, strict=True))]
+
+
+def _pinned(index: int, claim: ResourceClaim, allocation: AllocationResult) -> ResourceClaim:
+    meant = {each.request for each in allocation.devices.results}
+    return asking(claim, lambda request: _request(index, request, meant))
+
+
+def _request(claim: int, request: DeviceRequest, meant: Collection[str]) -> DeviceRequest:
+    if request.exactly is not None:
+        if request.exactly.allocation_mode == "All":
+            return request
+        selectors = [*request.exactly.selectors, selector_of(_mark(claim, request.name))]
+        return replace(request, exactly=replace(request.exactly, selectors=selectors))
+    options = [
+        option
+        if option.allocation_mode == "All"
+        else replace(option, selectors=[*option.selectors, selector_of(_mark(claim, f"{request.name}/{option.name}"))])
+        for option in request.first_available
+        if f"{request.name}/{option.name}" in meant
+    ]
+    return replace(request, first_available=options) if options else request
+
+
+def marked(slice_: PoolSlice, marks: Marks, state: AllocatedState, greedy: Collection[Want]) -> ResourceSlice:
+    """The slice with the marked devices, those in use, which counters depend on, and those that All would take."""
+    left = []
+    for device in slice_.devices:
+        names = marks.get(device.id)
+        if names:
+            left.append(replace(device.device, attributes=attributes_with(device.device, names)))
+        elif device.id in state.dedicated or device.id in state.shared or any(_takes(w, device) for w in greedy):
+            left.append(device.device)
+    return replace(slice_.object, spec=replace(slice_.object.spec, devices=left))
+
+
+def _takes(want: Want, device: PoolDevice) -> bool:
+    """Whether the request's selectors are true of the device, or can't be told."""
+    try:
+        return want.selector_refusal(device) is None
+    except SelectorError:
+        return True
+
+
+# -- program -----------------------------------------------------------------------------------------------------------
+# How many nodes of each kind take which combination of pods: an integer program, in whole numbers.
+#
+# What a combination is, and that it fits, comes from `rooms`; here are only numbers. A solution is checked in whole
+# numbers before it counts, so that nothing rests on the solver's arithmetic but the bound.
+
+
+@dataclass(frozen=True)
+class Column:
+    """So many pods of each kind on one node of a kind; `claims` are those that its pods share with others."""
+
+    node_kind: int
+    holds: tuple[int, ...]
+    claims: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Need:
+    """At least so many pods of these kinds have to be placed, or none of the placement counts."""
+
+    kinds: frozenset[int]
+    number: int
+
+
+@dataclass(frozen=True)
+class Clash:
+    """Nodes that can't hold at least so much at the same time: kind of node and combination to number of nodes."""
+
+    nodes: tuple[tuple[int, tuple[int, ...], int], ...]
+
+
+@dataclass(frozen=True)
+class Program:
+    """`nodes` says how many nodes of each kind there are, `wanted` how many pods.
+
+    `levels` are kinds of pods that count the same, the most important first: more pods of an earlier level are worth
+    more than any number of a later one. With `mix`, pods count in these proportions only, as whole sets.
+    """
+
+    nodes: tuple[int, ...]
+    wanted: tuple[int, ...]
+    columns: tuple[Column, ...]
+    levels: tuple[tuple[int, ...], ...]
+    needs: tuple[Need, ...] = ()
+    mix: tuple[int, ...] | None = None
+    clashes: tuple[Clash, ...] = ()
+
+
+@dataclass(frozen=True)
+class Solution:
+    """`placed` pods of each kind, by `taken`: column index to number of nodes.
+
+    `reached` and `bounds` are of each level (with a mix, of whole sets): what is placed, and what can't be exceeded.
+    """
+
+    placed: tuple[int, ...] = ()
+    taken: dict[int, int] = field(default_factory=dict)
+    reached: tuple[int, ...] = ()
+    bounds: tuple[int, ...] = ()
+    is_possible: bool = True
+    """False if the needs can't be met, which is proved."""
+    is_found: bool = True
+    """False if no solution was found; then only the bounds count."""
+
+
+def best(program: Program) -> Solution:
+    """The best solution that was found within the solver's steps, and how much better one may be."""
+    if not program.wanted:
+        nothing = tuple(0 for _ in program.levels)
+        possible = not any(need.number for need in program.needs)
+        return Solution(reached=nothing, bounds=nothing, is_possible=possible, is_found=possible)
+    simple = _without_solver(program)
+    return simple if simple is not None else _Rows(program).best()
+
+
+def _without_solver(program: Program) -> Solution | None:
+    """Where there is one kind of pods, and nothing couples the nodes, each node is filled on its own."""
+    if len(program.wanted) != 1 or program.clashes or any(column.claims for column in program.columns):
+        return None
+    fullest: dict[int, int] = {}
+    for index, column in enumerate(program.columns):
+        known = fullest.get(column.node_kind)
+        if known is None or column.holds > program.columns[known].holds:
+            fullest[column.node_kind] = index
+    total, taken = 0, {}
+    for node_kind, index in sorted(fullest.items()):
+        holds = program.columns[index].holds[0]
+        if not holds or total >= program.wanted[0]:
+            continue
+        nodes = min(program.nodes[node_kind], -(-(program.wanted[0] - total) // holds))
+        taken[index] = nodes
+        total += nodes * holds
+    unit = program.mix[0] if program.mix is not None else 1
+    reached = min(total, program.wanted[0]) // unit
+    possible = all(reached * unit >= need.number for need in program.needs if need.kinds)
+    return Solution((reached * unit,), taken, (reached,), (reached,), is_possible=possible, is_found=possible)
+
+
+class _Rows:
+    """The program as a model for the solver: a variable for each column, then one for the pods placed of each kind."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._columns = len(program.columns)
+        kinds = len(program.wanted)
+        self._sets = self._columns + kinds
+        self._model = Model([program.nodes[column.node_kind] for column in program.columns] + list(program.wanted))
+        for node_kind, number in enumerate(program.nodes):
+            self._model.at_most(
+                {i: 1 for i, column in enumerate(program.columns) if column.node_kind == node_kind}, number
+            )
+        for kind in range(kinds):
+            row = {i: -column.holds[kind] for i, column in enumerate(program.columns) if column.holds[kind]}
+            self._model.at_most({**row, self._columns + kind: 1}, 0)
+        for claim in sorted({claim for column in program.columns for claim in column.claims}):
+            self._model.at_most({i: 1 for i, column in enumerate(program.columns) if claim in column.claims}, 1)
+        for need in program.needs:
+            self._model.at_most({self._columns + kind: -1 for kind in sorted(need.kinds)}, -need.number)
+        if program.mix is not None:
+            most = min((w // m for w, m in zip(program.wanted, program.mix, strict=True) if m), default=0)
+            self._model.upper.append(most)
+            for kind, share in enumerate(program.mix):
+                self._model.at_most({self._sets: share, self._columns + kind: -1}, 0)
+        for kind in range(kinds if program.clashes else 0):
+            row = {i: column.holds[kind] for i, column in enumerate(program.columns) if column.holds[kind]}
+            self._model.at_most({**row, self._columns + kind: -1}, 0)
+        for clash in program.clashes:
+            self._avoid(clash)
+
+    def _avoid(self, clash: Clash) -> None:
+        """Not all of the clash's nodes can be found: of some of them, there are fewer than it takes.
+
+        By Hall's theorem there are distinct nodes for all of it if and only if any part of it finds as many nodes as it
+        has; a switch for each part says that this one does not, and one of them has to be on.
+        """
+        switches = []
+        for node_kind in sorted({kind for kind, _, _ in clash.nodes}):
+            own = [(holds, number) for kind, holds, number in clash.nodes if kind == node_kind]
+            for bits in range(1, 2 ** len(own)):
+                part = [each for bit, each in enumerate(own) if bits >> bit & 1]
+                switches.append(self._switch(node_kind, [holds for holds, _ in part], sum(n for _, n in part)))
+        self._model.at_most(dict.fromkeys(switches, -1), -1)
+
+    def _switch(self, node_kind: int, part: Sequence[tuple[int, ...]], number: int) -> int:
+        """A variable that is 1 only if fewer than so many nodes of the kind hold at least one of these."""
+        switch, most = len(self._model.upper), self._program.nodes[node_kind]
+        self._model.upper.append(1)
+        row = {
+            index: 1
+            for index, column in enumerate(self._program.columns)
+            if column.node_kind == node_kind
+            and any(all(a <= b for a, b in zip(holds, column.holds, strict=True)) for holds in part)
+        }
+        self._model.at_most({**row, switch: most}, most + number - 1)
+        return switch
+
+    def _goals(self) -> list[dict[int, int]]:
+        if self._program.mix is not None:
+            return [{self._sets: 1}]
+        return [{self._columns + kind: 1 for kind in level} for level in self._program.levels]
+
+    def best(self) -> Solution:
+        """Level after level; then, of what is as good, the one with the fewest nodes, by a fixed order."""
+        bounds: list[int] = []
+        values: list[int] | None = None
+        for goal in self._goals():
+            most = sum(self._model.upper[i] for i in goal)
+            found = solve(self._model, goal, self._is_right)
+            if found.outcome is SolverEnd.IMPOSSIBLE:
+                return Solution(is_possible=False, is_found=False)
+            bounds.append(min(most, found.bound))
+            if found.values is None:
+                return Solution(bounds=(*bounds, *self._rest(bounds)), is_found=False)
+            values = found.values
+            reached = sum(values[i] * weight for i, weight in goal.items())
+            self._model.at_most({i: -weight for i, weight in goal.items()}, -reached)
+        assert values is not None
+        tidy = solve(self._model, {i: -_weight(i) for i in range(self._columns)}, self._is_right, start=values)
+        return self._solution(tidy.values or values, bounds)
+
+    def _rest(self, bounds: Sequence[int]) -> list[int]:
+        return [sum(self._model.upper[i] for i in goal) for goal in self._goals()[len(bounds) :]]
+
+    def _solution(self, values: Sequence[int], bounds: Sequence[int]) -> Solution:
+        taken = {i: values[i] for i in range(self._columns) if values[i]}
+        placed = tuple(values[self._columns + kind] for kind in range(len(self._program.wanted)))
+        if self._program.mix is not None:
+            placed = tuple(share * values[self._sets] for share in self._program.mix)
+        reached = tuple(sum(values[i] * weight for i, weight in goal.items()) for goal in self._goals())
+        return Solution(placed, taken, reached, tuple(max(pair) for pair in zip(bounds, reached, strict=True)))
+
+    def _is_right(self, values: Sequence[int]) -> bool:
+        """Whether whole numbers keep every row."""
+        return self._model.keeps(values)
+
+
+def _weight(index: int) -> int:
+    """The price of using a column once: about the same for all, and never the same for two small sets of them."""
+    return 10_000 + index * 7_919 % 4_999

@@ -6,7 +6,9 @@ counts is its answer for one pod, with what the pods before it have in use.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
 
 from msgspec.structs import replace
@@ -15,10 +17,12 @@ from dra_plan.allocator import AllocatedState, NodeOutcome, Outcome
 from dra_plan.api.resource import AllocationResult, ResourceClaim, ResourceClaimStatus
 from dra_plan.claims.sets import CANNOT_ALLOCATE, NOT_AVAILABLE, is_in_reach
 from dra_plan.scheduler.cluster.nodes import NodeInfo
+from dra_plan.scheduler.framework import plugin_names
+from dra_plan.scheduler.framework.interface import FilterPlugin, PreFilterPlugin, ReservePlugin
+from dra_plan.scheduler.framework.status import CycleState, Status, failed, is_skip, left_out
 
-from . import pinning
-from .candidates import PodToPlace
-from .ground import Ground
+from . import solver
+from .node_kinds import NODE_AND_POD, Ground, PodToPlace, UnverifiedPlacementError
 
 Found = Mapping[str, AllocationResult]
 """Claim uid to what the claim gets."""
@@ -86,12 +90,185 @@ class CarriedOut:
         gatherer = self._view.gatherer
         pools = {pool.id for pool in gatherer.gather(node.node)}
         slices = sorted((s for pool in pools for s in gatherer.slices[pool]), key=lambda slice_: slice_.position)
-        marks = pinning.marks_of(meant)
-        view = self._view.with_slices([pinning.marked(slice_, marks, self._state, greedy) for slice_ in slices])
-        return self._ground.allocate(pinning.pinned(claims, meant), node, view.with_state(self._state))
+        marks = solver.marks_of(meant)
+        view = self._view.with_slices([solver.marked(slice_, marks, self._state, greedy) for slice_ in slices])
+        return self._ground.allocate(solver.pinned(claims, meant), node, view.with_state(self._state))
 
     def _keep(self, claims: Sequence[ResourceClaim], allocations: Sequence[AllocationResult]) -> None:
         for claim, allocation in zip(claims, allocations, strict=True):
             got = replace(claim, status=ResourceClaimStatus(allocation=allocation))
             self.claims[claim.metadata.uid] = got
             self._state.add(got, consumable_capacity=self._consumable)
+
+
+# -- afterwards --------------------------------------------------------------------------------------------------------
+# What the program leaves out: filters that look at other pods and at volumes, asked when the placement is known.
+#
+# A placement passes if there is an order in which each pod is let in by these filters, with the pods before it in
+# place.
+
+
+@dataclass(frozen=True)
+class LateRefusal:
+    """A filter outside the program that does not let a pod in on its node."""
+
+    candidate: PodToPlace
+    node: str
+    status: Status
+
+
+class Afterwards:
+    """Asks the filters that are not part of the program."""
+
+    def __init__(self, ground: Ground) -> None:
+        self._ground = ground
+        inside = (*NODE_AND_POD, plugin_names.DYNAMIC_RESOURCES)
+        self._plugins = [
+            plugin
+            for plugin in ground.framework.points["filter"]
+            if plugin.name not in inside and isinstance(plugin, FilterPlugin)
+        ]
+
+    def refusals(self, placed: Sequence[tuple[PodToPlace, str]]) -> list[LateRefusal]:
+        """Those who can't be let in, in whichever order the others go; none if all can. Nothing is left behind."""
+        with self.inside() as inside:
+            return inside.let_in(placed)
+
+    @contextmanager
+    def inside(self) -> Iterator[PodsInside]:
+        """The cluster with pods that are let in, which are gone again at the end."""
+        inside = PodsInside(self)
+        try:
+            yield inside
+        finally:
+            while inside.done:
+                inside.take_back()
+
+    def assume(self, candidate: PodToPlace, name: str, state: CycleState) -> Status | None:
+        """The pod is on the node, or who refuses that."""
+        cluster = self._ground.cluster
+        status = self._refusal(candidate, cluster.nodes[name], state)
+        if status is None:
+            cluster.assume(candidate.info, name)
+        return status
+
+    def forget(self, candidate: PodToPlace, name: str, state: CycleState) -> None:
+        """The pod is gone from the node."""
+        self._unreserve(candidate, name, state)
+        self._ground.cluster.forget(candidate.info, name)
+
+    def _refusal(self, candidate: PodToPlace, node: NodeInfo, state: CycleState) -> Status | None:
+        pod, nodes = candidate.pod, self._ground.nodes
+        for plugin in self._plugins:
+            if isinstance(plugin, PreFilterPlugin):
+                result, status = plugin.pre_filter(state, pod, nodes)
+                if is_skip(status):
+                    state.skip_filter |= {plugin.name}
+                    continue
+                if failed(status):
+                    return status.by(plugin.name)
+                if result is not None and result.node_names is not None and node.name not in result.node_names:
+                    return left_out(plugin.name)
+            status = plugin.filter(state, pod, node)
+            if failed(status):
+                return status.by(plugin.name)
+        return self._reserve(candidate, node.name, state)
+
+    def _reserve(self, candidate: PodToPlace, node: str, state: CycleState) -> Status | None:
+        """What the pod takes beside devices, volumes that is, so that the next one does not get it."""
+        for plugin in self._plugins:
+            if isinstance(plugin, ReservePlugin) and plugin.name not in state.skip_filter:
+                status = plugin.reserve(state, candidate.pod, node)
+                if failed(status):
+                    return status.by(plugin.name)
+        return None
+
+    def _unreserve(self, candidate: PodToPlace, node: str, state: CycleState) -> None:
+        for plugin in self._plugins:
+            if isinstance(plugin, ReservePlugin) and plugin.name not in state.skip_filter:
+                plugin.unreserve(state, candidate.pod, node)
+
+
+class PodsInside:
+    """Pods that were let in, one after the other; `done` are they, the last one last."""
+
+    def __init__(self, afterwards: Afterwards) -> None:
+        self._afterwards = afterwards
+        self.done: list[tuple[PodToPlace, str, CycleState]] = []
+
+    def add(self, candidate: PodToPlace, name: str) -> Status | None:
+        """Lets a pod in on a node, beside those before it, or says who refuses."""
+        state = CycleState()
+        status = self._afterwards.assume(candidate, name, state)
+        if status is None:
+            self.done.append((candidate, name, state))
+        return status
+
+    def take_back(self) -> None:
+        """The last one is out again."""
+        self._afterwards.forget(*self.done.pop())
+
+    def let_in(self, placed: Sequence[tuple[PodToPlace, str]]) -> list[LateRefusal]:
+        """Lets in all who can be, in whichever order, and returns the others."""
+        waiting, refused = list(placed), list[LateRefusal]()
+        while waiting:
+            answers = [(candidate, name, self.add(candidate, name)) for candidate, name in waiting]
+            refused = [LateRefusal(candidate, name, why) for candidate, name, why in answers if why is not None]
+            if len(refused) == len(waiting):
+                break
+            waiting = [(each.candidate, each.node) for each in refused]
+        return refused
+
+
+# -- carrying ----------------------------------------------------------------------------------------------------------
+# From nodes with pods to a placement: the pods are put on them one by one, each verified (`verify`).
+
+
+@dataclass(frozen=True)
+class PlacedPod:
+    """A pod, its node, and what the claims get that it brings: those of pods placed before it are not repeated."""
+
+    candidate: PodToPlace
+    node: str
+    claims: tuple[ResourceClaim, ...] = ()
+    """With their allocations."""
+
+
+class Carrying:
+    """The cluster while a placement is carried out.
+
+    Where nodes share devices, pods may find theirs gone (`may_find_devices_gone`); else that is an internal error.
+    """
+
+    def __init__(self, ground: Ground, *, may_find_devices_gone: bool) -> None:
+        self._ground, self._standing = ground, CarriedOut(ground)
+        self._may_find_devices_gone = may_find_devices_gone
+
+    def on_node(self, name: str, pods: Sequence[PodToPlace], found: Found | None = None) -> Iterator[PlacedPod]:
+        """Puts pods on a node, with the devices that were found for them, or with such as they can have together."""
+        hint = self._standing.hint(pods, name) if found is None else found
+        for candidate in pods:
+            why = self._place(candidate, name, hint)
+            if isinstance(why, PlacedPod):
+                yield why
+            elif not self._may_find_devices_gone:
+                raise UnverifiedPlacementError(candidate.pod.key, name, why)
+
+    def know(self, name: str) -> None:
+        """The node counts as it is now, whatever others put on it before pods are put on it here."""
+        self._standing.node(name)
+
+    def elsewhere(self, left: list[PodToPlace]) -> Iterator[PlacedPod]:
+        """Pods that found their devices gone, on the first node that takes them; they are no longer `left`."""
+        for candidate in list(left):
+            tried = (self._place(candidate, node.name, {}) for node in self._ground.nodes)
+            placed = next((each for each in tried if isinstance(each, PlacedPod)), None)
+            if placed is not None:
+                left.remove(candidate)
+                yield placed
+
+    def _place(self, candidate: PodToPlace, name: str, hint: Found) -> PlacedPod | str:
+        """The pod on the node, or why it can't be there."""
+        before = len(self._standing.claims)
+        why = self._standing.place(candidate, name, hint)
+        return why or PlacedPod(candidate, name, self._standing.newest(len(self._standing.claims) - before))

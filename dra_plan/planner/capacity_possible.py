@@ -14,9 +14,8 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import AllocationResult
 from dra_plan.documents.base import DeviceName
 from dra_plan.documents.capacity import CopiedOwner, NodeCopies, PlacedCopy, PossibleCopies
-from dra_plan.placement.budget import StepBudget
-from dra_plan.placement.errors import SolverMissingError, UnverifiedPlacementError
-from dra_plan.placement.seek import seek_copies
+from dra_plan.placement.node_kinds import SolverMissingError, StepBudget, UnverifiedPlacementError
+from dra_plan.placement.search import seek_copies
 from dra_plan.scheduler.refusals import Copies
 from dra_plan.scheduler.simulation import Simulation
 

@@ -8,7 +8,7 @@ from dra_plan.claims.index import Index
 from dra_plan.claims.owners import DEPLOYMENT, deployment_of
 from dra_plan.documents.base import claim_allocation
 from dra_plan.documents.placement import PlacedPodClaim, PlacedPodEntry, PodMaker
-from dra_plan.placement.carrying import PlacedPod
+from dra_plan.placement.verify import PlacedPod
 
 
 def entry(placed: PlacedPod, index: Index) -> PlacedPodEntry:

@@ -20,10 +20,9 @@ from dra_plan.documents.placement import (
     SchedulerResult,
     WantedGroup,
 )
-from dra_plan.placement.candidates import kinds_of
-from dra_plan.placement.ground import Ground
-from dra_plan.placement.program import Need
-from dra_plan.placement.seek import BestPlacement, PlacementQuestion, levels_of
+from dra_plan.placement.node_kinds import Ground, kinds_of
+from dra_plan.placement.search import BestPlacement, PlacementQuestion, levels_of
+from dra_plan.placement.solver import Need
 from dra_plan.releases import Target
 from dra_plan.scheduler.cluster.keys import GroupKey, group_key
 from dra_plan.scheduler.groups.cycle import PlacementError, placements

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from dra_plan.documents.base import ObjectName
 from dra_plan.documents.capacity import NextCopy
 from dra_plan.documents.placement import ImpossibilityProof
-from dra_plan.placement.candidates import PodToPlace, kinds_of
-from dra_plan.placement.ground import Ground
-from dra_plan.placement.program import Need
-from dra_plan.placement.proof import smallest
-from dra_plan.placement.seek import BestPlacement, PlacementQuestion, levels_of
+from dra_plan.placement.node_kinds import Ground, PodToPlace, kinds_of
+from dra_plan.placement.search import BestPlacement, PlacementQuestion, levels_of, smallest
+from dra_plan.placement.solver import Need
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.cycle import fit_error
 from dra_plan.scheduler.refusals import Refusals, refusals

@@ -7,7 +7,7 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.documents.placement import ImpossibilityProof, PlacementDocument
 from dra_plan.output import explain_words as words
 from dra_plan.output import placement
-from dra_plan.placement.carrying import PlacedPod
+from dra_plan.placement.verify import PlacedPod
 from dra_plan.planner.nodes import with_nodes
 from dra_plan.planner.onnodes import refused_then
 from dra_plan.planner.placing import PlacementPlan

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 import pytest
 
 import dra_plan
-from dra_plan.placement.ground import Ground
-from dra_plan.placement.seek import BestPlacement, seek
+from dra_plan.placement.node_kinds import Ground
+from dra_plan.placement.search import BestPlacement, seek
 
 from .fleets import Brute, Fleet, TooManyError, objects_of, random_fleet
 

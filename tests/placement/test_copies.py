@@ -9,8 +9,8 @@ import pytest
 import dra_plan
 from dra_plan.api.core import Pod
 from dra_plan.placement import solver
-from dra_plan.placement.errors import SolverMissingError
-from dra_plan.placement.seek import BestPlacement, seek_copies
+from dra_plan.placement.node_kinds import SolverMissingError
+from dra_plan.placement.search import BestPlacement, seek_copies
 
 
 def _object(api: str, kind: str, name: str, **rest: Any) -> dict[str, Any]:

@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster
-from dra_plan.placement.candidates import kinds_of
-from dra_plan.placement.ground import Ground
-from dra_plan.placement.seek import PlacementQuestion
+from dra_plan.placement.node_kinds import Ground, kinds_of
+from dra_plan.placement.search import PlacementQuestion
 from tests.build import node, pod
 
 Plain = dict[str, Any]

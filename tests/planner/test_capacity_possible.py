@@ -14,8 +14,7 @@ import pytest
 
 from dra_plan import Cluster
 from dra_plan.cli.exits import Exit
-from dra_plan.placement.budget import StepBudget
-from dra_plan.placement.ground import Ground
+from dra_plan.placement.node_kinds import Ground, StepBudget
 from dra_plan.placement.verify import CarriedOut
 from dra_plan.planner import capacity_possible
 from tests.build import GPU, gpus, node, placed, pod, request, slice_, template

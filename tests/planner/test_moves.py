@@ -243,7 +243,7 @@ def test_extended_resources_move_too() -> None:
 
 
 def test_a_step_that_does_not_hold_is_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dra_plan.placement.errors import UnverifiedPlacementError
+    from dra_plan.placement.node_kinds import UnverifiedPlacementError
     from dra_plan.planner.moves import sequence
 
     monkeypatch.setattr(sequence._Arrival, "on", lambda *_: None)

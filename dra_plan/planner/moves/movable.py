@@ -14,8 +14,7 @@ from dra_plan.api.selectors import labels_match
 from dra_plan.claims.owners import ended
 from dra_plan.documents.base import ObjectName
 from dra_plan.documents.moves import PodsLeftAlone
-from dra_plan.placement.candidates import PodToPlace
-from dra_plan.placement.ground import Ground
+from dra_plan.placement.node_kinds import Ground, PodToPlace
 from dra_plan.whatif.departure import belongs_to_node, pod_name
 
 _MIRROR = "kubernetes.io/config.mirror"

@@ -16,7 +16,7 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.claims.index import Index
 from dra_plan.claims.owners import is_waiting
 from dra_plan.documents.moves import MoveStep, RoomForPod, RoomOutcome
-from dra_plan.placement.candidates import PodToPlace
+from dra_plan.placement.node_kinds import PodToPlace
 from dra_plan.planner.question import Question
 from dra_plan.planner.scheduling import Chosen, schedule_chosen
 from dra_plan.releases import Target

@@ -18,9 +18,8 @@ from dra_plan.claims.owners import is_waiting
 from dra_plan.documents.base import claim_allocation
 from dra_plan.documents.moves import MoveAction, MoveStep
 from dra_plan.documents.placement import PlacedPodClaim
-from dra_plan.placement.afterwards import Afterwards
-from dra_plan.placement.errors import UnverifiedPlacementError
-from dra_plan.placement.verify import CarriedOut
+from dra_plan.placement.node_kinds import UnverifiedPlacementError
+from dra_plan.placement.verify import Afterwards, CarriedOut
 from dra_plan.planner.scheduling import schedule_chosen
 from dra_plan.scheduler.dra.extended import SPECIAL_NAME, stored_name
 from dra_plan.whatif import Bind

@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 
 from dra_plan.api.inventory import Inventory
 from dra_plan.claims.index import Index
-from dra_plan.placement.candidates import kinds_of
-from dra_plan.placement.ground import Ground
-from dra_plan.placement.program import Need
-from dra_plan.placement.seek import BestPlacement, PlacementQuestion, levels_of
+from dra_plan.placement.node_kinds import Ground, kinds_of
+from dra_plan.placement.search import BestPlacement, PlacementQuestion, levels_of
+from dra_plan.placement.solver import Need
 from dra_plan.planner.question import Question
 from dra_plan.releases import Target
 from dra_plan.scheduler.cluster.common import Common

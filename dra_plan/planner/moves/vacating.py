@@ -11,8 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dra_plan.allocator import AllocatedState, AllocationError, Outcome
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.claims.index import Index
-from dra_plan.placement.candidates import PodToPlace
-from dra_plan.placement.ground import Ground
+from dra_plan.placement.node_kinds import Ground, PodToPlace
 from dra_plan.scheduler.cluster.keys import pod_uid
 from dra_plan.scheduler.cluster.nodes import NodeInfo
 from dra_plan.whatif.departure import generated_claims

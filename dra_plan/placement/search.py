@@ -17,18 +17,68 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.releases import Target
 from dra_plan.scheduler.refusals import copy_of
 
-from .afterwards import Afterwards, LateRefusal
-from .budget import StepBudget
-from .candidates import PodKind, PodToPlace, kinds_of
-from .carrying import Carrying, PlacedPod
-from .coupling import MOST_COLUMNS, OPEN, Coupling, combinations_below
-from .ground import Ground
-from .nodekinds import AlikeNodes, node_kinds
-from .program import Column, Need, Program, Solution, best
-from .repair import Repair
+from .node_kinds import AlikeNodes, Ground, PodKind, PodToPlace, StepBudget, kinds_of, node_kinds
 from .rooms import Room, RoomAnswer, RoomFinder, claims_of
-from .together import Assigned, JointAnswer
-from .verify import Found
+from .solver import Column, Need, Program, Solution, best
+from .together import MOST_COLUMNS, OPEN, Assigned, Coupling, JointAnswer, combinations_below
+from .verify import Afterwards, Carrying, Found, LateRefusal, PlacedPod, PodsInside
+
+# -- repair ------------------------------------------------------------------------------------------------------------
+# Placements in which filters outside the program refuse pods: these are tried on other nodes, the others stay.
+#
+# First come, first served, so that what is left in the end may still have a place in another placement.
+
+MOST_TRIES = 5_000
+"""So many times a pod is tried on a node."""
+
+
+class Repair:
+    """Adds pods to a placement that all filters let in."""
+
+    def __init__(self, ground: Ground, placed: Sequence[PlacedPod]) -> None:
+        self._ground, self._placed = ground, list(placed)
+        self._carrying = Carrying(ground, may_find_devices_gone=True)
+        self._tries = 0
+
+    def with_more(self, left: Sequence[PodToPlace]) -> tuple[list[PlacedPod], list[PodToPlace]]:
+        """The placement with those of the pods that can be somewhere, the most important first; and those left."""
+        waiting = sorted(left, key=lambda candidate: -candidate.info.priority)
+        with Afterwards(self._ground).inside() as inside:
+            if not self._stands(inside):
+                return self._placed, list(left)
+            before = len(waiting) + 1
+            while len(waiting) < before:  # who came in may be whom others wait to be beside of
+                before = len(waiting)
+                for candidate in list(waiting):
+                    self._add(candidate, inside, waiting)
+        return self._placed, waiting
+
+    def _stands(self, inside: PodsInside) -> bool:
+        """Puts the placement up as it is, with its devices."""
+        again: list[PlacedPod] = []
+        for each in self._placed:
+            found = {claim.metadata.uid: claim.allocation for claim in each.claims if claim.allocation is not None}
+            again += self._carrying.on_node(each.node, [each.candidate], found)
+        return len(again) == len(self._placed) and not inside.let_in([(e.candidate, e.node) for e in self._placed])
+
+    def _add(self, candidate: PodToPlace, inside: PodsInside, waiting: list[PodToPlace]) -> None:
+        """The pod is no longer among those that wait, if there is a node for it."""
+        for node in self._ground.nodes:
+            if self._tries >= MOST_TRIES:
+                return
+            self._tries += 1
+            self._carrying.know(node.name)
+            if inside.add(candidate, node.name) is not None:
+                continue
+            placed = next(self._carrying.on_node(node.name, [candidate], {}), None)
+            if placed is not None:
+                self._placed.append(placed)
+                waiting.remove(candidate)
+                return
+            inside.take_back()
+
+
+# -- seek --------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -296,3 +346,26 @@ def _copies(ground: Ground, template: Pod, count: int) -> PodKind:
     first = more(0)
     shared = frozenset(claim.key for claim in first.pending if not claim.metadata.owner_references)
     return PodKind([first], count, more, shared)
+
+
+# -- proof -------------------------------------------------------------------------------------------------------------
+# The smallest set of pods that can't be placed: without any one of them the others can, as far as it can be told.
+
+
+def smallest(question: PlacementQuestion, needs: Sequence[Need]) -> list[Need]:
+    """Of needs that are excluded, as few pods as are still excluded: pods of low priority are let off first.
+
+    What fits stays so with fewer pods, so each number is found by halving, one need after the other.
+    """
+    left = list(needs)
+    for index in reversed(range(len(left))):
+        low, high = 0, left[index].number
+        while low < high:
+            middle = (low + high) // 2
+            trial = [*left[:index], Need(left[index].kinds, middle), *left[index + 1 :]]
+            if question.is_excluded(trial):
+                high = middle
+            else:
+                low = middle + 1
+        left[index] = Need(left[index].kinds, high)
+    return [need for need in left if need.number]

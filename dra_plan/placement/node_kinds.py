@@ -1,0 +1,518 @@
+"""The cluster that pods are placed on, and the questions about one node that the scheduler's own parts answer.
+
+Nothing is scheduled here: the simulation only keeps nodes, pods and claims, and lends its plugins.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import msgspec
+from msgspec.structs import replace
+
+from dra_plan.allocator import AllocationError, Allocator, NodeOutcome, Pool, PoolID, View
+from dra_plan.allocator.appearance import Observer
+from dra_plan.allocator.capacity import Counters
+from dra_plan.allocator.pools import PoolSlice
+from dra_plan.api.core import Pod
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.resource import (
+    CELDeviceSelector,
+    Device,
+    DeviceAttribute,
+    DeviceRequest,
+    DeviceSelector,
+    ResourceClaim,
+)
+from dra_plan.claims.sets import is_in_reach
+from dra_plan.errors import DraPlanError, UsageError
+from dra_plan.releases import Quirk, Target
+from dra_plan.scheduler.cluster.claims import usable
+from dra_plan.scheduler.cluster.common import Common
+from dra_plan.scheduler.cluster.keys import GroupKey
+from dra_plan.scheduler.cluster.nodes import DEFAULT_SCHEDULER, PODS, NodeInfo, PodInfo
+from dra_plan.scheduler.dra.extended import served_names
+from dra_plan.scheduler.dra.filter import UNAVAILABLE, PodState
+from dra_plan.scheduler.dra.plugin import DEFAULT_BINDING_TIMEOUT, DynamicResources
+from dra_plan.scheduler.framework import plugin_names
+from dra_plan.scheduler.framework.interface import FilterPlugin, PreFilterPlugin
+from dra_plan.scheduler.framework.status import CycleState, Status, failed, is_skip
+from dra_plan.scheduler.plugins.node_affinity import MISMATCH
+from dra_plan.scheduler.simulation import Simulation
+
+# -- budget ------------------------------------------------------------------------------------------------------------
+# How many steps searches may take together: what is asked too late is asked briefly, or not at all.
+#
+# Steps, not seconds, so that an answer does not depend on the machine.
+
+_CLAIMS = 8
+"""Up to twice as many claims a step costs about the same."""
+
+
+@dataclass
+class StepBudget:
+    """What is left to be spent. A search takes `each` steps at most, and `brief` ones once `total` are spent.
+
+    With `brief` the plain walk ends, and a question that pruning refutes at once is answered. Once that much again
+    has been spent as `brief_total` says, nothing is asked any more.
+    """
+
+    each: int = 5_000
+    total: int = 20_000
+    brief: int = 600
+    brief_total: int = 40_000
+    spent: int = 0
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether nothing is to be asked any more."""
+        return self.spent >= self.total + self.brief_total
+
+    @property
+    def next(self) -> int:
+        """The steps that the next search may take."""
+        return self.each if self.spent < self.total else self.brief
+
+    def spend(self, steps: int, claims: int) -> None:
+        """A search for that many claims took so many steps: the more claims, the dearer a step.
+
+        Asking itself costs about as much as ten steps.
+        """
+        self.spent += (steps + 10) * max(1, claims // _CLAIMS)
+
+
+# -- candidates --------------------------------------------------------------------------------------------------------
+# The pods that are to be placed, made ready for questions about nodes, and which of them are alike.
+#
+# What the questions are belongs to `ground`.
+
+
+@dataclass(eq=False)
+class PodToPlace:
+    """A pod after PreFilter: what the filters keep of it, or why it is refused on all nodes.
+
+    `filters` look at nothing but node and pod; `only` are the names of the nodes that may be asked, None for all.
+    """
+
+    info: PodInfo
+    state: CycleState
+    filters: Sequence[FilterPlugin] = ()
+    only: frozenset[str] | None = None
+    refusal: Status | None = None
+    devices: PodState | None = None
+    key: Hashable = None
+    """Pods of one key get the same answers on every node."""
+
+    @property
+    def pod(self) -> Pod:
+        """The pod, as it was admitted."""
+        return self.info.pod
+
+    @property
+    def pending(self) -> list[ResourceClaim]:
+        """The claims for which devices are to be found, the one for extended resources left out."""
+        return [] if self.devices is None or self.devices.empty else self.devices.pending
+
+    @property
+    def settled(self) -> list[ResourceClaim]:
+        """The claims that have their devices."""
+        return [] if self.devices is None or self.devices.empty else self.devices.allocated
+
+
+@dataclass(eq=False)
+class PodKind:
+    """Pods that are alike. `more` makes another one where a question is about copies; `count` is how many are wanted.
+
+    `shared` are the keys of the pending claims that these pods share with pods of whatever kind.
+    """
+
+    members: list[PodToPlace]
+    count: int
+    more: Callable[[int], PodToPlace] | None = None
+    shared: frozenset[str] = field(default_factory=frozenset)
+
+    @property
+    def first(self) -> PodToPlace:
+        """The one that stands for all."""
+        return self.members[0]
+
+    @property
+    def priority(self) -> int:
+        """The priority, the same for all."""
+        return self.first.info.priority
+
+    def take(self, number: int, start: int = 0) -> list[PodToPlace]:
+        """So many of them, in order, made as far as they are not there yet."""
+        while self.more is not None and len(self.members) < start + number:
+            self.members.append(self.more(len(self.members)))
+        return self.members[start : start + number]
+
+
+def kinds_of(candidates: Iterable[PodToPlace], groups: Collection[GroupKey] = ()) -> list[PodKind]:
+    """The candidates by kind, in order of priority, highest first, then as they come.
+
+    Pods of these `groups` are not of one kind with others.
+    """
+    candidates = list(candidates)
+    users: dict[str, int] = {}
+    for each in candidates:
+        for claim in each.pending:
+            users[claim.key] = users.get(claim.key, 0) + 1
+    found: dict[Hashable, PodKind] = {}
+    for each in candidates:
+        shared = frozenset(claim.key for claim in each.pending if users[claim.key] > 1)
+        group = each.info.group if each.info.group in groups else None
+        key = (group, each.info.priority, each.key if each.key is not None else each.info.uid, shared)
+        kind = found.setdefault(key, PodKind([], 0, shared=shared))
+        kind.members.append(each)
+        kind.count += 1
+    return sorted(found.values(), key=lambda kind: -kind.priority)
+
+
+# -- ground ------------------------------------------------------------------------------------------------------------
+
+NODE_AND_POD = (
+    plugin_names.NODE_UNSCHEDULABLE,
+    plugin_names.NODE_NAME,
+    plugin_names.TAINT_TOLERATION,
+    plugin_names.NODE_AFFINITY,
+    plugin_names.NODE_PORTS,
+    plugin_names.FIT,
+)
+"""The filters that are part of the program: they look at a node, the pods on it and the pod alone."""
+COUNTING = (plugin_names.NODE_PORTS, plugin_names.FIT)
+"""Those of them whose answer changes with the pods on the node."""
+IN_ONE_SEARCH: tuple[Quirk, ...] = (
+    "admin_take_blocks",
+    "late_all_failure_leaks",
+    "rejection_leaks_counters",
+    "shared_undo_keeps_counters",
+)
+"""Defects that end with the search: they make it miss what pods asking one after the other would get."""
+_NOT_NAMED = MISMATCH.by(plugin_names.NODE_AFFINITY)
+
+
+class Ground:
+    """Nodes with the pods that run on them, and claims. `view` is what the allocator sees of it, in-use devices too."""
+
+    def __init__(
+        self,
+        inventory: Inventory,
+        target: Target,
+        max_steps: int | None = None,
+        common: Common | None = None,
+        view: View | None = None,
+    ) -> None:
+        """`common` is shared with grounds of related inventories; the `view`, if it is given, is the inventory's."""
+        self.simulation = Simulation(
+            inventory, target=target, max_steps=max_steps, chosen=lambda _pod: False, common=common, view=view
+        )
+        self.simulation.start()
+        self.target, self.max_steps = target, max_steps
+        self.cluster = self.simulation.cluster
+        self.framework = self.simulation.frameworks[DEFAULT_SCHEDULER]
+        self._filters = [plugin for plugin in self.framework.points["filter"] if plugin.name in NODE_AND_POD]
+        self._devices = next((p for p in self.simulation.dynamic_resources), None)
+
+    @cached_property
+    def view(self) -> View:
+        """The cluster as the allocator sees it, before anything is placed."""
+        return self.cluster.view.with_state(self.cluster.claims.state)
+
+    @cached_property
+    def joint(self) -> View:
+        """The same for questions about several pods: what one search spoils for itself, the next pod does not see."""
+        return self.cluster.view.repaired(*IN_ONE_SEARCH).with_state(self.view.state)
+
+    @cached_property
+    def promised(self) -> View:
+        """The same without the known defects of the release."""
+        return self.cluster.view.repaired().with_state(self.view.state)
+
+    @cached_property
+    def nodes(self) -> list[NodeInfo]:
+        """The nodes, by the order of the input."""
+        return [self.cluster.nodes[node.metadata.name] for node in self.simulation.inventory.nodes]
+
+    def holding(self, node: str) -> list[ResourceClaim]:
+        """The claims that have devices in pools of the node."""
+        pools = self.view.gatherer.gather(self.cluster.nodes[node].node)
+        return list({claim.metadata.uid: claim for pool in pools for claim in self._holders.get(pool.id, ())}.values())
+
+    @cached_property
+    def _holders(self) -> Mapping[PoolID, list[ResourceClaim]]:
+        """The claims that have devices in a pool."""
+        found: dict[PoolID, dict[str, ResourceClaim]] = {}
+        for claim in self.cluster.claims.seen():
+            if claim.allocation is not None:
+                for result in claim.allocation.devices.results:
+                    found.setdefault(PoolID(result.driver, result.pool), {})[claim.metadata.uid] = claim
+        return {pool: list(claims.values()) for pool, claims in found.items()}
+
+    # Pods
+
+    def add(self, pod: Pod) -> Pod:
+        """A pod that is created now, with its claims; it is placed nowhere. Returns it as it was admitted."""
+        return self.simulation.arrive(pod).pod
+
+    def ready(self, pod: Pod) -> PodToPlace:
+        """The pod after PreFilter of the plugins that count here."""
+        info, state, nodes = self.cluster.info(pod), CycleState(), self.nodes
+        made = PodToPlace(info, state)
+        filters: list[FilterPlugin] = []
+        for plugin in self._filters:
+            if isinstance(plugin, PreFilterPlugin):
+                result, status = plugin.pre_filter(state, pod, nodes)
+                if is_skip(status):
+                    continue
+                if failed(status):
+                    made.refusal = status.by(plugin.name)
+                elif result is not None and result.node_names is not None:
+                    made.only = result.node_names if made.only is None else made.only & result.node_names
+            assert isinstance(plugin, FilterPlugin)
+            filters.append(plugin)
+        made.filters = tuple(filters)
+        self._read_claims(made)
+        made.key = self._key(made)
+        return made
+
+    def _read_claims(self, made: PodToPlace) -> None:
+        plugin = self._devices
+        if plugin is None:
+            return
+        _, status = plugin.pre_filter(made.state, made.pod, self.nodes)
+        if failed(status) and not is_skip(status):
+            made.refusal = made.refusal or status.by(plugin.name)
+        made.devices = made.state.get(DynamicResources.name)
+
+    def _key(self, made: PodToPlace) -> object:
+        """What all answers about the pod depend on; None if that can't be said in a key."""
+        kept = made.devices
+        if kept is not None and not kept.empty and kept.key is None:
+            return None
+        memos = tuple((plugin.name, plugin.filter_memo(made.state, made.pod)) for plugin in made.filters)
+        requests = tuple(sorted(made.info.requests.items()))
+        pods_claims = kept.key if kept is not None and not kept.empty else None
+        named = tuple(sorted(made.only)) if made.only is not None else None
+        refusal = made.refusal.message if made.refusal is not None else None
+        return memos, requests, tuple(made.info.ports), pods_claims, named, refusal
+
+    @contextmanager
+    def holding_pods(self, placed: Iterable[tuple[PodToPlace, str, Sequence[ResourceClaim]]]) -> Iterator[Simulation]:
+        """The simulation with pods on nodes and their claims in flight, as long as this lasts."""
+        placed = list(placed)
+        for candidate, node, claims in placed:
+            self.cluster.assume(candidate.info, node)
+            for claim in claims:
+                self.cluster.signal_pending_allocation(claim)
+        try:
+            yield self.simulation
+        finally:
+            for candidate, node, claims in placed:
+                self.cluster.forget(candidate.info, node)
+                for claim in claims:
+                    self.cluster.remove_pending_allocation(claim.metadata.uid)
+
+    # One node
+
+    def refusal(self, candidate: PodToPlace, node: NodeInfo) -> Status | None:
+        """What keeps the pod off the node as it is, devices apart; None if nothing does."""
+        if candidate.refusal is not None:
+            return candidate.refusal
+        if candidate.only is not None and node.name not in candidate.only:
+            return _NOT_NAMED
+        for plugin in candidate.filters:
+            status = plugin.filter(candidate.state, candidate.pod, node)
+            if failed(status):
+                return status.by(plugin.name)
+        return None if all(self._in_reach(claim, node) for claim in candidate.settled) else UNAVAILABLE
+
+    def _in_reach(self, claim: ResourceClaim, node: NodeInfo) -> bool:
+        if not is_in_reach(claim, node.name, node.labels):
+            return False
+        if not self.target.features.binding_conditions:
+            return True
+        return usable(claim, DEFAULT_BINDING_TIMEOUT, self.simulation.clock.now)
+
+    def counted(self, candidates: Sequence[PodToPlace], node: NodeInfo) -> tuple[NodeInfo, Status | None]:
+        """The node with as many of these pods as have room, one after the other, and what refuses the next."""
+        trial = node.clone()
+        for candidate in candidates:
+            for plugin in candidate.filters:
+                if plugin.name in COUNTING:
+                    status = plugin.filter(candidate.state, candidate.pod, trial)
+                    if failed(status):
+                        return trial, status.by(plugin.name)
+            trial.add(candidate.info)
+        return trial, None
+
+    def claims_on(self, candidate: PodToPlace, node: NodeInfo) -> list[ResourceClaim]:
+        """The claims for which the pod needs devices if it goes to the node."""
+        kept = candidate.devices
+        if self._devices is None or kept is None or kept.empty:
+            return []
+        asked = self._devices.claims_asked_for(kept, candidate.pod, node)
+        return [claim for claim in asked if claim.allocation is None and claim.spec.devices.requests]
+
+    def joint_claims(self, candidates: Iterable[PodToPlace], node: NodeInfo) -> list[ResourceClaim]:
+        """The claims of all these pods on the node, each once."""
+        found = {claim.metadata.uid: claim for each in candidates for claim in self.claims_on(each, node)}
+        return list(found.values())
+
+    def allocate(
+        self, claims: Sequence[ResourceClaim], node: NodeInfo, view: View, budget: StepBudget | None = None
+    ) -> NodeOutcome:
+        """What the allocator says to all these claims together, with as many steps as the budget has for it."""
+        steps = self.max_steps if budget is None else budget.next
+        outcome = Allocator(claims, view, max_steps=steps, shares_answers=False).allocate(node.node)
+        if budget is not None:
+            budget.spend(outcome.steps, len(claims))
+        return outcome
+
+
+def encoded(claims: Iterable[ResourceClaim]) -> tuple[bytes, ...]:
+    """What the claims ask for, as a key."""
+    return tuple(msgspec.json.encode(claim.spec) for claim in claims)
+
+
+# -- errors ------------------------------------------------------------------------------------------------------------
+# What goes wrong while a placement is sought.
+
+
+class SolverMissingError(UsageError):
+    """The question needs an integer program, and the library that solves it is not installed."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "how different pods share the nodes is an integer program, and its solver is not installed:"
+            " pip install 'dra-plan[place]' brings it (HiGHS, by the package highspy)"
+        )
+
+
+class UnverifiedPlacementError(DraPlanError):
+    """A placement was found that the allocator or a filter refuses: a defect of dra-plan, never an answer."""
+
+    def __init__(self, pod: str, node: str, why: str) -> None:
+        super().__init__(f"internal error: the placement of pod {pod} on node {node} could not be verified: {why}")
+
+
+# -- marks -------------------------------------------------------------------------------------------------------------
+# Marks on devices, and requests that ask for them: how the allocator is asked about some devices alone.
+
+_DOMAIN = "placement.dra-plan"
+_MARKED = DeviceAttribute(bool_value=True)
+
+
+def selector_of(mark: str) -> DeviceSelector:
+    """True of devices that carry the mark."""
+    return DeviceSelector(cel=CELDeviceSelector(expression=f'"{mark}" in device.attributes["{_DOMAIN}"]'))
+
+
+def attributes_with(device: Device, marks: Iterable[str]) -> dict[str, DeviceAttribute]:
+    """The attributes of the device, and these marks among them."""
+    return {**device.attributes, **{f"{_DOMAIN}/{mark}": _MARKED for mark in marks}}
+
+
+def asking(claim: ResourceClaim, changed: Callable[[DeviceRequest], DeviceRequest]) -> ResourceClaim:
+    """The claim with each of its requests changed."""
+    requests = [changed(request) for request in claim.spec.devices.requests]
+    return replace(claim, spec=replace(claim.spec, devices=replace(claim.spec.devices, requests=requests)))
+
+
+# -- nodekinds ---------------------------------------------------------------------------------------------------------
+# Nodes that look the same to the pods that are to be placed: what one of a kind can hold, all of it can.
+#
+# Devices are compared as the allocator compares them (`allocator/appearance.py`); of the rest counts what the filters
+# that look at node and pod read: whether they let each kind of pod pass, and how much room there is, as far as the
+# pods could use it up.
+
+
+@dataclass(eq=False)
+class AlikeNodes:
+    """Nodes that look the same, in the order of the input. `refusals` says of each kind of pod what keeps it away."""
+
+    nodes: list[NodeInfo]
+    refusals: tuple[Status | None, ...]
+    shared: frozenset[str] = field(default_factory=frozenset)
+    """The names of the slices with devices for these pods that other nodes see as well."""
+
+    @property
+    def first(self) -> NodeInfo:
+        """The one that stands for all."""
+        return self.nodes[0]
+
+
+def node_kinds(ground: Ground, kinds: Sequence[PodKind]) -> list[AlikeNodes]:
+    """The nodes by kind, in the order of the first of each."""
+    sorter = _Sorter(ground, kinds)
+    looks = [(node, *sorter.look(node)) for node in ground.nodes]
+    seen = Counter(slice_ for *_, slices in looks for slice_ in slices)
+    found: dict[Hashable, AlikeNodes] = {}
+    for node, key, refusals, slices in looks:
+        shared = frozenset(slice_.name for slice_ in slices if seen[slice_] > 1)
+        found.setdefault((key, shared), AlikeNodes([], refusals, shared)).nodes.append(node)
+    return list(found.values())
+
+
+class _Sorter:
+    """Looks at nodes with the eyes of all kinds of pods."""
+
+    def __init__(self, ground: Ground, kinds: Sequence[PodKind]) -> None:
+        self._ground, self._kinds, self._view = ground, kinds, ground.joint
+        self._observers: dict[Hashable, Observer] = {}
+        self._wanted: Counter[str] = Counter()
+        for kind in kinds:
+            for name, value in kind.first.info.requests.items():
+                self._wanted[name] += value * kind.count
+        self._wanted[PODS] = sum(kind.count for kind in kinds)
+        self._names = sorted(
+            {name for kind in kinds for name in (kind.first.devices.names if kind.first.devices else ())}
+        )
+        self._mapped = ground.cluster.extended_names()
+
+    def look(self, node: NodeInfo) -> tuple[Hashable, tuple[Status | None, ...], list[PoolSlice]]:
+        """What the kinds can tell of the node, what refuses them there, and the slices that are not the node's own."""
+        refusals = tuple(self._ground.refusal(kind.first, node) for kind in self._kinds)
+        if all(refusal is not None for refusal in refusals):
+            return tuple((r.plugin, r.message) for r in refusals if r is not None), refusals, []
+        devices, slices = self._devices(node)
+        passes = tuple((r.plugin, r.message) if r is not None else None for r in refusals)
+        return (passes, self._room(node), devices), refusals, slices
+
+    def _room(self, node: NodeInfo) -> Hashable:
+        """What is left of what the pods ask for, as far as they could take it, and which names devices serve."""
+        left = {name: node.allocatable.get(name, 0) - node.requested.get(name, 0) for name in self._wanted}
+        left[PODS] = node.allowed_pods - len(node.pods)
+        amounts = tuple(min(max(left[name], -1), self._wanted[name]) for name in sorted(self._wanted))
+        return amounts, served_names(self._names, self._mapped, node.allocatable)
+
+    def _devices(self, node: NodeInfo) -> tuple[Hashable, list[PoolSlice]]:
+        claims = [claim for kind in self._kinds for claim in self._ground.claims_on(kind.first, node)]
+        if not claims:
+            return None, []
+        try:
+            pools = self._view.gatherer.gather(node.node)
+        except AllocationError:
+            return node.name, []
+        observer = self._observer(encoded(claims), claims)
+        appearance = observer.appearance(pools) if observer.is_able else None
+        if appearance is None or self._ground.target.features.node_allocatable:
+            return node.name, _not_local(pools)
+        slices = {slice_: None for slice_, _ in appearance.places if not slice_.object.spec.node_name}
+        return appearance.key, list(slices)
+
+    def _observer(self, key: Hashable, claims: Iterable) -> Observer:  # type: ignore[type-arg]
+        if key not in self._observers:
+            view = self._view
+            names = lambda: view.shared_counter_names  # noqa: E731
+            counters = Counters(view.state, view.target, view.gatherer.slices, names)
+            self._observers[key] = Observer(view.requests(claims), view.state, counters, view.target)
+        return self._observers[key]
+
+
+def _not_local(pools: Sequence[Pool]) -> list[PoolSlice]:
+    return [slice_ for pool in pools for slice_ in pool.slices if not slice_.object.spec.node_name and slice_.devices]
