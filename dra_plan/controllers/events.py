@@ -18,7 +18,7 @@ from dra_plan.manifests.kinds import Kind
 from dra_plan.manifests.load import from_dicts
 from dra_plan.near import nearest
 from dra_plan.scheduler.clock import format_time
-from dra_plan.whatif.departure import belongs_to_node
+from dra_plan.whatif.edits import belongs_to_node
 
 from .apiserver import ApiServer
 from .state import EndCause

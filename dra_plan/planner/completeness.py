@@ -47,7 +47,7 @@ def of_preemption(inventory: Inventory, *, evicts: bool) -> list[Notice]:
 
 def of_leaving(index: Index, event: str, nodes: Iterable[Node] | None = None) -> list[Notice]:
     """Pods that claims are reserved for and that the input lacks, where pods leave these nodes, or any node."""
-    from dra_plan.whatif.absentpods import absent_pods_notice
+    from dra_plan.whatif.edits import absent_pods_notice
 
     absent = index.absent_pods
     found = absent.all if nodes is None else dict.fromkeys(name for node in nodes for name in absent.on(node))

@@ -20,8 +20,7 @@ from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.simulate import SimulationResult
 from dra_plan.whatif import Drain
-from dra_plan.whatif.drain import bare_pod_notice, is_bare
-from dra_plan.whatif.edit import node_named
+from dra_plan.whatif.edits import bare_pod_notice, is_bare, node_named
 
 from . import completeness, parallel
 from .answer import PrintedAnswer, counted

@@ -8,9 +8,7 @@ from pathlib import Path
 from tests.cli.running import ROOT
 
 PAGE = (ROOT / "docs" / "input.md").read_text(encoding="utf-8")
-SOURCES = [
-    ROOT / "dra_plan" / each for each in ("planner/completeness.py", "whatif/absentpods.py", "manifests/diagnose.py")
-]
+SOURCES = [ROOT / "dra_plan" / each for each in ("planner/completeness.py", "whatif/edits.py", "manifests/diagnose.py")]
 
 
 def _codes(paths: list[Path]) -> set[str]:

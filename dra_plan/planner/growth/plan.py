@@ -22,7 +22,7 @@ from dra_plan.planner.scheduling import choice, notices_about, schedule_chosen
 from dra_plan.releases import Target
 from dra_plan.scheduler.attempts import FailedAttempt
 from dra_plan.scheduler.notices import SEVERAL_BEST
-from dra_plan.whatif.addnodes import MOST_ADDED
+from dra_plan.whatif.node_copy import MOST_ADDED
 
 from .asking import Grown, GrowthQuestion, PodKey, with_more
 from .kinds import NodeKind

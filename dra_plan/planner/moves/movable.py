@@ -15,7 +15,7 @@ from dra_plan.claims.owners import ended
 from dra_plan.documents.base import ObjectName
 from dra_plan.documents.moves import PodsLeftAlone
 from dra_plan.placement.node_kinds import Ground, PodToPlace
-from dra_plan.whatif.departure import belongs_to_node, pod_name
+from dra_plan.whatif.edits import belongs_to_node, pod_name
 
 _MIRROR = "kubernetes.io/config.mirror"
 _EXAMPLES = 5

@@ -21,7 +21,7 @@ from dra_plan.planner.question import Question
 from dra_plan.planner.scheduling import Chosen, schedule_chosen
 from dra_plan.releases import Target
 from dra_plan.scheduler.cluster.keys import pod_uid
-from dra_plan.whatif.departure import pod_name
+from dra_plan.whatif.edits import pod_name
 
 from .movable import MovablePod, Movables
 from .sequence import CarriedMoves, carried_out

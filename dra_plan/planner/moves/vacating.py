@@ -14,7 +14,7 @@ from dra_plan.claims.index import Index
 from dra_plan.placement.node_kinds import Ground, PodToPlace
 from dra_plan.scheduler.cluster.keys import pod_uid
 from dra_plan.scheduler.cluster.nodes import NodeInfo
-from dra_plan.whatif.departure import generated_claims
+from dra_plan.whatif.edits import generated_claims
 
 from .movable import MovablePod
 

@@ -1,0 +1,475 @@
+"""What an edit of a cluster is: a value that makes another inventory of one, and says what it did.
+
+Each kind of edit has a file of its own; what happens to pods and claims when pods leave is in `departure`. What fits
+afterwards is not asked here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from msgspec import structs
+
+from dra_plan.api.core import Node, Pod, PodStatus
+from dra_plan.api.inventory import Inventory, Notice
+from dra_plan.api.meta import ObjectMeta
+from dra_plan.api.resource import (
+    ResourceClaim,
+    ResourceClaimConsumerReference,
+    ResourceClaimStatus,
+    ResourceClaimTemplate,
+    ResourceClaimTemplateSpec,
+)
+from dra_plan.api.well_known import UNSCHEDULABLE
+from dra_plan.claims.index import Index
+from dra_plan.claims.owners import Dependents, Kinded, counts_for, ended
+from dra_plan.claims.pod_claims import make_claim
+from dra_plan.documents.base import AppliedEdit, ClaimName, ObjectName
+from dra_plan.errors import UsageError
+from dra_plan.manifests import kinds
+from dra_plan.manifests.kinds import Kind
+from dra_plan.near import nearest
+
+
+@dataclass(frozen=True)
+class Edited:
+    """The cluster after an edit. Lists of the inventory that the edit leaves alone are the same objects as before."""
+
+    inventory: Inventory
+    entry: AppliedEdit
+    notices: list[Notice] = field(default_factory=list)
+
+
+class Edit(Protocol):
+    """A change to a cluster."""
+
+    def apply(self, inventory: Inventory) -> Edited:
+        """The cluster after the change; the inventory stays as it is. UsageError for what the edit does not fit."""
+
+
+def node_named(inventory: Inventory, name: str) -> Node:
+    """The node of that name. Raises UsageError, with a near name, if there is none."""
+    for node in inventory.nodes:
+        if node.metadata.name == name:
+            return node
+    raise unknown("node", name, (node.metadata.name for node in inventory.nodes))
+
+
+def unknown(what: str, name: str, known: Iterable[str]) -> UsageError:
+    """The error for a name that nothing has."""
+    near = nearest(name, known)
+    return UsageError(f"unknown {what} {name!r}" + (f" (did you mean {near!r}?)" if near else ""))
+
+
+def with_node(inventory: Inventory, changed: Node) -> list[Node]:
+    """The nodes, with one of them in the place of the one of its name."""
+    name = changed.metadata.name
+    return [changed if node.metadata.name == name else node for node in inventory.nodes]
+
+
+# -- cordon ------------------------------------------------------------------------------------------------------------
+# `Cordon`: a node takes no new pods.
+
+
+@dataclass(frozen=True)
+class Cordon:
+    """The node is unschedulable, as after `kubectl cordon`."""
+
+    node: str
+
+    def apply(self, inventory: Inventory) -> Edited:
+        """The node as the node controller leaves it: marked and tainted. UsageError for an unknown node."""
+        nodes = with_node(inventory, cordoned(node_named(inventory, self.node)))
+        return Edited(replace(inventory, nodes=nodes), AppliedEdit(edit="Cordon", node=self.node))
+
+
+def cordoned(node: Node) -> Node:
+    """The node, unschedulable."""
+    taints = [taint for taint in node.spec.taints if (taint.key, taint.effect) != (UNSCHEDULABLE.key, "NoSchedule")]
+    return structs.replace(node, spec=structs.replace(node.spec, unschedulable=True, taints=[*taints, UNSCHEDULABLE]))
+
+
+# -- departure ---------------------------------------------------------------------------------------------------------
+# What controllers do when pods leave: generated claims go, other claims are freed, successors wait for a node.
+#
+# As the garbage collector, the resource claim controller and the controllers of workloads do it. Which pods leave, and
+# why, is decided by the edits.
+
+_LEFT_TO_NODES = ("DaemonSet", "Node")
+"""Kinds that control pods which belong to their node: those of DaemonSets, and static pods."""
+
+
+@dataclass(frozen=True)
+class Departed:
+    """The cluster without the pods, and what became of their claims."""
+
+    inventory: Inventory
+    claims_gone: list[ObjectName]
+    deallocated: list[ClaimName]
+
+
+def belongs_to_node(pod: Pod) -> bool:
+    """Whether the pod stays on its node whatever is drained: a DaemonSet's pod, or a static one."""
+    controller = pod.metadata.controller
+    return controller is not None and controller.kind in _LEFT_TO_NODES
+
+
+def depart(inventory: Inventory, pods: Sequence[Pod], index: Index | None = None) -> Departed:
+    """The cluster after these pods have left; the index, if it is given, is of the claims of the inventory.
+
+    Claims that they control go with them. Of other claims they are no users any more; a claim that nobody uses then
+    loses its devices (KEP-4381: the claim controller deallocates when `status.reservedFor` becomes empty).
+    """
+    if not pods:
+        return Departed(inventory, [], [])
+    leaving = {(pod.metadata.namespace, pod.metadata.name) for pod in pods}
+    mine = generated_claims(Index(inventory) if index is None else index, pods)
+    kept: list[ResourceClaim] = []
+    gone: list[ObjectName] = []
+    deallocated: list[ClaimName] = []
+    users = _Users(pods)
+    for claim in inventory.claims:
+        name = (claim.metadata.namespace, claim.metadata.name)
+        if name in mine:
+            gone.append(ObjectName(kind="ResourceClaim", namespace=name[0], name=name[1]))
+            continue
+        freed = users.freed(claim)
+        if freed.allocation is None and claim.allocation is not None:
+            deallocated.append(ClaimName(namespace=name[0], name=name[1]))
+        kept.append(freed)
+    staying = [pod for pod in inventory.pods if (pod.metadata.namespace, pod.metadata.name) not in leaving]
+    same = len(kept) == len(inventory.claims) and all(a is b for a, b in zip(kept, inventory.claims, strict=True))
+    after = replace(inventory, pods=staying, claims=inventory.claims if same else kept)
+    return Departed(after, gone, deallocated)
+
+
+def replaced(inventory: Inventory, pods: Sequence[Pod], index: Index) -> Departed:
+    """The cluster after these pods have left, with a successor of each that comes back; the index is as for `depart`.
+
+    Successors are as old as the youngest pod.
+    """
+    departed = depart(inventory, pods, index)
+    returning = [pod for pod in pods if comes_back(pod)]
+    time = max((pod.metadata.creation_timestamp or "" for pod in inventory.pods), default="") or None
+    after = departed.inventory
+    after = replace(after, pods=[*after.pods, *(successor(pod, time) for pod in returning)])
+    rewritten = [claim for pod in returning for claim in claims_without_template(pod, index)]
+    if rewritten:
+        after = replace(after, claims=[*after.claims, *rewritten])
+    return replace(departed, inventory=after)
+
+
+def comes_back(pod: Pod) -> bool:
+    """Whether a controller makes the pod anew, and has not done so already."""
+    controller = pod.metadata.controller
+    return controller is not None and counts_for(pod, controller.kind)
+
+
+def generated_claims(index: Index, pods: Sequence[Pod]) -> set[tuple[str, str]]:
+    """Namespace and name of the claims that go with the pods."""
+    controlled, generated = index.dependent_claims, index.generated_claims
+    found = {(c.metadata.namespace, c.metadata.name) for pod in pods for c in controlled.of(pod)}
+    for pod in pods:
+        for entry in pod.spec.resource_claims:
+            if entry.resource_claim_name is None:
+                claim = generated.of(pod, entry.name)
+                if claim is not None:
+                    found.add((claim.metadata.namespace, claim.metadata.name))
+    return found
+
+
+class _Users:
+    """The leaving pods as users of claims."""
+
+    def __init__(self, pods: Sequence[Pod]) -> None:
+        self._uids = {pod.metadata.uid for pod in pods if pod.metadata.uid}
+        self._names = {(pod.metadata.namespace, pod.metadata.name) for pod in pods}
+
+    def freed(self, claim: ResourceClaim) -> ResourceClaim:
+        """The claim without these users; the same object if they do not use it."""
+        status = claim.status
+        if status is None or not status.reserved_for:
+            return claim
+        users = [user for user in status.reserved_for if not self._is_leaving(user, claim.metadata.namespace)]
+        if len(users) == len(status.reserved_for):
+            return claim
+        left = structs.replace(status, reserved_for=users) if users else ResourceClaimStatus()
+        return structs.replace(claim, status=left)
+
+    def _is_leaving(self, user: ResourceClaimConsumerReference, namespace: str) -> bool:
+        if user.resource != "pods":
+            return False
+        return user.uid in self._uids if user.uid and self._uids else (namespace, user.name) in self._names
+
+
+def successor(pod: Pod, time: str | None) -> Pod:
+    """The pod that its controller makes in its place, under the same name so that it can be followed.
+
+    It is as old as `time`, and has neither node nor claims yet.
+    """
+    metadata = structs.replace(
+        pod.metadata,
+        uid=f"{pod.metadata.uid}-again" if pod.metadata.uid else "",
+        creation_timestamp=time,
+        deletion_timestamp=None,
+    )
+    spec = structs.replace(pod.spec, node_name="")
+    return structs.replace(pod, metadata=metadata, spec=spec, status=PodStatus(phase="Pending"))
+
+
+def claims_without_template(pod: Pod, index: Index) -> list[ResourceClaim]:
+    """Claims for the successor, where the template is not in the input but the claim that was made from it is.
+
+    What a claim asks for never changes, so the old one tells what the template said when it was made.
+    """
+    heir = successor(pod, None)
+    made = []
+    for entry in pod.spec.resource_claims:
+        template = entry.resource_claim_template_name
+        if template is None or index.template(pod.metadata.namespace, template) is not None:
+            continue
+        claim = index.generated_claims.of(pod, entry.name)
+        if claim is not None:
+            spec = ResourceClaimTemplateSpec(metadata=ObjectMeta(labels=claim.metadata.labels), spec=claim.spec)
+            made.append(make_claim(ResourceClaimTemplate(spec=spec), heir, entry.name))
+    return made
+
+
+def pod_name(pod: Pod) -> ObjectName:
+    """The pod as documents name it."""
+    return ObjectName(kind="Pod", namespace=pod.metadata.namespace, name=pod.metadata.name)
+
+
+# -- absentpods --------------------------------------------------------------------------------------------------------
+# The warning that pods have to leave of which nothing is known but that claims are reserved for them.
+
+MOST_NAMED = 3
+"""Pods that the warning names before it counts the rest."""
+
+
+def absent_pods_notice(pods: Sequence[str], event: str, node: str = "") -> Notice:
+    """What happens to these pods, NAMESPACE/NAME, in the event is not known; what brings them."""
+    them, are, whose = ("it", "a pod", "its") if len(pods) == 1 else ("them", "pods", "their")
+    rest = len(pods) - MOST_NAMED
+    named = ", ".join(pods[:MOST_NAMED]) + (f" and {rest} more" if rest > 0 else "")
+    return Notice(
+        "pods-missing",
+        f"claims are reserved for {are} not in the input ({named}): what {event} does to {them} is not said,"
+        f" and {whose} devices stay in use: add the output of `kubectl get pods -A -o yaml`",
+        f"Node {node}" if node else "",
+    )
+
+
+# -- drain -------------------------------------------------------------------------------------------------------------
+# `Drain`: a node is cordoned and its pods have to go elsewhere.
+
+
+@dataclass(frozen=True)
+class Drain:
+    """As after `kubectl drain --ignore-daemonsets --force`.
+
+    Pods with a controller come back pending, with new claims from their templates. Bare pods are gone. Pods of
+    DaemonSets and static pods stay: they go when the node does. Disruption budgets do not hold a drain up here.
+    Claims that are reserved for pods which are not there keep their devices.
+    """
+
+    node: str
+    index: Index | None = field(default=None, repr=False, compare=False)
+    """Of the inventory that is edited, if somebody has it already."""
+
+    def apply(self, inventory: Inventory) -> Edited:
+        """The cluster after the drain. UsageError for an unknown node."""
+        cordoned = Cordon(self.node).apply(inventory).inventory
+        leaving = [pod for pod in inventory.pods if pod.spec.node_name == self.node and not belongs_to_node(pod)]
+        bare = [pod for pod in leaving if not comes_back(pod)]
+        index = self.index if self.index is not None and self.index.inventory is inventory else Index(inventory)
+        departed = replaced(cordoned, leaving, index)
+        entry = AppliedEdit(
+            edit="Drain",
+            node=self.node,
+            pending=[pod_name(pod) for pod in leaving if comes_back(pod)],
+            gone=[*map(pod_name, bare), *departed.claims_gone],
+            deallocated=departed.deallocated,
+        )
+        notices = [bare_pod_notice(pod, self.node) for pod in bare if is_bare(pod)]
+        absent = index.absent_pods.on(node_named(inventory, self.node))
+        if absent:
+            notices.append(absent_pods_notice(absent, "the drain", self.node))
+        return Edited(departed.inventory, entry, notices)
+
+
+def is_bare(pod: Pod) -> bool:
+    """Whether nobody makes the pod anew that has to leave, and that is still at work."""
+    return pod.metadata.controller is None and pod.metadata.deletion_timestamp is None and not ended(pod)
+
+
+def bare_pod_notice(pod: Pod, node: str) -> Notice:
+    """That the pod is gone when the node is drained."""
+    message = f"no controller makes this pod anew: when {node} is drained, it is gone"
+    return Notice("bare-pod-gone", message, f"Pod {pod.key}")
+
+
+# -- evict -------------------------------------------------------------------------------------------------------------
+# `Evict`: a pod has to leave its node.
+
+
+@dataclass(frozen=True)
+class Evict:
+    """As after `kubectl evict`: a pod with a controller comes back pending under its name, a bare one is gone.
+
+    Disruption budgets do not hold it up here.
+    """
+
+    namespace: str
+    name: str
+    index: Index | None = field(default=None, repr=False, compare=False)
+    """Of the inventory that is edited, if somebody has it already."""
+
+    def apply(self, inventory: Inventory) -> Edited:
+        """The cluster after the eviction. UsageError for a pod that is not there."""
+        pod = pod_of(inventory, self.namespace, self.name)
+        index = self.index if self.index is not None and self.index.inventory is inventory else Index(inventory)
+        departed = replaced(inventory, [pod], index)
+        returns = comes_back(pod)
+        entry = AppliedEdit(
+            edit="Evict",
+            object=pod_name(pod),
+            pending=[pod_name(pod)] if returns else [],
+            gone=[*([] if returns else [pod_name(pod)]), *departed.claims_gone],
+            deallocated=departed.deallocated,
+        )
+        return Edited(departed.inventory, entry)
+
+
+def pod_of(inventory: Inventory, namespace: str, name: str) -> Pod:
+    """The pod of that name. Raises UsageError if there is none."""
+    for pod in inventory.pods:
+        if (pod.metadata.namespace, pod.metadata.name) == (namespace, name):
+            return pod
+    raise unknown("Pod", name, (pod.metadata.name for pod in inventory.pods if pod.metadata.namespace == namespace))
+
+
+# -- bind --------------------------------------------------------------------------------------------------------------
+# `Bind`: a pod that waits runs on a node, with the devices that it was given.
+
+
+@dataclass(frozen=True)
+class Bind:
+    """The pod is bound to the node, and its claims are reserved for it.
+
+    `claims` are all that it uses, each with its allocation: those of the input take the place of what they were, the
+    others are new. `pod` names its generated claims in its status. Nobody asks here whether that fits.
+    """
+
+    pod: Pod
+    node: str
+    claims: Sequence[ResourceClaim] = ()
+
+    def apply(self, inventory: Inventory) -> Edited:
+        """The cluster with the pod on the node. UsageError for an unknown node."""
+        node_named(inventory, self.node)
+        key = (self.pod.metadata.namespace, self.pod.metadata.name)
+        pods = [pod for pod in inventory.pods if (pod.metadata.namespace, pod.metadata.name) != key]
+        spec = structs.replace(self.pod.spec, node_name=self.node)
+        pods.append(structs.replace(self.pod, spec=spec, status=structs.replace(self.pod.status, phase="Running")))
+        reserved = {(claim.metadata.namespace, claim.metadata.name): self._reserved(claim) for claim in self.claims}
+        claims = [reserved.pop((c.metadata.namespace, c.metadata.name), c) for c in inventory.claims]
+        after = replace(inventory, pods=pods, claims=[*claims, *reserved.values()])
+        return Edited(after, AppliedEdit(edit="Bind", object=pod_name(self.pod), node=self.node))
+
+    def _reserved(self, claim: ResourceClaim) -> ResourceClaim:
+        status = claim.status or ResourceClaimStatus()
+        metadata = self.pod.metadata
+        user = ResourceClaimConsumerReference(resource="pods", name=metadata.name, uid=metadata.uid)
+        if any((each.resource, each.name, each.uid) == ("pods", user.name, user.uid) for each in status.reserved_for):
+            return claim
+        return structs.replace(claim, status=structs.replace(status, reserved_for=[*status.reserved_for, user]))
+
+
+# -- without -----------------------------------------------------------------------------------------------------------
+# `Without`: an object is not there.
+
+
+@dataclass(frozen=True)
+class Without:
+    """The object does not exist, nor what the garbage collector takes along.
+
+    With a pod go the claims that it controls, with a workload what it controls, with a node its pods and its node-local
+    slices. `kind` is any name that kubectl knows the kind by; without a namespace the object is sought in all of them.
+    """
+
+    kind: str
+    name: str
+    namespace: str | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Without:
+        """From KIND/NAME or KIND/NAMESPACE/NAME. Raises UsageError for other forms."""
+        kind, *rest = text.split("/")
+        if not 1 <= len(rest) <= 2 or not all((kind, *rest)):
+            raise UsageError(f"{text!r} is not KIND/NAME or KIND/NAMESPACE/NAME")
+        return cls(kind, rest[-1], rest[0] if len(rest) == 2 else None)
+
+    def apply(self, inventory: Inventory) -> Edited:
+        """The cluster without it. UsageError for an unknown kind or object, and for a name in several namespaces."""
+        kind = kinds.named(self.kind)
+        if kind is None:
+            raise unknown("kind", self.kind, (known.name for known in kinds.every()))
+        target = self._target(kind, getattr(inventory, kind.holder))
+        doomed = [target, *_dependents(target, inventory)]
+        departed = depart(inventory, [obj for obj in doomed if isinstance(obj, Pod)])
+        entry = AppliedEdit(
+            edit="Without",
+            object=_name(target),
+            gone=[*map(_name, doomed[1:]), *departed.claims_gone],
+            deallocated=departed.deallocated,
+        )
+        return Edited(_dropped(departed.inventory, doomed), entry)
+
+    def _target(self, kind: Kind, objects: Sequence[Kinded]) -> Kinded:
+        named = [obj for obj in objects if obj.kind == kind.name and obj.metadata.name == self.name]
+        wanted = self.namespace if kind.namespaced else None
+        found = [obj for obj in named if wanted in (None, obj.metadata.namespace)]
+        if not found:
+            known = (obj.metadata.name for obj in objects if obj.kind == kind.name)
+            elsewhere = f": it is in namespace {named[0].metadata.namespace}" if named else ""
+            raise UsageError(f"{unknown(kind.name, self.name, known)}{elsewhere}")
+        namespaces = sorted({obj.metadata.namespace for obj in found})
+        if len(namespaces) > 1:
+            choice = ", ".join(f"{self.kind}/{namespace}/{self.name}" for namespace in namespaces)
+            raise UsageError(f"{kind.name} {self.name!r} is in several namespaces: {choice}")
+        return found[0]
+
+
+def _dependents(target: Kinded, inventory: Inventory) -> Iterator[Kinded]:
+    """What goes with the object, but for the claims of pods."""
+    if isinstance(target, Node):
+        name = target.metadata.name
+        yield from (pod for pod in inventory.pods if pod.spec.node_name == name)
+        yield from (slice_ for slice_ in inventory.slices if slice_.spec.node_name == name)
+    elif not isinstance(target, Pod):
+        workloads: Dependents[Kinded] = Dependents(inventory.workloads)
+        pods: Dependents[Kinded] = Dependents(inventory.pods)
+        waiting = [target]
+        while waiting:
+            controller = waiting.pop()
+            yield from pods.of(controller)
+            found = list(workloads.of(controller))
+            yield from found
+            waiting += found
+
+
+def _dropped(inventory: Inventory, doomed: Sequence[Kinded]) -> Inventory:
+    """The inventory without these very objects; lists that had none of them stay as they are."""
+    gone = {id(obj) for obj in doomed}
+    holders = {kind.holder for kind in kinds.every() if any(obj.kind == kind.name for obj in doomed)}
+    changed: dict[str, Any] = {
+        holder: [obj for obj in getattr(inventory, holder) if id(obj) not in gone] for holder in holders
+    }
+    return replace(inventory, **changed)
+
+
+def _name(obj: Kinded) -> ObjectName:
+    return ObjectName(kind=obj.kind, namespace=obj.metadata.namespace, name=obj.metadata.name)
