@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dra_plan.claims.sets import ClaimSet
-    from dra_plan.live.anonymize import anonymized
-    from dra_plan.live.gates import of_metrics as gates_of_metrics
+    from dra_plan.live.pseudonyms import anonymized
+    from dra_plan.live.snapshot import of_metrics as gates_of_metrics
     from dra_plan.manifests.load import LoadedObjects
     from dra_plan.manifests.load import load_objects as load
     from dra_plan.planner.allocation import AllocationPlan
@@ -60,9 +60,9 @@ _HOMES = {
     "UsageError": "dra_plan.errors",
     "ValidationReport": "dra_plan.planner.validation",
     "allocate": "dra_plan.shorthands",
-    "anonymized": "dra_plan.live.anonymize",
+    "anonymized": "dra_plan.live.pseudonyms",
     "explain": "dra_plan.shorthands",
-    "gates_of_metrics": "dra_plan.live.gates:of_metrics",
+    "gates_of_metrics": "dra_plan.live.snapshot:of_metrics",
     "gather_pools": "dra_plan.shorthands",
     "load": "dra_plan.manifests.load:load_objects",
     "read_cluster": "dra_plan.live",

@@ -153,10 +153,9 @@ def gates_of_scheduler(place: str | None, *, live: bool) -> dict[str, bool] | No
 
     if place is None:
         return None
-    from dra_plan.live import gates
-    from dra_plan.live.metrics import text_of
+    from dra_plan.live.snapshot import of_metrics, text_of
 
-    found = gates.of_metrics(text_of(place, may_ask=live))
+    found = of_metrics(text_of(place, may_ask=live))
     if not found:
         raise UsageError(f"--scheduler-metrics {place}: no kubernetes_feature_enabled in it, so no gate is told")
     return found

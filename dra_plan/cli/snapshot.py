@@ -40,13 +40,13 @@ def snapshot(
     The cluster of kubectl's current context is read through kubectl, and written as one List, with its version and
     feature gates: every command reads it back. No Secret, no ConfigMap and no managedFields are ever asked for or kept.
     """
-    from dra_plan.live import rbac
+    from dra_plan.live.snapshot import cluster_role
     from dra_plan.manifests import unwrap
 
     from .printing import print_note, print_warnings
 
     if print_rbac:
-        sys.stdout.write(rbac.cluster_role())
+        sys.stdout.write(cluster_role())
         return Exit.OK
     asked = live.Asked(True, context, kubeconfig, scheduler_metrics)
     gates = live.gates_of_scheduler(scheduler_metrics, live=True)
@@ -63,7 +63,7 @@ def snapshot(
 
 
 def _anonymized(found: Snapshot) -> Snapshot:
-    from dra_plan.live.anonymize import anonymized
+    from dra_plan.live.pseudonyms import anonymized
 
     from .printing import print_note
 

@@ -7,12 +7,50 @@ its hostname label), and what is sorted stays sorted, so that every answer is th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import msgspec
 
 from dra_plan.api import well_known
+from dra_plan.api.resource import Device
+from dra_plan.cel import Selector, compile_selector
+from dra_plan.cel.format_strings import string
+from dra_plan.cel.lexer import Token, tokenize
+from dra_plan.cel.rewrite import constant_text
+from dra_plan.errors import DraPlanError
 
-from . import literals
+from .snapshot import Snapshot
+
+# -- literals ----------------------------------------------------------------------------------------------------------
+# Constants of selectors that are compared: what an attribute is equal to, or one of. Others may be patterns.
+
+_EQUAL = ("==", "!=")
+
+
+def renamed(expression: str, rename: Callable[[str], str]) -> str:
+    """The expression with other texts where texts are compared."""
+    changed = expression
+    for token in reversed(list(_compared(tokenize(expression)[0]))):
+        value = string(token.text)
+        if value is not None and (new := rename(value)) != value:
+            changed = changed[: token.offset] + constant_text(new) + changed[token.offset + len(token.text) :]
+    return changed
+
+
+def _compared(tokens: list[Token]) -> Iterator[Token]:
+    in_list = False
+    for before, token, after in zip([tokens[0], *tokens], tokens, tokens[1:], strict=False):
+        if token.kind == "[" and before.kind == "in":
+            in_list = True
+        elif token.kind == "]":
+            in_list = False
+        elif token.kind == "STRING" and (in_list or before.kind in _EQUAL or after.kind in _EQUAL):
+            yield token
+
+
+# -- pseudonyms --------------------------------------------------------------------------------------------------------
 
 Rename = Callable[[str], str]
 
@@ -174,7 +212,7 @@ class Pseudonymizing:
         if key in _TECHNICAL:
             return text
         if key == "expression":
-            return literals.renamed(text, self._name) if self._values else text
+            return renamed(text, self._name) if self._values else text
         if key in _LABEL_KEYS:
             return self._label_key(text)
         if key in ("requests", "request"):
@@ -214,3 +252,113 @@ def drivers(objects: Iterable[dict[str, Any]]) -> set[str]:
                 found.add(value["name"])
             waiting += value.items()
     return found
+
+
+# -- anonymize ---------------------------------------------------------------------------------------------------------
+# A snapshot under pseudonyms, which gives the same answers: for a bug report that shows nobody's names.
+#
+# Drivers, the names of attributes and capacities, and amounts stay; so do times, versions and gates.
+
+_UNREADABLE = (DraPlanError, msgspec.MsgspecError)
+
+
+class Anonymized(NamedTuple):
+    """A snapshot under pseudonyms; `values_stay` if it shows what drivers publish as texts of attributes."""
+
+    snapshot: Snapshot
+    values_stay: bool
+
+
+def anonymized(snapshot: Snapshot) -> Anonymized:
+    """The snapshot with other names, in the same order.
+
+    Texts that drivers publish as attributes become others, too, unless a selector looks into them (`startsWith`,
+    `matches`): then they all stay, and so do the constants of selectors.
+    """
+    objects = [msgspec.json.decode(text) for text in snapshot.objects]
+    kept = drivers(objects)
+    values = True
+    names = _table(objects, kept, values=True)
+    if not _selects_the_same(objects, names, kept):
+        values = False
+        names = _table(objects, kept, values=False)
+    renaming = Pseudonymizing(lambda text: names.get(text, text), kept, values=values)
+    told = [msgspec.structs.replace(entry, message="") for entry in snapshot.info.not_listed]
+    info = msgspec.structs.replace(snapshot.info, anonymized=True, not_listed=told)
+    texts = [msgspec.json.encode(renaming.object(value)) for value in objects]
+    return Anonymized(replace(snapshot, info=info, objects=texts), not values)
+
+
+def _table(objects: list[dict[str, Any]], kept: set[str], *, values: bool) -> dict[str, str]:
+    """A pseudonym for each name, all equally long, in the names' order."""
+    found: set[str] = set()
+
+    def note(text: str) -> str:
+        found.add(text)
+        return text
+
+    renaming = Pseudonymizing(note, kept, values=values)
+    for value in objects:
+        renaming.object(value)
+    width = len(str(len(found)))
+    return {name: f"x{number:0{width}}" for number, name in enumerate(sorted(found), 1)}
+
+
+def _selects_the_same(objects: list[dict[str, Any]], names: dict[str, str], kept: set[str]) -> bool:
+    """Whether every selector says of every device what it said before."""
+    devices = _different_devices(objects)
+    renaming = Pseudonymizing(lambda text: names.get(text, text), kept, values=True)
+    new = [renaming.object({"devices": [device]})["devices"][0] for _, device in devices]
+    for expression in sorted(set(_expressions(objects))):
+        before, after = _compiled(expression), _compiled(renamed(expression, lambda text: names.get(text, text)))
+        if before is None or after is None:
+            if before is not after:
+                return False
+            continue
+        for (driver, old), other in zip(devices, new, strict=True):
+            if _verdict(before, old, driver) != _verdict(after, other, driver):
+                return False
+    return True
+
+
+def _different_devices(objects: list[dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
+    """Devices with their drivers, one of those that are equal to selectors."""
+    found: dict[bytes, tuple[str, dict[str, Any]]] = {}
+    for value in objects:
+        spec = value.get("spec") if value.get("kind") == "ResourceSlice" else None
+        for device in (spec or {}).get("devices") or ():
+            seen = {key: device[key] for key in ("attributes", "capacity", "allowMultipleAllocations") if key in device}
+            driver = str((spec or {}).get("driver"))
+            found.setdefault(msgspec.json.encode([driver, seen]), (driver, seen))
+    return list(found.values())
+
+
+def _expressions(value: Any) -> Iterator[str]:
+    if isinstance(value, list):
+        for item in value:
+            yield from _expressions(item)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if key == "expression" and isinstance(item, str):
+                yield item
+            else:
+                yield from _expressions(item)
+
+
+def _compiled(expression: str) -> Selector | None:
+    try:
+        return compile_selector(expression, feature_gates={"DRAListTypeAttributes": True})
+    except _UNREADABLE:
+        return None
+
+
+def _verdict(selector: Selector, device: dict[str, Any], driver: str) -> object:
+    """What the selector says of a device, or of which kind its error is."""
+    return _said(lambda: selector.matches(msgspec.convert(device, Device), driver))
+
+
+def _said(asked: Callable[[], bool]) -> object:
+    try:
+        return asked()
+    except _UNREADABLE as error:
+        return type(error).__name__

@@ -3,25 +3,339 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import gzip
 import os
 import re
+import types
+import typing
+import urllib.error
+import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from http.client import HTTPException
 from pathlib import Path
+from typing import Any, NamedTuple, Union
+from urllib.parse import quote
 
 import msgspec
+from msgspec.structs import fields
 
+from dra_plan.api.core import Pod
 from dra_plan.api.inventory import FAILED, FORBIDDEN, NOT_SERVED, ClusterInfo, UnlistedKind
-from dra_plan.errors import InputError
+from dra_plan.api.meta import Object, ObjectMeta, StrictObject
+from dra_plan.errors import InputError, UsageError
 from dra_plan.manifests.kinds import Kind
 from dra_plan.manifests.sources import Source
 
-from . import release
-from .kubectl import Refusal, RequestError, Requests
-from .pages import read_list
-from .resources import Discovery, Listed, discover, wanted
+from .kubectl import SILENCE, Discovery, Listed, Refusal, RequestError, Requests, discover, wanted
+
+# -- projection --------------------------------------------------------------------------------------------------------
+# What is kept of an object that a server sends: the fields that planning reads, as they were sent.
+#
+# The fields are those of the structs in `api`, so there is no second list of them. Of resource.k8s.io, where every
+# field may decide, everything is kept, but no managedFields, and no data that drivers report of allocated devices.
+
+Keep = Callable[[Any], Any]
+"""Gives what is kept of a value."""
+
+_OWN_DOMAINS = ("kubernetes.io", "k8s.io")
+_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+_DRIVER_DATA = ("data", "networkData")
+
+
+def keeper(listed: Listed) -> Keep:
+    """What is kept of objects of a kind in a version. What is no map is given back as it is, for reading to refuse."""
+    if issubclass(listed.kind.type, StrictObject) or listed.kind.versions[listed.version] is not None:
+        return _of_devices
+    keep = _of_type(listed.kind.type) or _same
+    return functools.partial(_of_pod, keep) if listed.kind.type is Pod else keep
+
+
+def _of_pod(keep: Keep, value: Any) -> Any:
+    """Pods that wait keep their resource version: it tells who was refused first."""
+    kept = keep(value)
+    metadata, spec = value.get("metadata"), value.get("spec")
+    version = metadata.get("resourceVersion") if isinstance(metadata, dict) else None
+    if version is None or not isinstance(spec, dict) or spec.get("nodeName"):
+        return kept
+    return {**kept, "metadata": {**kept["metadata"], "resourceVersion": version}}
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _of_devices(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    kept = {**value, "metadata": _metadata(value.get("metadata"))}
+    status = kept.get("status")
+    devices = status.get("devices") if isinstance(status, dict) else None
+    if isinstance(status, dict) and isinstance(devices, list):
+        kept["status"] = {**status, "devices": [_without_data(device) for device in devices]}
+    return kept
+
+
+def _without_data(device: Any) -> Any:
+    if not isinstance(device, dict):
+        return device
+    return {key: value for key, value in device.items() if key not in _DRIVER_DATA}
+
+
+@functools.cache
+def _fields_of_metadata() -> dict[str, Keep | None]:
+    # it changes with what nobody plans with
+    known = {field.encode_name: _of_type(field.type) for field in fields(ObjectMeta)}
+    return {name: keep for name, keep in known.items() if name != "resourceVersion"}
+
+
+def _metadata(value: Any) -> Any:
+    """Metadata without managedFields, and with the annotations of Kubernetes' own domains only."""
+    kept = _of_map(value, _fields_of_metadata())
+    annotations = kept.get("annotations") if isinstance(kept, dict) else None
+    if isinstance(annotations, dict):
+        own = {key: text for key, text in annotations.items() if _is_own(key)}
+        kept = {key: item for key, item in kept.items() if key != "annotations"} | ({"annotations": own} if own else {})
+    return kept
+
+
+def _is_own(key: str) -> bool:
+    domain = key.rpartition("/")[0]
+    return key != _LAST_APPLIED and any(domain == own or domain.endswith(f".{own}") for own in _OWN_DOMAINS)
+
+
+def _of_map(value: Any, known: dict[str, Keep | None]) -> Any:
+    if not isinstance(value, dict):
+        return value
+    kept = {}
+    for key, item in value.items():
+        if key in known:
+            keep = known[key]
+            kept[key] = item if keep is None else keep(item)
+    return kept
+
+
+@functools.cache
+def _of_type(kind: Any) -> Keep | None:
+    """What is kept of values of a type; None for all."""
+    if kind is ObjectMeta:
+        return _metadata
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (Union, types.UnionType):
+        return next((found for each in arguments if (found := _of_type(each)) is not None), None)
+    if origin is list:
+        inner = _of_type(arguments[0])
+        return None if inner is None else functools.partial(_of_list, inner)
+    if origin is dict:
+        inner = _of_type(arguments[1])
+        return None if inner is None else functools.partial(_of_values, inner)
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct) and issubclass(kind, Object):
+        known: dict[str, Keep | None] = {}
+        keep: Keep = functools.partial(_of_map, known=known)
+        known.update({field.encode_name: _of_type(field.type) for field in fields(kind)})
+        return keep
+    return None
+
+
+def _of_list(keep: Keep, value: Any) -> Any:
+    return [keep(item) for item in value] if isinstance(value, list) else value
+
+
+def _of_values(keep: Keep, value: Any) -> Any:
+    return {key: keep(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+
+# -- pages -------------------------------------------------------------------------------------------------------------
+# One list, read page by page to its end, or not at all: nothing half-read is taken for the whole.
+
+PAGE = 500
+"""Objects asked for at once."""
+READINGS = 3
+"""How often a list is read, all in all, whose continue token expires before its end is reached."""
+
+_MOST_PAGES = 10_000
+_MOST_EMPTY = 3
+
+Heard = Callable[[int], None]
+"""Called with the number of objects of each page."""
+
+
+class _PageMeta(msgspec.Struct):
+    next_: str = msgspec.field(default="", name="continue")
+
+
+class _Page(msgspec.Struct, rename="camel"):
+    api_version: str = ""
+    kind: str = ""
+    metadata: _PageMeta | None = None
+    items: list[msgspec.Raw] | None = None
+
+
+_PAGE = msgspec.json.Decoder(_Page)
+
+
+def read_list(requests: Requests, listed: Listed, heard: Heard) -> list[bytes]:
+    """All objects of a list as JSON texts, in the server's order, of each what planning reads.
+
+    Raises RequestError if the list can't be read to its end.
+    """
+    for reading in range(1, READINGS + 1):
+        try:
+            return _read_once(requests, listed, heard)
+        except RequestError as error:
+            if error.refusal is not Refusal.EXPIRED:
+                raise
+            if reading == READINGS:
+                message = f"the list changed faster than it could be read, {READINGS} times: {error.message}"
+                raise RequestError(Refusal.FAILED, message) from error
+    raise AssertionError
+
+
+def _read_once(requests: Requests, listed: Listed, heard: Heard) -> list[bytes]:
+    keep, header = keeper(listed), {"apiVersion": listed.api_version, "kind": listed.kind.name}
+    found: list[bytes] = []
+    names: set[tuple[Any, Any]] = set()
+    token, empty = "", 0
+    seen = {token}
+    for _ in range(_MOST_PAGES):
+        path = f"{listed.path}?limit={PAGE}" + (f"&continue={quote(token, safe='')}" if token else "")
+        page = _decoded(requests.get(path), listed)
+        items = page.items or []
+        for raw in items:
+            value = _object(raw)
+            name = _name(value)
+            if name in names:
+                raise RequestError(Refusal.FAILED, "the answer does not end: objects come again on a later page")
+            names.add(name)
+            found.append(msgspec.json.encode({**header, **keep(value)}))
+        heard(len(items))
+        token = page.metadata.next_ if page.metadata is not None else ""
+        if not token:
+            return found
+        empty = 0 if items else empty + 1
+        if token in seen or empty >= _MOST_EMPTY:
+            break
+        seen.add(token)
+    raise RequestError(Refusal.FAILED, "the answer does not end: each page says that there is one more")
+
+
+def _decoded(body: bytes, listed: Listed) -> _Page:
+    try:
+        page = _PAGE.decode(body)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        raise RequestError(Refusal.FAILED, f"the answer is no whole JSON document: {error}") from error
+    wanted = f"{listed.kind.name}List"
+    if page.kind != wanted or page.api_version != listed.api_version:
+        got = f"{page.kind} of {page.api_version}" if page.kind else "something else"
+        raise RequestError(Refusal.FAILED, f"the answer is {got}, instead of {wanted} of {listed.api_version}")
+    return page
+
+
+def _object(raw: msgspec.Raw) -> dict[str, Any]:
+    try:
+        value = msgspec.json.decode(raw)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        raise RequestError(Refusal.FAILED, f"an object of the list can't be read: {error}") from error
+    if not isinstance(value, dict) or not isinstance(value.get("metadata"), dict):
+        raise RequestError(Refusal.FAILED, "an object of the list is none: it has no metadata")
+    return value
+
+
+def _name(value: dict[str, Any]) -> tuple[Any, Any]:
+    metadata = value["metadata"]
+    namespace, name = metadata.get("namespace"), metadata.get("name")
+    if not isinstance(name, str) or not isinstance(namespace, str | None):
+        raise RequestError(Refusal.FAILED, "an object of the list has no name")
+    return namespace, name
+
+
+# -- gates -------------------------------------------------------------------------------------------------------------
+# Which feature gates a component says that it has: of its /metrics, or of its /flagz.
+
+_METRIC = re.compile(r"^kubernetes_feature_enabled\{([^}]*)\}\s+([01])(?:\.0*)?\s*$", re.MULTILINE)
+_NAME = re.compile(r'(?:^|,)\s*name="([A-Za-z0-9]+)"')
+_FLAG = re.compile(r"^(?:--)?feature-gates[ :=\t]\s*(.*)$", re.MULTILINE)
+_JSON_FLAG = re.compile(r'"feature-gates"\s*:\s*"([^"]*)"')
+_GATE = re.compile(r":?([A-Za-z0-9]+)=(true|false)")
+
+
+def of_metrics(text: str) -> dict[str, bool]:
+    """The gates of a component's metrics, all that it knows; none if the text has no such metric."""
+    found = {}
+    for labels, value in _METRIC.findall(text):
+        name = _NAME.search(labels)
+        if name is not None:
+            found[name[1]] = value == "1"
+    return found
+
+
+def of_flags(text: str) -> dict[str, bool] | None:
+    """The gates that were set on the command line of a component; None if the text is no list of flags."""
+    line = _JSON_FLAG.search(text) if text.lstrip().startswith("{") else _FLAG.search(text)
+    if line is None:
+        return None
+    return {name: value == "true" for name, value in _GATE.findall(line[1])}
+
+
+# -- release -----------------------------------------------------------------------------------------------------------
+# What a cluster says of its release: the version of the API server, and the gates that it reports.
+#
+# The gates are the API server's: the scheduler's may differ, and only the scheduler itself tells them.
+
+
+class ServerVersion(NamedTuple):
+    """The version of the server's program (`v1.36.2`), and the minor version that it emulates, if that is another."""
+
+    server: str
+    emulated: str
+
+
+class ReportedGates(NamedTuple):
+    """Gates with their values, and who reported them; none without anybody."""
+
+    values: dict[str, bool]
+    source: str
+
+
+class _Version(msgspec.Struct, rename="camel"):
+    git_version: str = ""
+    major: str = ""
+    minor: str = ""
+    emulation_major: str = ""
+    emulation_minor: str = ""
+
+
+def version_of(requests: Requests) -> ServerVersion:
+    """What /version says, empty where it may not be asked. Raises RequestError if nobody answers."""
+    try:
+        found = msgspec.json.decode(requests.get("/version"), type=_Version)
+    except RequestError as error:
+        if error.refusal in (Refusal.FORBIDDEN, Refusal.NOT_FOUND):
+            return ServerVersion("", "")
+        raise
+    except msgspec.MsgspecError as error:
+        raise RequestError(Refusal.FAILED, f"the answer to /version is none: {error}") from error
+    own = (found.major, found.minor.removesuffix("+"))
+    emulated = (found.emulation_major, found.emulation_minor.removesuffix("+"))
+    differs = all(emulated) and emulated != own
+    return ServerVersion(found.git_version, ".".join(emulated) if differs else "")
+
+
+def gates_of(requests: Requests) -> ReportedGates:
+    """The gates of /metrics, else those set on the command line of /flagz; none where neither may be read."""
+    for path, parse in (("/metrics", of_metrics), ("/flagz", of_flags)):
+        try:
+            found = parse(requests.get(path).decode(errors="replace"))
+        except RequestError:
+            continue
+        if found or (found is not None and path == "/flagz"):
+            return ReportedGates(dict(sorted(found.items())), f"kube-apiserver {path}")
+    return ReportedGates({}, "")
+
+
+# -- snapshot ----------------------------------------------------------------------------------------------------------
 
 AT_ONCE = 6
 """Lists that are read at the same time."""
@@ -100,7 +414,7 @@ def read(requests: Requests, progress: Progress | None = None) -> Snapshot:
     with ThreadPoolExecutor(AT_ONCE) as pool:
         try:
             version, discovery = _asked_first(requests, pool)
-            asked = pool.submit(release.gates_of, requests)
+            asked = pool.submit(gates_of, requests)
             found = _read_all(requests, discovery, progress, pool)
             _check(found)
             gates = asked.result()
@@ -118,9 +432,9 @@ def read(requests: Requests, progress: Progress | None = None) -> Snapshot:
     return Snapshot(info, [text for outcome in found.values() for text in outcome.objects])
 
 
-def _asked_first(requests: Requests, pool: ThreadPoolExecutor) -> tuple[release.ServerVersion, Discovery]:
+def _asked_first(requests: Requests, pool: ThreadPoolExecutor) -> tuple[ServerVersion, Discovery]:
     """What is asked before any list, as a server that does not answer is not asked thirty times."""
-    asked, discovering = pool.submit(release.version_of, requests), pool.submit(discover, requests)
+    asked, discovering = pool.submit(version_of, requests), pool.submit(discover, requests)
     try:
         return asked.result(), discovering.result()
     except RequestError as error:
@@ -202,3 +516,48 @@ def without_time(snapshot: Snapshot) -> Snapshot:
     """The same for comparing: two readings of an unchanged cluster are equal."""
     objects = [_RESOURCE_VERSION.sub(b"", text) for text in snapshot.objects]
     return replace(snapshot, info=msgspec.structs.replace(snapshot.info, time=""), objects=objects)
+
+
+# -- metrics -----------------------------------------------------------------------------------------------------------
+# The text of a component's /metrics: of a file, or of an address that is asked once.
+
+_ADDRESSES = ("http://", "https://")
+_MOST_BYTES = 64 << 20
+
+
+def text_of(place: str, *, may_ask: bool) -> str:
+    """The metrics of a file or address. Raises UsageError for one that can't be read, or may not be asked."""
+    if not place.startswith(_ADDRESSES):
+        try:
+            return Path(place).read_text(encoding="utf-8", errors="replace")
+        except (OSError, ValueError) as error:
+            said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            raise UsageError(f"--scheduler-metrics {place}: {said.lower()}") from error
+    if not may_ask:
+        raise UsageError("--scheduler-metrics with an address needs --live: nothing else asks a cluster")
+    try:
+        with urllib.request.urlopen(place, timeout=SILENCE) as answer:
+            return str(answer.read(_MOST_BYTES).decode(errors="replace"))
+    except (OSError, HTTPException, ValueError) as error:
+        said = str(error.reason) if isinstance(error, urllib.error.URLError) else str(error)
+        raise UsageError(f"--scheduler-metrics {place}: {said}") from error
+
+
+# -- rbac --------------------------------------------------------------------------------------------------------------
+# The rights that a snapshot needs: the ClusterRole that suffices, and gives no more.
+
+GATES = ("/metrics", "/flagz")
+"""Paths that say which gates the API server has; without them a release's defaults stand in."""
+NAME = "dra-plan-snapshot"
+
+
+def cluster_role() -> str:
+    """The ClusterRole, as YAML."""
+    groups: dict[str, list[str]] = {}
+    for kind in wanted():
+        groups.setdefault(kind.group, []).append(kind.plural)
+    lines = ["apiVersion: rbac.authorization.k8s.io/v1", "kind: ClusterRole", "metadata:", f"  name: {NAME}", "rules:"]
+    for group, plurals in sorted(groups.items()):
+        lines += [f'- apiGroups: ["{group}"]', f"  resources: [{', '.join(plurals)}]", "  verbs: [list]"]
+    lines += [f"- nonResourceURLs: [{', '.join(GATES)}]", "  verbs: [get]"]
+    return "\n".join(lines) + "\n"

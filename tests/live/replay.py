@@ -181,7 +181,7 @@ def _key(item: dict[str, Any]) -> str:
 
 def whole_lists(answers: Answers) -> list[dict[str, Any]]:
     """All lists that planning reads, with kind and apiVersion in each object, as kubectl prints them."""
-    from dra_plan.live.resources import Listed, wanted
+    from dra_plan.live.kubectl import Listed, wanted
 
     found = []
     for kind in wanted():

@@ -14,8 +14,7 @@ import dra_plan
 from dra_plan import Cluster
 from dra_plan.api.inventory import ClusterInfo
 from dra_plan.live import Snapshot, snapshot
-from dra_plan.live.anonymize import anonymized
-from dra_plan.live.literals import renamed
+from dra_plan.live.pseudonyms import anonymized, renamed
 from tests.cli.running import in_process
 
 from . import clusters

@@ -13,8 +13,7 @@ import pytest
 
 from dra_plan import Cluster
 from dra_plan.live import kubectl as program
-from dra_plan.live.kubectl import Kubectl, KubectlMissingError, Refusal, RequestError
-from dra_plan.live.resources import Listed
+from dra_plan.live.kubectl import Kubectl, KubectlMissingError, Listed, Refusal, RequestError
 from dra_plan.manifests import kinds
 from tests.cli.running import Ran, in_process
 
@@ -200,7 +199,7 @@ def _silence(name: str) -> float:
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_server_is_told(name, kubectl, tmp_path, monkeypatch):
     """The list of slices, by itself: no part of it is given back."""
-    from dra_plan.live import pages
+    from dra_plan.live.snapshot import read_list
 
     monkeypatch.setattr(program, "MOST_BYTES", 1 << 20)
     fault, said = BROKEN[name]
@@ -209,7 +208,7 @@ def test_a_broken_server_is_told(name, kubectl, tmp_path, monkeypatch):
     with served(Answers(faults={SLICES: fault})) as address:
         asked = Kubectl(kubeconfig=kubeconfig(tmp_path, address), silence=_silence(name))
         with pytest.raises(RequestError, match=said) as raised:
-            pages.read_list(asked, Listed(slices, "v1"), lambda _: None)
+            read_list(asked, Listed(slices, "v1"), lambda _: None)
     assert raised.value.refusal is Refusal.FAILED
 
 

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster
-from dra_plan.live import UnreadClusterError, pages, rbac, snapshot
-from dra_plan.live.kubectl import Refusal, RequestError
-from dra_plan.live.resources import Listed, wanted
+from dra_plan.live import UnreadClusterError, snapshot
+from dra_plan.live import snapshot as pages
+from dra_plan.live.kubectl import Listed, Refusal, RequestError, wanted
+from dra_plan.live.snapshot import cluster_role
 from dra_plan.manifests import kinds
 from tests.cli.running import in_process
 
@@ -383,7 +384,7 @@ def test_a_cluster_without_dra_is_told(monkeypatch):
 def test_the_printed_role_suffices_and_is_no_more():
     import yaml
 
-    role = yaml.safe_load(rbac.cluster_role())
+    role = yaml.safe_load(cluster_role())
     lists = {
         (rule["apiGroups"][0], name) for rule in role["rules"] if "resources" in rule for name in rule["resources"]
     }
