@@ -657,7 +657,7 @@ class Cluster:
         UsageError for an unknown code, InputError for files that can't be read any more.
         """
         from dra_plan.planner.validation import report
-        from dra_plan.validation.selection import ALL, RuleSelection
+        from dra_plan.validation.registry import ALL, RuleSelection
 
         selection = RuleSelection(names(select, "select") or (ALL,), names(ignore, "ignore"))
         passed_over = truth(ignore_unknown, "ignore_unknown")

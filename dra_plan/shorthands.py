@@ -154,7 +154,7 @@ def validate(
     unknown version, gate, quirks or code. What a document says is never an error: it becomes findings.
     """
     from dra_plan.planner.validation import report
-    from dra_plan.validation.selection import ALL, RuleSelection
+    from dra_plan.validation.registry import ALL, RuleSelection
 
     reading = _reading(objects, "objects", recursive=recursive)
     old = () if against is None else _reading(against, "against", recursive=recursive).subjects

@@ -13,8 +13,8 @@ from .exits import Exit
 from .reporting import Reporting, page_of
 
 if TYPE_CHECKING:
-    from dra_plan.fixing.files import FixedSource
     from dra_plan.planner.validation import FixedManifests, ValidationReport
+    from dra_plan.validation.fixing import FixedSource
 
 
 _MARKED = (("utf-8", codecs.BOM_UTF8), ("utf-16-le", codecs.BOM_UTF16_LE), ("utf-16-be", codecs.BOM_UTF16_BE))

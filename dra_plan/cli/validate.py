@@ -12,7 +12,7 @@ from .exits import Exit
 from .reporting import Reporting, page_of
 
 if TYPE_CHECKING:
-    from dra_plan.validation.selection import RuleSelection
+    from dra_plan.validation.registry import RuleSelection
 
     from .settings import Settings
 
@@ -171,7 +171,7 @@ def _settings(config: Path | None) -> Settings:
 
 def _selection(found: Settings, select: Codes, ignore: Codes) -> RuleSelection:
     """What the command line says goes before what the project's settings say."""
-    from dra_plan.validation.selection import ALL, RuleSelection
+    from dra_plan.validation.registry import ALL, RuleSelection
 
     selected = _codes(select) if select else found.select
     ignored = _codes(ignore) if ignore else found.ignore

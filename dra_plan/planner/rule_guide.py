@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from dra_plan import releases
 from dra_plan.documents.base import answer_target
 from dra_plan.documents.rules import RuleGuide, RulesDocument, ShownExample
-from dra_plan.validation import examples, selection
-from dra_plan.validation.finding import Finding
+from dra_plan.validation import examples, registry
 from dra_plan.validation.reading import of_text
-from dra_plan.validation.registry import RULES
-from dra_plan.validation.rule import Rule
+from dra_plan.validation.registry import RULES, RuleSelection
+from dra_plan.validation.rule import Finding, Rule
 from dra_plan.validation.run import judge
-from dra_plan.validation.selection import RuleSelection
 
 from .answer import PrintedAnswer
 
@@ -42,7 +40,7 @@ def guides(codes: Iterable[str]) -> RuleGuides:
     """
     wanted = tuple(code.upper() for code in codes)
     for code in wanted:
-        selection.check(code)
+        registry.check(code)
     chosen = tuple(rule for code, rule in RULES.items() if not wanted or code.startswith(wanted))
     return RuleGuides(rules=chosen, with_examples=bool(wanted))
 

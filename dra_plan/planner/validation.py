@@ -11,15 +11,13 @@ from msgspec import structs
 from dra_plan.api.inventory import Notice, Origin
 from dra_plan.documents.base import answer_target, warnings
 from dra_plan.documents.validation import FindingCounts, ValidationDocument
-from dra_plan.fixing.entry import entry
-from dra_plan.fixing.files import FixedSource, fixed
 from dra_plan.releases import Target
-from dra_plan.validation.finding import Finding
+from dra_plan.validation.fixing import FixedSource, entry, fixed
 from dra_plan.validation.matches import BUDGET
 from dra_plan.validation.reading import Reading
-from dra_plan.validation.rule import Severity
+from dra_plan.validation.registry import RuleSelection
+from dra_plan.validation.rule import Finding, Severity
 from dra_plan.validation.run import Judgement, judge
-from dra_plan.validation.selection import RuleSelection
 from dra_plan.validation.served import RuntimeConfig
 from dra_plan.validation.subject import Subject
 

@@ -3,8 +3,7 @@
 Reads objects as they were written, so that findings can name the place. Nothing here prints or decides exit statuses.
 """
 
-from .finding import Finding
-from .rule import Rule, Severity
+from .rule import Finding, Rule, Severity
 from .run import Judgement, judge
 
 __all__ = ["Finding", "Judgement", "Rule", "Severity", "judge"]

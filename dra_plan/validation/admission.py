@@ -14,10 +14,10 @@ from dra_plan.api.meta import FieldPath, ObjectMeta
 from dra_plan.manifests.paths import value_at
 from dra_plan.scheduler.admission import SYSTEM_PRIORITIES
 
+from .formats import absent_of, nearest, shown
 from .input import Input
 from .rule import Problem, error, refused, warning
 from .subject import Subject
-from .words import absent_of, nearest, shown
 from .workloads import PRIORITY_CLASS
 
 NO_NAMESPACE = refused(

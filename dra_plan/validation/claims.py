@@ -5,16 +5,60 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
+
 from dra_plan.api.meta import FieldPath
 from dra_plan.api.quantity import parse
-from dra_plan.api.resource import DeviceClaim, DeviceRequest, DeviceSubRequest, ExactDeviceRequest, ResourceClaimSpec
-from dra_plan.manifests.paths import value_at
+from dra_plan.api.resource import (
+    DeviceClaim,
+    DeviceRequest,
+    DeviceSubRequest,
+    ExactDeviceRequest,
+    OpaqueDeviceConfiguration,
+    ResourceClaimSpec,
+)
+from dra_plan.manifests.convert import FLAT_REQUEST, REQUESTS
+from dra_plan.manifests.diagnose import expected
+from dra_plan.manifests.kinds import Kind
+from dra_plan.manifests.paths import render, value_at
 from dra_plan.releases import Target
 
-from . import configs, formats, limits, names, selectors, taints
-from .limits import at_most
+from . import formats, limits, names, selectors
+from .formats import nearest, shown
+from .limits import OPAQUE_BYTES, TOO_LONG, at_most
 from .rule import Problem, refused, warning
-from .words import nearest, shown
+from .selectors import tolerations
+
+# -- configs -----------------------------------------------------------------------------------------------------------
+# DRA147: configuration entries of classes and claims.
+
+CONFIG = refused(
+    "DRA147",
+    "configuration that is no object for a driver",
+    "A configuration entry has `opaque`: the driver's name and an object of parameters, which only the driver reads.",
+    "Write `- opaque: {driver: ..., parameters: {...}}`.",
+)
+CONFIG_RULES = (CONFIG,)
+
+
+def check(path: FieldPath, opaque: OpaqueDeviceConfiguration | None) -> Iterator[Problem]:
+    """One configuration entry."""
+    path = (*path, "opaque")
+    if opaque is None:
+        yield CONFIG.at(path, "missing")
+        return
+    yield from names.driver((*path, "driver"), opaque.driver)
+    if opaque.parameters is None:
+        return  # told from the schema
+    if not isinstance(opaque.parameters, dict):
+        yield CONFIG.at((*path, "parameters"), expected("an object", opaque.parameters))
+        return
+    size = len(msgspec.json.encode(opaque.parameters))
+    if size > OPAQUE_BYTES:
+        yield TOO_LONG.at((*path, "parameters"), f"parameters of {size} bytes; at most {OPAQUE_BYTES} are allowed")
+
+
+# -- claims ------------------------------------------------------------------------------------------------------------
 
 ONE_FORM = refused(
     "DRA141",
@@ -63,7 +107,7 @@ def check_spec(path: FieldPath, spec: ResourceClaimSpec, target: Target) -> Iter
     for index, entry in enumerate(devices.config):
         at = (*path, "config", index)
         yield from check_references((*at, "requests"), entry.requests, devices)
-        yield from configs.check(at, entry.opaque)
+        yield from check(at, entry.opaque)
 
 
 def _request(path: FieldPath, request: DeviceRequest, target: Target) -> Iterator[Problem]:
@@ -97,7 +141,7 @@ def _wanted(path: FieldPath, wanted: ExactDeviceRequest | DeviceSubRequest, targ
         known = ("ExactCount", "All")
         message = f"{shown(mode)} is neither ExactCount nor All"
         yield MODE.at((*path, "allocationMode"), message, nearest(mode, known) or "")
-    yield from taints.tolerations((*path, "tolerations"), wanted.tolerations)
+    yield from tolerations((*path, "tolerations"), wanted.tolerations)
     for name, value in (wanted.capacity.requests if wanted.capacity else {}).items():
         at = (*path, "capacity", "requests", name)
         yield from names.qualified(at, name, "capacity", checked=False)
@@ -158,3 +202,80 @@ def known_request(path: FieldPath, name: str, known: list[str]) -> Iterator[Prob
         yield UNKNOWN_REQUEST.at(path, f"{shown(name)} is no request name", nearest(name, known) or "")
     elif name not in known:
         yield UNKNOWN_REQUEST.at(path, f"no request {shown(name)} in this claim", nearest(name, known) or "")
+
+
+# -- flatrequests ------------------------------------------------------------------------------------------------------
+# DRA014: requests whose fields stand where v1beta1 has them: directly in the request, and not in `exactly`.
+
+MISPLACED = refused(
+    "DRA014",
+    "request with the fields of `exactly` beside its name",
+    "In v1beta1 the class, selectors and the like of a request stand directly in it; since v1beta2 they stand in "
+    "`exactly`. kubectl refuses them elsewhere; dropped, the request asks for nothing and is refused.",
+    "Move the fields into `exactly`, or write the object as v1beta1.",
+)
+FLAT_REQUEST_RULES = (MISPLACED,)
+
+_WITH_EXACTLY = frozenset({"v1", "v1beta2"})
+
+
+def lifted(value: dict[str, Any], kind: Kind, version: str) -> tuple[dict[str, Any], list[Problem]]:
+    """The object with such fields in `exactly`, and the problems they are; the same object where there are none."""
+    path = REQUESTS.get(kind.name)
+    if path is None or version not in _WITH_EXACTLY:
+        return value, []
+    requests = value_at(value, path)
+    if not isinstance(requests, list):
+        return value, []
+    found = [
+        _problem((*path, index), fields) for index, request in enumerate(requests) if (fields := _misplaced(request))
+    ]
+    return (_replaced(value, path, [_nested(request) for request in requests]), found) if found else (value, [])
+
+
+def is_flat(value: Any, kind: Kind, path: FieldPath) -> bool:
+    """Whether the v1 path goes into the `exactly` of a request that has none."""
+    at = exactly_at(kind, path)
+    return at is not None and bool(_misplaced(value_at(value, path[:at])))
+
+
+def exactly_at(kind: Kind, path: FieldPath) -> int | None:
+    """Where in a v1 path the `exactly` of a request stands; None if the path goes into none."""
+    requests = REQUESTS.get(kind.name, ())
+    at = len(requests) + 1
+    return at if requests and path[: len(requests)] == requests and path[at : at + 1] == ("exactly",) else None
+
+
+def flattened(kind: Kind, path: FieldPath) -> FieldPath:
+    """The v1 path in a request without `exactly`."""
+    at = exactly_at(kind, path)
+    return path if at is None else (*path[:at], *path[at + 1 :])
+
+
+def _misplaced(request: Any) -> list[str]:
+    if not isinstance(request, dict) or request.get("exactly") is not None or request.get("firstAvailable"):
+        return []
+    return [name for name in FLAT_REQUEST if name in request]
+
+
+def _problem(path: FieldPath, fields: list[str]) -> Problem:
+    told = fields[0] if len(fields) == 1 else f"{', '.join(fields[:-1])} and {fields[-1]}"
+    verb = "stands" if len(fields) == 1 else "stand"
+    message = f"{told} {verb} in `exactly`, not directly in the request"
+    suggestion = f"exactly: {{{fields[0]}: ...}}"
+    at = (*path, fields[0])
+    return Problem(MISPLACED, at, message, suggestion, written=True, of_key=True).called(render(path))
+
+
+def _nested(request: Any) -> Any:
+    names = _misplaced(request)
+    if not names:
+        return request
+    kept = {key: item for key, item in request.items() if key not in names}
+    return {**kept, "exactly": {name: request[name] for name in names}}
+
+
+def _replaced(value: Any, path: FieldPath, new: Any) -> Any:
+    if not path:
+        return new
+    return {**value, path[0]: _replaced(value[path[0]], path[1:], new)}

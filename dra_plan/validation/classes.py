@@ -8,10 +8,10 @@ from dra_plan.api.meta import FieldPath
 from dra_plan.api.resource import DeviceClass
 from dra_plan.releases import Target
 
-from . import configs, formats, limits, selectors
+from . import claims, formats, limits, selectors
+from .formats import no_extended_resource
 from .limits import at_most
 from .rule import Problem, refused
-from .words import no_extended_resource
 
 EXTENDED_RESOURCE = refused(
     "DRA148",
@@ -31,7 +31,7 @@ def check(device_class: DeviceClass, target: Target) -> Iterator[Problem]:
     yield from selectors.check((*_SPEC, "selectors"), spec.selectors, target)
     yield from at_most((*_SPEC, "config"), spec.config, limits.CONFIGS, "configuration")
     for index, entry in enumerate(spec.config):
-        yield from configs.check((*_SPEC, "config", index), entry.opaque)
+        yield from claims.check((*_SPEC, "config", index), entry.opaque)
     name = spec.extended_resource_name
     if name is not None and not is_extended_resource(name):
         yield EXTENDED_RESOURCE.at((*_SPEC, "extendedResourceName"), no_extended_resource(name))

@@ -3,16 +3,292 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from dra_plan.api import semver
-from dra_plan.api.meta import FieldPath
-from dra_plan.api.resource import Device, DeviceAttribute, DeviceRequestAllocationResult
+from dra_plan.api.meta import FieldPath, QuantityText
+from dra_plan.api.quantity import MAX_INT64, Quantity, QuantityError, parse
+from dra_plan.api.resource import (
+    CapacityRequestPolicy,
+    CapacityRequestPolicyRange,
+    Counter,
+    CounterSet,
+    Device,
+    DeviceAttribute,
+    DeviceCapacity,
+    DeviceRequestAllocationResult,
+    ResourceSlice,
+    ResourceSliceSpec,
+)
+from dra_plan.releases import Target
 
-from . import formats, names, nodeallocatable, nodefields, policies, taints
-from .limits import ATTRIBUTE_BYTES, BINDING_CONDITIONS, Limits, at_most, at_most_bytes
-from .rule import Problem, refused, warning
-from .words import count, shown
+from . import formats, names, selectors
+from .formats import count, listed, nearest, shown
+from .limits import (
+    ATTRIBUTE_BYTES,
+    BINDING_CONDITIONS,
+    COMPATIBILITY_GROUPS,
+    TOO_MANY,
+    VALID_VALUES,
+    Limits,
+    at_most,
+    at_most_bytes,
+    limits_of,
+)
+from .rule import Problem, info, refused, warning
+
+# -- nodeallocatable ---------------------------------------------------------------------------------------------------
+# DRA160: how much of a node's resources a device stands for (KEP-5517, alpha in 1.36).
+
+MAPPING = refused(
+    "DRA160",
+    "mapping to a node's resources that the API server refuses",
+    "A device can stand for cpu, memory, ephemeral-storage and hugepages-SIZE of its node. What it stands for is a "
+    "multiple of one of its own capacities, or a fixed amount; the multiplier is more than 0.",
+    "Name a resource of the node, a capacity of the device, and a multiplier above 0.",
+)
+NODE_ALLOCATABLE_RULES = (MAPPING,)
+
+_NATIVE = ("cpu", "memory", "ephemeral-storage")
+_HUGE_PAGES = "hugepages-"
+
+
+def check_node_allocatable(path: FieldPath, device: Device) -> Iterator[Problem]:
+    """The mappings of one device."""
+    for name, mapping in device.node_allocatable_resource_mappings.items():
+        at = (*path, "nodeAllocatableResourceMappings", name)
+        if name not in _NATIVE and not name.startswith(_HUGE_PAGES):
+            message = f"{shown(name)} is none of {', '.join(_NATIVE)} and {_HUGE_PAGES}SIZE"
+            yield MAPPING.at(at, message, nearest(name, _NATIVE) or "")
+        key, capacities = mapping.capacity_key, device.capacity
+        if key is not None and (not key or key not in capacities):
+            there = f"the device has {listed(capacities)}" if capacities else "the device has no capacity"
+            message = f"{there}, not {shown(key)}" if key else f"empty; {there}"
+            yield MAPPING.at((*at, "capacityKey"), message, nearest(key, capacities) or "")
+        multiplier = mapping.allocation_multiplier
+        if multiplier is not None and parse(multiplier).sign <= 0:
+            yield MAPPING.at((*at, "allocationMultiplier"), f"{multiplier} is not more than 0")
+
+
+# -- nodefields --------------------------------------------------------------------------------------------------------
+# DRA130: which nodes reach a slice or a device.
+
+NODE_FIELDS = refused(
+    "DRA130",
+    "not exactly one way to say which nodes reach the devices",
+    "A slice has exactly one of nodeName, nodeSelector, allNodes and perDeviceNodeSelection; with the last, each "
+    "device has exactly one of the first three. Empty and false values count as given and are refused.",
+    "Keep the one that is meant.",
+)
+NODE_FIELD_RULES = (NODE_FIELDS,)
+
+
+def of_slice(spec: ResourceSliceSpec) -> Iterator[Problem]:
+    """The node fields of a slice."""
+    path: FieldPath = ("spec",)
+    yield from _one_of(path, spec, {"perDeviceNodeSelection": spec.per_device_node_selection})
+
+
+def of_device(path: FieldPath, device: Device, *, wanted: bool) -> Iterator[Problem]:
+    """The node fields of a device; `wanted` if the slice leaves the choice to its devices."""
+    if wanted:
+        yield from _one_of(path, device, {})
+        return
+    given = [name for name, value in _fields(device).items() if value is not None]
+    if given:
+        yield NODE_FIELDS.at((*path, given[0]), "only with perDeviceNodeSelection: true in the slice")
+
+
+def _fields(owner: ResourceSliceSpec | Device) -> dict[str, object]:
+    return {"nodeName": owner.node_name, "nodeSelector": owner.node_selector, "allNodes": owner.all_nodes}
+
+
+def _one_of(path: FieldPath, owner: ResourceSliceSpec | Device, more: dict[str, bool | None]) -> Iterator[Problem]:
+    fields = {**_fields(owner), **more}
+    given = [name for name, value in fields.items() if value is not None]
+    for name in given:
+        if fields[name] is False:
+            yield NODE_FIELDS.at((*path, name), "false; leave it out instead")
+        elif fields[name] == "":
+            yield NODE_FIELDS.at((*path, name), "empty; leave it out instead")
+    if not given:
+        yield NODE_FIELDS.at(path, f"none of {', '.join(fields)} is set")
+    said = [name for name in given if fields[name] not in (False, "")]
+    if len(said) > 1:
+        yield NODE_FIELDS.at((*path, said[1]), f"{' and '.join(said)} are set; exactly one is allowed")
+    if owner.node_name:
+        yield from names.subdomain((*path, "nodeName"), owner.node_name, "node name")
+    if owner.node_selector is not None:
+        in_device = isinstance(owner, Device)
+        yield from selectors.check_node_selector((*path, "nodeSelector"), owner.node_selector, in_device=in_device)
+
+
+# -- policies ----------------------------------------------------------------------------------------------------------
+# DRA135: request policies of shared capacities (KEP-5075).
+
+POLICY = refused(
+    "DRA135",
+    "request policy that contradicts itself",
+    "The policy says how requests on a shared capacity are rounded and limited; the API server refuses one that "
+    "can't be kept. It compares values and counts steps in whole units, fractions rounded up, from 1.37 on in "
+    "thousandths.",
+    "Make default, values and range agree with each other and with the capacity.",
+)
+USELESS_POLICY = warning(
+    "DRA156",
+    "request policy that the API server takes and no request can use",
+    "A default above the capacity makes every request that names no amount fail on the device; a step that is not "
+    "more than 0 rounds nothing.",
+    "Make the default an amount that the device has, and the step more than 0.",
+)
+POLICY_RULES = (POLICY, USELESS_POLICY)
+
+
+def check_policies(path: FieldPath, capacity: DeviceCapacity, limits: Limits, *, shared: bool) -> Iterator[Problem]:
+    """The policy of one capacity; `shared` says whether the device allows multiple allocations."""
+    policy = capacity.request_policy
+    if policy is None:
+        return
+    path = (*path, "requestPolicy")
+    if not shared:
+        yield POLICY.at(path, "only devices with allowMultipleAllocations: true may have a request policy")
+    total = parse(capacity.value)
+    both = policy.valid_values and policy.valid_range is not None
+    if both:
+        yield POLICY.at(path, "validValues and validRange exclude each other")
+    if policy.default is None:
+        if policy.valid_values or policy.valid_range is not None:
+            yield POLICY.at((*path, "default"), "missing; validValues and validRange need it")
+        return
+    default = parse(policy.default)
+    if default > total:
+        yield USELESS_POLICY.at((*path, "default"), f"{policy.default} is more than the capacity, {capacity.value}")
+    if both:
+        return
+    if policy.valid_values:
+        yield from _values((*path, "validValues"), policy, policy.valid_values, default, capacity.value)
+    if policy.valid_range is not None:
+        yield from _range((*path, "validRange"), policy.valid_range, policy.default, capacity.value, limits)
+
+
+def _values(
+    path: FieldPath,
+    policy: CapacityRequestPolicy,
+    values: Sequence[QuantityText],
+    default: Quantity,
+    capacity: QuantityText,
+) -> Iterator[Problem]:
+    yield from at_most(path, values, VALID_VALUES, "value")
+    parsed = [parse(value) for value in values]
+    if default not in parsed:
+        yield POLICY.at(path, f"the default, {policy.default}, is not among the values")
+    first: dict[int, QuantityText] = {}
+    for index, value in enumerate(parsed):
+        at = (*path, index)
+        if value > parse(capacity):
+            yield POLICY.at(at, f"{values[index]} is more than the capacity, {capacity}")
+        if index and value < parsed[index - 1]:
+            yield POLICY.at(at, f"{values[index]} after {values[index - 1]}: values must ascend")
+        other = first.get(value.units)
+        if other is None:
+            first[value.units] = values[index]
+        elif value == parse(other):
+            yield POLICY.at(at, f"{values[index]} is there already")
+        else:
+            yield POLICY.at(at, f"{values[index]} and {other} are the same, as both count as {value.units} whole units")
+
+
+def _range(
+    path: FieldPath, wanted: CapacityRequestPolicyRange, default: QuantityText, capacity: QuantityText, limits: Limits
+) -> Iterator[Problem]:
+    if limits.checks_amounts:
+        yield from _amounts(path, wanted)
+    if wanted.min is None:
+        yield POLICY.at((*path, "min"), "missing; a range needs it")
+        return
+    least, most, total, usual = parse(wanted.min), parse(wanted.max or capacity), parse(capacity), parse(default)
+    if least > total:
+        yield POLICY.at((*path, "min"), f"{wanted.min} is more than the capacity, {capacity}")
+    if usual < least:
+        yield POLICY.at((*path, "min"), f"{wanted.min} is more than the default, {default}")
+    if wanted.max is not None:
+        yield from _maximum((*path, "max"), wanted, default, capacity)
+    if wanted.step is not None:
+        at = (*path, "step")
+        yield from _step(at, wanted, least, most if wanted.max is not None else None, usual, total, limits)
+
+
+def _amounts(path: FieldPath, wanted: CapacityRequestPolicyRange) -> Iterator[Problem]:
+    """Amounts that the release does not count with; steps of 0 are told where steps are."""
+    for name in ("min", "max", "step"):
+        written = getattr(wanted, name)
+        amount = parse(written if written is not None else 0)
+        if amount.sign < 0:
+            yield POLICY.at((*path, name), f"{written} is negative")
+        elif amount.nano > MAX_INT64 * 10**9:
+            yield POLICY.at((*path, name), f"{written} is more than an int64 holds")
+
+
+def _maximum(
+    path: FieldPath, wanted: CapacityRequestPolicyRange, default: QuantityText, capacity: QuantityText
+) -> Iterator[Problem]:
+    most = parse(wanted.max or "0")
+    if most < parse(wanted.min or "0"):
+        yield POLICY.at(path, f"{wanted.max} is less than min, {wanted.min}")
+    if most > parse(capacity):
+        yield POLICY.at(path, f"{wanted.max} is more than the capacity, {capacity}")
+    if parse(default) > most:
+        yield POLICY.at(path, f"{wanted.max} is less than the default, {default}")
+
+
+def _step(
+    path: FieldPath,
+    wanted: CapacityRequestPolicyRange,
+    least: Quantity,
+    most: Quantity | None,
+    usual: Quantity,
+    total: Quantity,
+    limits: Limits,
+) -> Iterator[Problem]:
+    """Steps are counted in whole numbers, fractions rounded up, as upstream does; or in thousandths."""
+    step = parse(wanted.step or "0")
+    if limits.checks_amounts and step.is_zero:
+        yield POLICY.at(path, f"{wanted.step} is not more than 0")
+        return
+    if not step.units:
+        yield POLICY.at(path, f"{wanted.step} counts as 0 whole units, by which the API server divides and fails")
+        return
+    if step.sign <= 0 and not limits.checks_amounts:
+        yield USELESS_POLICY.at(path, f"{wanted.step} is not more than 0")
+    in_thousandths = limits.thousandths and any(q is not None and _has_fraction(q) for q in (least, most, step))
+    counted = (step.milli if in_thousandths else step.units) or 1
+    if _sum_exceeds(least, step, total):
+        yield POLICY.at(path, f"min {wanted.min} and one step {wanted.step} are more than the capacity")
+    if _distance(least, usual, in_thousandths) % counted:
+        yield POLICY.at(path, f"the default is no whole number of steps of {wanted.step} above min {wanted.min}")
+    if most is not None and _distance(least, most, in_thousandths) % counted:
+        yield POLICY.at(path, f"max {wanted.max} is no whole number of steps of {wanted.step} above min {wanted.min}")
+
+
+def _has_fraction(amount: Quantity) -> bool:
+    return amount.nano % 10**9 != 0
+
+
+def _distance(least: Quantity, other: Quantity, in_thousandths: bool) -> int:
+    """How many whole units, or thousandths, lie between, as 64-bit integers have it, which wrap."""
+    between = other.milli - least.milli if in_thousandths else other.units - least.units
+    return (between + 2**63) % 2**64 - 2**63
+
+
+def _sum_exceeds(least: Quantity, step: Quantity, total: Quantity) -> bool:
+    try:
+        return least + step > total
+    except QuantityError:  # of two amounts so far apart only the larger one counts
+        return max(least, step) > total
+
+
+# -- devices -----------------------------------------------------------------------------------------------------------
 
 ATTRIBUTE = refused(
     "DRA134",
@@ -64,13 +340,13 @@ def check(path: FieldPath, device: Device, limits: Limits, *, own_nodes: bool) -
     for name, capacity in device.capacity.items():
         at = (*path, "capacity", name)
         yield from names.qualified(at, name, "capacity")
-        yield from policies.check(at, capacity, limits, shared=bool(device.allow_multiple_allocations))
-    yield from nodefields.of_device(path, device, wanted=own_nodes)
+        yield from check_policies(at, capacity, limits, shared=bool(device.allow_multiple_allocations))
+    yield from of_device(path, device, wanted=own_nodes)
     yield from at_most((*path, "taints"), device.taints, limits.taints, "taint")
     for index, taint in enumerate(device.taints):
-        yield from taints.taint((*path, "taints", index), taint)
+        yield from selectors.taint((*path, "taints", index), taint)
     yield from binding(path, device)
-    yield from nodeallocatable.check(path, device)
+    yield from check_node_allocatable(path, device)
 
 
 def _attributes(path: FieldPath, device: Device, limits: Limits) -> Iterator[Problem]:
@@ -156,3 +432,127 @@ def binding(path: FieldPath, device: Device | DeviceRequestAllocationResult) -> 
         other = next(name for name in kinds if name not in given)
         many = count(len(kinds[given[0]]), "condition")
         yield BINDING.at((*path, other), f"none, but {many} in {given[0]}: each needs the other")
+
+
+# -- slices ------------------------------------------------------------------------------------------------------------
+# DRA132, DRA133: a slice by itself, as the API server judges it.
+
+COUNTERS_BESIDE_DEVICES = refused(
+    "DRA132",
+    "counter sets and devices in one slice",
+    "Since Kubernetes 1.35 counter sets stand in slices of their own, and hold for the whole pool. A list that is "
+    "given but empty counts too.",
+    "Move sharedCounters to another slice of the same pool, and count it in resourceSliceCount.",
+)
+POOL_NUMBERS = refused(
+    "DRA133",
+    "pool numbers that can't be",
+    "resourceSliceCount says how many slices make the pool complete, so it is at least 1; generations start at 0.",
+    "Write the number of slices that the pool has.",
+)
+PUBLISHES_NOTHING = info(
+    "DRA140",
+    "slice with neither devices nor counters",
+    "It counts for resourceSliceCount but offers nothing. Drivers publish such slices for nodes without devices.",
+    "Nothing to do, if the node really has none.",
+)
+SLICE_RULES = (COUNTERS_BESIDE_DEVICES, POOL_NUMBERS, PUBLISHES_NOTHING)
+
+_SPEC: FieldPath = ("spec",)
+
+
+def check_slice(piece: ResourceSlice, target: Target, written: Any) -> Iterator[Problem]:
+    """Everything about one slice; `written` is the spec as it stands in the manifest."""
+    spec, limits = piece.spec, limits_of(target.version, fractional=target.features.fractional_ranges)
+    yield from names.driver((*_SPEC, "driver"), spec.driver)
+    yield from names.pool((*_SPEC, "pool", "name"), spec.pool.name)
+    yield from _numbers(piece)
+    yield from of_slice(spec)
+    if not limits.counters_share_slice:
+        yield from _beside(spec, target, written)
+    if not spec.devices and not spec.shared_counters:
+        yield PUBLISHES_NOTHING.at(_SPEC, "neither devices nor sharedCounters: the slice offers nothing")
+    yield from _devices(piece, limits)
+    yield from _counter_sets(spec.shared_counters, limits)
+
+
+def _beside(spec: ResourceSliceSpec, target: Target, written: Any) -> Iterator[Problem]:
+    """Both lists in one slice: one that is empty counts as given, one that is dropped does not."""
+    lists = {"devices": spec.devices, "sharedCounters": spec.shared_counters}
+    given = isinstance(written, dict) and all(written.get(name) is not None for name in lists)
+    if not given or not target.gates.get("DRAPartitionableDevices", False):
+        return
+    empty = [name for name, entries in lists.items() if not entries]
+    if empty:
+        message = "an empty list counts as given beside the other; leave it out"
+        yield COUNTERS_BESIDE_DEVICES.at((*_SPEC, empty[-1]), message)
+    else:
+        yield COUNTERS_BESIDE_DEVICES.at((*_SPEC, "sharedCounters"), "the slice has devices too")
+
+
+def _numbers(piece: ResourceSlice) -> Iterator[Problem]:
+    pool = piece.spec.pool
+    path = (*_SPEC, "pool")
+    if pool.resource_slice_count <= 0:
+        message = f"{pool.resource_slice_count} is not more than 0"
+        yield POOL_NUMBERS.at((*path, "resourceSliceCount"), message, "resourceSliceCount: 1")
+    if pool.generation < 0:
+        yield POOL_NUMBERS.at((*path, "generation"), f"{pool.generation} is less than 0")
+
+
+def _devices(piece: ResourceSlice, limits: Limits) -> Iterator[Problem]:
+    spec = piece.spec
+    path = (*_SPEC, "devices")
+    costly = any(_is_costly(device) for device in spec.devices)
+    most = limits.costly_devices if costly else limits.devices
+    if len(spec.devices) > most:
+        why = " in a slice with taints, counters or lists" if costly else ""
+        yield TOO_MANY.at(path, f"{len(spec.devices)} devices; at most {most} are allowed{why}")
+    yield from names.unique(
+        (((*path, index, "name"), device.name) for index, device in enumerate(spec.devices)), "device"
+    )
+    for index, device in enumerate(spec.devices):
+        at = (*path, index)
+        yield from check(at, device, limits, own_nodes=bool(spec.per_device_node_selection))
+        yield from _consumption(at, device, limits)
+
+
+def _is_costly(device: Device) -> bool:
+    return bool(device.taints or device.consumes_counters) or any(map(_is_list, device.attributes.values()))
+
+
+def _is_list(attribute: DeviceAttribute) -> bool:
+    lists = (attribute.int_values, attribute.bool_values, attribute.string_values, attribute.version_values)
+    return any(values is not None for values in lists)
+
+
+def _consumption(path: FieldPath, device: Device, limits: Limits) -> Iterator[Problem]:
+    path = (*path, "consumesCounters")
+    yield from at_most(path, device.consumes_counters, limits.consumptions_per_device, "counter set")
+    sets = (((*path, index, "counterSet"), entry.counter_set) for index, entry in enumerate(device.consumes_counters))
+    yield from names.unique(sets, "counter set")
+    for index, entry in enumerate(device.consumes_counters):
+        yield from names.dns_label((*path, index, "counterSet"), entry.counter_set, "counter set name")
+        yield from _counters((*path, index, "counters"), entry.counters, limits.counters_per_consumption)
+        groups = entry.compatibility_groups
+        yield from at_most((*path, index, "compatibilityGroups"), groups, COMPATIBILITY_GROUPS, "compatibility group")
+
+
+def _counter_sets(sets: list[CounterSet], limits: Limits) -> Iterator[Problem]:
+    path = (*_SPEC, "sharedCounters")
+    yield from at_most(path, sets, limits.counter_sets, "counter set")
+    yield from names.unique((((*path, index, "name"), entry.name) for index, entry in enumerate(sets)), "counter set")
+    if limits.counters_per_slice is not None:
+        every = [name for entry in sets for name in entry.counters]
+        yield from at_most(path, every, limits.counters_per_slice, "counter")
+    for index, entry in enumerate(sets):
+        yield from names.dns_label((*path, index, "name"), entry.name, "counter set name")
+        yield from _counters((*path, index, "counters"), entry.counters, limits.counters_per_set)
+
+
+def _counters(path: FieldPath, counters: dict[str, Counter], most: int) -> Iterator[Problem]:
+    if not counters:
+        yield from names.required(path, "")
+    yield from at_most(path, counters, most, "counter")
+    for name in counters:
+        yield from names.dns_label((*path, name), name, "counter name")

@@ -15,11 +15,11 @@ from dra_plan.api.meta import FieldPath, QuantityText
 from dra_plan.api.quantity import parse
 from dra_plan.explanation.selectors import attribute_value, qualified
 
+from .formats import listed, nearest, none_of, shown
 from .input import Input, PlacedClaim, PlacedRequest
 from .matches import ChosenDevices, Offer
 from .rule import Problem, unschedulable, warning
 from .subject import Subject
-from .words import listed, nearest, none_of, shown
 
 NEVER_MET = unschedulable(
     "DRA230",

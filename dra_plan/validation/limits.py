@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from dra_plan.api.meta import FieldPath
 
+from .formats import count
 from .rule import Problem, refused
-from .words import count
 
 TOO_MANY = refused(
     "DRA110",

@@ -13,11 +13,11 @@ from dra_plan.cel.parts import Reference, clauses, mentions, references
 from dra_plan.cel.rewrite import access, comparison, with_compare_to
 from dra_plan.explanation.selectors import look_up, mended
 
+from .formats import listed, nearest, none_of, shown
 from .input import Input
 from .matches import ChosenDevices, ConditionOutcome
 from .rule import Problem, Rule, unschedulable, warning
 from .subject import Subject
-from .words import listed, nearest, none_of, shown
 
 FAILS = unschedulable(
     "DRA220",

@@ -9,10 +9,10 @@ from dra_plan.api.meta import FieldPath, ObjectMeta, OwnerReference
 from dra_plan.manifests.paths import render
 
 from . import formats, names
+from .formats import shown
 from .limits import ANNOTATIONS_BYTES, MANAGER_BYTES, SUBRESOURCE_BYTES, at_most_bytes
 from .rule import Problem, refused
 from .schema import MISSING_FIELD
-from .words import shown
 
 METADATA = refused(
     "DRA157",

@@ -9,9 +9,9 @@ from dra_plan.api.meta import FieldPath
 from dra_plan.manifests.faults import TEMPLATE
 
 from . import formats
+from .formats import shown
 from .rule import Problem, refused, warning
 from .schema import MISSING_FIELD
-from .words import shown
 
 BAD_NAME = refused(
     "DRA101",

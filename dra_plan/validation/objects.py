@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from msgspec import convert
@@ -21,29 +21,98 @@ from dra_plan.api.resource import (
 from dra_plan.manifests.faults import given_twice
 from dra_plan.manifests.objects import pod_spec_of
 from dra_plan.manifests.paths import value_at
+from dra_plan.manifests.yaml_builder import BOOLEAN_WORDS
 from dra_plan.releases import Target
 
 from . import (
-    barekeys,
+    claim_status,
     claims,
-    claimstatus,
     classes,
-    conditions,
+    devices,
     gates,
     metadata,
     names,
-    pods,
-    podspecs,
+    pod_specs,
     resources,
     schema,
+    selectors,
     served,
-    slices,
-    taints,
     workloads,
 )
-from .rule import Problem
+from .rule import Problem, warning
 from .served import RuntimeConfig
 from .subject import Subject
+
+# -- barekeys ----------------------------------------------------------------------------------------------------------
+# DRA015: keys of free maps that YAML reads as true or false. Only what is read from YAML text has such keys.
+
+BARE_KEY = warning(
+    "DRA015",
+    "key that YAML reads as true or false",
+    "Kubernetes reads YAML in which y, yes, on, n, no and off without quotes are booleans, as keys, too: the entry is "
+    "called `true` or `false` afterwards, and nothing finds it under the name that stands there.",
+    "Put the key in quotes.",
+)
+BARE_KEY_RULES = (BARE_KEY,)
+
+_BOOLEANS = frozenset({"true", "false"})
+_Maps = Iterator[tuple[FieldPath, Mapping[str, object] | None]]
+
+
+def check_bare_keys(subject: Subject) -> Iterator[Problem]:
+    """The keys of an object that are not what stands in its text."""
+    if subject.obj is None:
+        return
+    for path, entries in _free_maps(subject.obj):
+        for key in _BOOLEANS & entries.keys() if entries else ():
+            word = _written(subject, (*path, key))
+            if word in BOOLEAN_WORDS:
+                message = f"{word} without quotes is the boolean {key}: the entry is called {key!r}"
+                yield Problem(BARE_KEY, (*path, key), message, f'"{word}":', of_key=True)
+
+
+def _written(subject: Subject, path: FieldPath) -> str:
+    """A key as it stands in the text; empty if there is none."""
+    document = subject.place.find_text()
+    extent = document.extents.get((*subject.place.prefix, *subject.as_written(path))) if document else None
+    return document.lines.text[extent.key_begin : extent.key_end] if document and extent else ""
+
+
+def _free_maps(obj: Object) -> _Maps:
+    """The maps in which any key may stand."""
+    metadata = getattr(obj, "metadata", None)
+    for name in ("labels", "annotations") if metadata is not None else ():
+        yield ("metadata", name), getattr(metadata, name)
+    if isinstance(obj, ResourceSlice):
+        yield from _of_slice(obj)
+    elif isinstance(obj, ResourceClaim):
+        yield from _of_claim(obj, ("spec",))
+    elif isinstance(obj, ResourceClaimTemplate):
+        yield from _of_claim(ResourceClaim(metadata=obj.metadata, spec=obj.spec.spec), ("spec", "spec"))
+
+
+def _of_slice(obj: ResourceSlice) -> _Maps:
+    for index, counter_set in enumerate(obj.spec.shared_counters):
+        yield ("spec", "sharedCounters", index, "counters"), counter_set.counters
+    for index, device in enumerate(obj.spec.devices):
+        path: FieldPath = ("spec", "devices", index)
+        yield (*path, "attributes"), device.attributes
+        yield (*path, "capacity"), device.capacity
+        for at, taken in enumerate(device.consumes_counters):
+            yield (*path, "consumesCounters", at, "counters"), taken.counters
+
+
+def _of_claim(claim: ResourceClaim, path: FieldPath) -> _Maps:
+    for index, request in enumerate(claim.spec.devices.requests):
+        at: FieldPath = (*path, "devices", "requests", index)
+        if request.exactly is not None and request.exactly.capacity is not None:
+            yield (*at, "exactly", "capacity", "requests"), request.exactly.capacity.requests
+        for option, each in enumerate(request.first_available or ()):
+            if each.capacity is not None:
+                yield (*at, "firstAvailable", option, "capacity", "requests"), each.capacity.requests
+
+
+# -- objects -----------------------------------------------------------------------------------------------------------
 
 _QUOTA = ("v1", "ResourceQuota")
 
@@ -86,7 +155,7 @@ def _problems(subject: Subject, target: Target, config: RuntimeConfig | None) ->
         yield from version(subject, target, config)
     if not subject.name:
         yield schema.NO_NAME.at(("metadata", "name"), "missing")
-    yield from barekeys.check(subject)
+    yield from check_bare_keys(subject)
     if subject.obj is not None:
         told = {problem.path for problem in subject.problems if problem.rule is schema.MISSING_FIELD}
         for problem in of_typed(subject, subject.obj, target):
@@ -140,24 +209,24 @@ def _of_stored(subject: Subject, obj: Any, target: Target) -> Iterator[Problem]:
         depth = spec if isinstance(obj, ResourceClaim) else (*spec, "spec")
         yield from claims.without_class((*depth, "devices", "requests"), subject.value)
     if isinstance(obj, ResourceSlice):
-        yield from slices.check(obj, target, subject.value.get("spec"))
+        yield from devices.check_slice(obj, target, subject.value.get("spec"))
     elif isinstance(obj, DeviceClass):
         yield from classes.check(obj, target)
     elif isinstance(obj, ResourceClaim):
         yield from claims.check_spec(spec, obj.spec, target)
         if obj.status is not None:
-            yield from claimstatus.check(obj.status, obj.spec)
+            yield from claim_status.check(obj.status, obj.spec)
     elif isinstance(obj, ResourceClaimTemplate):
         written = value_at(subject.value, ("spec", "metadata"))
         yield from metadata.check_copied((*spec, "metadata"), obj.spec.metadata, written)
         yield from claims.check_spec((*spec, "spec"), obj.spec.spec, target)
     elif isinstance(obj, DeviceTaintRule):
-        yield from taints.selector((*spec, "deviceSelector"), obj.spec.device_selector)
-        yield from taints.taint((*spec, "taint"), obj.spec.taint)
+        yield from selectors.selector((*spec, "deviceSelector"), obj.spec.device_selector)
+        yield from selectors.taint((*spec, "taint"), obj.spec.taint)
         reported = obj.status.get("conditions") if isinstance(obj.status, dict) else None
-        yield from conditions.check(("status", "conditions"), convert(reported or [], list[Condition]))
+        yield from claim_status.check_conditions(("status", "conditions"), convert(reported or [], list[Condition]))
     if subject.kind is not None and subject.kind.pod_spec:
-        yield from pods.check(subject.kind.pod_spec, pod_spec_of(obj))
+        yield from pod_specs.check_pod(subject.kind.pod_spec, pod_spec_of(obj))
     if not obj.metadata.is_stored:
         yield from _of_new(subject, obj, target)
 
@@ -166,7 +235,7 @@ def _of_new(subject: Subject, obj: Any, target: Target) -> Iterator[Problem]:
     """What is judged only when an object is created; dumps of a cluster leave out fields that were there then."""
     if subject.kind is not None and subject.kind.pod_spec:
         path = subject.kind.pod_spec
-        yield from podspecs.check(path, pod_spec_of(obj), subject.value, target)
+        yield from pod_specs.check(path, pod_spec_of(obj), subject.value, target)
         if not isinstance(obj, Pod):
             yield from workloads.check(obj, path[:-1], subject.value)
     yield from workloads.check_other(obj)

@@ -23,7 +23,7 @@ from dra_plan.manifests.quantities import are_readable
 from dra_plan.manifests.sources import STDIN, Source, read_documents, read_sources
 from dra_plan.manifests.unwrap import unwrap
 
-from . import flatrequests, schema
+from . import claims, schema
 from .rule import Problem
 from .subject import Subject
 
@@ -158,10 +158,10 @@ def _decoded(value: dict[str, Any], kind: Kind, version: str) -> _Decoded:
         obj = _typed(value, kind, version)
         if obj is not None:
             return _Decoded((), obj)
-    written, (value, flat) = value, flatrequests.lifted(value, kind, version)
+    written, (value, flat) = value, claims.lifted(value, kind, version)
 
     def as_written(path: FieldPath) -> FieldPath:
-        return flatrequests.flattened(kind, path) if flat and flatrequests.is_flat(written, kind, path) else path
+        return claims.flattened(kind, path) if flat and claims.is_flat(written, kind, path) else path
 
     decoded = diagnose(value, kind, version)
     told = schema.problems(value, decoded, kind, version)

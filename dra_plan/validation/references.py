@@ -9,10 +9,10 @@ from dra_plan.api.core import Namespace, PodResourceClaim, PodSpec
 from dra_plan.api.meta import FieldPath
 from dra_plan.api.resource import DeviceClass, ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate
 
+from .formats import absent_of, listed, nearest, shown
 from .input import Input
 from .rule import Problem, error, info, refused, unschedulable, warning
 from .subject import Subject
-from .words import absent_of, listed, nearest, shown
 
 NO_CLASS = unschedulable(
     "DRA201",

@@ -26,8 +26,7 @@ from dra_plan.releases import Target
 
 from . import objects, references, schema
 from .admission import of_inventory, of_workload
-from .finding import Finding
-from .rule import Problem, Severity
+from .rule import Finding, Problem, Severity
 from .served import RuntimeConfig
 from .subject import Subject
 

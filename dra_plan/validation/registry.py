@@ -2,44 +2,50 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from dra_plan.errors import UsageError
+
 from . import (
     admission,
-    barekeys,
+    claim_status,
     claims,
-    claimstatus,
     classes,
-    conditions,
-    configs,
     devices,
     fitness,
-    flatrequests,
     gates,
     limits,
     matching,
     metadata,
     names,
-    nodeallocatable,
-    nodefields,
-    nodeselectors,
-    pods,
-    podspecs,
-    policies,
+    objects,
+    pod_specs,
     pools,
     references,
     resources,
     schema,
     selectors,
-    slices,
-    taintrules,
-    taints,
+    taint_rules,
     updates,
     workloads,
 )
-from .rule import Rule
+from . import claims as configs
+from . import claims as flatrequests
+from . import devices as nodeallocatable
+from . import devices as nodefields
+from . import devices as policies
+from . import devices as slices
+from . import selectors as nodeselectors
+from . import selectors as taints
+from .formats import nearest
+from .rule import Finding, Rule
 
 _MODULES = (
     schema,
-    barekeys,
+    objects,
     flatrequests,
     names,
     limits,
@@ -52,12 +58,12 @@ _MODULES = (
     policies,
     taints,
     claims,
-    claimstatus,
-    conditions,
+    claim_status,
+    claim_status,
     configs,
     classes,
-    pods,
-    podspecs,
+    pod_specs,
+    pod_specs,
     resources,
     workloads,
     metadata,
@@ -67,7 +73,7 @@ _MODULES = (
     pools,
     matching,
     fitness,
-    taintrules,
+    taint_rules,
     updates,
 )
 
@@ -76,3 +82,183 @@ RULES: dict[str, Rule] = {
     for rule in sorted((rule for module in _MODULES for rule in module.RULES), key=lambda rule: rule.code)
 }
 """All rules in the order of their codes."""
+
+
+# -- selection ---------------------------------------------------------------------------------------------------------
+# Which rules count. `select` and `ignore` take codes or their beginnings; the longer wins, of equal ones `ignore`.
+
+ALL = "DRA"
+"""The beginning of every code."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSelection:
+    """The rules that count, and for files that match a pattern (as of the shell) those that don't."""
+
+    select: tuple[str, ...] = (ALL,)
+    ignore: tuple[str, ...] = ()
+    per_file: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for code in (*self.select, *self.ignore, *(code for codes in self.per_file.values() for code in codes)):
+            check(code)
+
+    def counts(self, finding: Finding) -> bool:
+        """Whether a finding is to be told."""
+        chosen, refused = _longest(self.select, finding.code), _longest(self.ignore, finding.code)
+        return chosen > refused and not self._is_spared(finding)
+
+    def _is_spared(self, finding: Finding) -> bool:
+        from fnmatch import fnmatch
+
+        name = finding.file.replace("\\", "/")
+        return any(
+            _longest(codes, finding.code) >= 0
+            for pattern, codes in self.per_file.items()
+            if fnmatch(name, pattern) or fnmatch(name, f"*/{pattern}")
+        )
+
+
+def check(code: str) -> None:
+    """Raises UsageError unless the text begins the code of a rule."""
+    if problem := unknown_code(code):
+        raise UsageError(problem)
+
+
+def unknown_code(code: str) -> str:
+    """Why no rule is meant by the code, or what it begins with; empty if one is."""
+    if code and any(known.startswith(code) for known in RULES):
+        return ""
+    if near := nearest(code, RULES):
+        return f"no rule {code!r}; did you mean {near}?"
+    if code.startswith(ALL):
+        return f"no rule {code!r}: `dra-plan rule` lists the rules"
+    return f"no rule {code!r}: codes are {ALL} and three digits, or begin so"
+
+
+def _longest(codes: Iterable[str], code: str) -> int:
+    """The length of the longest text that begins the code, -1 without any."""
+    return max((len(start) for start in codes if code.startswith(start)), default=-1)
+
+
+# -- comments ----------------------------------------------------------------------------------------------------------
+# `# dra-plan: ignore=DRA101` in YAML: behind a field for its line, above a field for it and everything in it.
+#
+# Without codes it spares from every rule. Above the first field of a document it holds for the whole document.
+
+_COMMENT = re.compile(r"(?:^|\s)#\s*dra-plan:\s*ignore(?:\s*=\s*(?P<codes>[A-Za-z0-9]+(?:\s*,\s*[A-Za-z0-9]+)*))?\s*$")
+_DIRECTIVE = re.compile(r"(?:^|\s)#\s*dra-plan:\s*(?P<word>[A-Za-z_-]+)(?P<rest>.*)$")
+_WORD = "ignore"
+_SEPARATOR = re.compile(r"(?:---|\.\.\.)(?:\s|$)")
+
+
+class SparedLines(NamedTuple):
+    """Lines, from 1 and both included, in which rules with these beginnings of codes do not count."""
+
+    first: int
+    last: int
+    codes: tuple[str, ...]
+
+    def spares(self, finding: Finding) -> bool:
+        """Whether the finding is one of them."""
+        held = any(self.first <= line <= self.last for line in (finding.line, finding.field_line))
+        return held and finding.code.startswith(self.codes)
+
+
+class CommentMistake(NamedTuple):
+    """A comment that spares less than it seems to, and why; the line counts from 1."""
+
+    file: str
+    line: int
+    message: str
+
+
+class Comments:
+    """The comments of all sources."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self._spared = {name: spared_by(text) for name, text in texts.items()}
+        self.mistakes = tuple(
+            CommentMistake(name, line, message) for name, text in texts.items() for line, message in mistakes_in(text)
+        )
+
+    def spare(self, finding: Finding) -> bool:
+        """Whether a comment says that the finding does not count."""
+        return any(lines.spares(finding) for lines in self._spared.get(finding.file, ()))
+
+
+def spared_by(text: str) -> list[SparedLines]:
+    """What the comments of a text spare."""
+    lines = text.split("\n")
+    found = []
+    for number, line in enumerate(lines, 1):
+        match = _COMMENT.search(line)
+        if match is None:
+            continue
+        alone = not line[: match.start()].strip()
+        first = _next(lines, number) if alone else number
+        found.append(SparedLines(first, _last(lines, first) if alone else number, _codes(match)))
+    return found
+
+
+def mistakes_in(text: str) -> Iterator[tuple[int, str]]:
+    """The lines of comments that are meant to spare and don't, or name codes that no rule has, and what is wrong."""
+    for number, line in enumerate(text.split("\n"), 1):
+        match, meant = _COMMENT.search(line), _DIRECTIVE.search(line)
+        if match is not None:
+            for code in _codes(match):
+                if code and (problem := unknown_code(code)):
+                    yield number, f"a comment to spare a place: {problem}"
+        elif meant is not None and nearest(meant["word"], [_WORD]):
+            is_word = meant["word"] == _WORD
+            how = "codes stand behind `=`, with commas between them" if is_word else "the word is `ignore`"
+            yield number, f"a comment spares nothing: {how}, as in `# dra-plan: ignore=DRA101`"
+
+
+def _codes(match: re.Match[str]) -> tuple[str, ...]:
+    return tuple(code.strip() for code in match["codes"].split(",")) if match["codes"] else ("",)
+
+
+def _next(lines: list[str], number: int) -> int:
+    """The line of the next field after a comment, the comment's own if there is none."""
+    for at in range(number, len(lines)):
+        if not _is_empty(lines[at]):
+            return at + 1
+    return number
+
+
+def _last(lines: list[str], first: int) -> int:
+    """The last line of what begins in a line: all that is indented deeper, or the document at its beginning."""
+    starts_document = not any(_is_field(line) for line in _before(lines, first))
+    indent, is_item = _indent(lines[first - 1]), lines[first - 1].lstrip().startswith("- ")
+    last = first
+    for at in range(first, len(lines)):
+        line = lines[at]
+        if _SEPARATOR.match(line):
+            break
+        if _is_empty(line):
+            continue
+        # Items of a list may stand as deep as the key that holds them.
+        inside = _indent(line) > indent or (_indent(line) == indent and not is_item and line.lstrip().startswith("- "))
+        if not (inside or starts_document):
+            break
+        last = at + 1
+    return last
+
+
+def _before(lines: list[str], first: int) -> list[str]:
+    """The lines of the document in front of a line."""
+    start = max((at + 1 for at in range(first - 1) if _SEPARATOR.match(lines[at])), default=0)
+    return lines[start : first - 1]
+
+
+def _is_empty(line: str) -> bool:
+    return not line.strip() or line.lstrip().startswith("#") or _SEPARATOR.match(line) is not None
+
+
+def _is_field(line: str) -> bool:
+    return not _is_empty(line)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))

@@ -13,8 +13,8 @@ from dra_plan.manifests.paths import render, value_at
 
 from . import formats
 from .classes import is_extended_resource
+from .formats import nearest, no_extended_resource, shown
 from .rule import Problem, refused
-from .words import nearest, no_extended_resource, shown
 
 RESOURCE_NAME = refused(
     "DRA161",

@@ -9,17 +9,15 @@ from itertools import chain
 from dra_plan.interpreter import uncollected
 from dra_plan.releases import Target
 
-from . import admission, fitness, matching, objects, pools, references, schema, taintrules, updates
-from .comments import CommentMistake, Comments
-from .finding import Finding
+from . import admission, fitness, matching, objects, pools, references, schema, taint_rules, updates
 from .input import Input
 from .reading import Reading
-from .rule import Problem
-from .selection import RuleSelection
+from .registry import CommentMistake, Comments, RuleSelection
+from .rule import Finding, Problem
 from .served import RuntimeConfig
 from .subject import Subject
 
-_TOGETHER = (references, admission, pools, matching, fitness, taintrules)
+_TOGETHER = (references, admission, pools, matching, fitness, taint_rules)
 """The rules that need more than one object."""
 
 

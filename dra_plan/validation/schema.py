@@ -15,8 +15,8 @@ from dra_plan.manifests.kinds import Kind
 from dra_plan.manifests.paths import is_plain_key, pattern, render, value_at
 from dra_plan.manifests.places import Header
 
+from .formats import nearest
 from .rule import Problem, Rule, info, refused, warning
-from .words import nearest
 
 WRONG_TYPE = refused(
     "DRA001",

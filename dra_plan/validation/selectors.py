@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from dra_plan.api.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
+from dra_plan.api.go_text import label_key_problems, label_value_problems
 from dra_plan.api.meta import FieldPath
-from dra_plan.api.resource import DeviceSelector
+from dra_plan.api.resource import DeviceSelector, DeviceTaint, DeviceTaintSelector, DeviceToleration
+from dra_plan.api.selectors import is_int64
 from dra_plan.cel import compile_selector
 from dra_plan.cel.cost import COST_LIMIT
 from dra_plan.cel.lexer import CelCompileError
 from dra_plan.cel.rewrite import with_compare_to
 from dra_plan.releases import Target
 
+from . import names
+from .formats import EXISTS_WITH_VALUE, count, nearest, shown
 from .limits import SELECTORS, at_most
-from .rule import Problem, refused
+from .rule import Problem, refused, warning
 
 NO_CEL = refused(
     "DRA120",
@@ -86,3 +91,158 @@ def _with_compare_to(text: str, target: Target) -> str:
 def _without_excerpts(text: str) -> str:
     """The compiler's errors in one line, without the lines of the expression that it repeats."""
     return "; ".join(line.strip() for line in text.split("\n") if not line.startswith(" |"))
+
+
+# -- nodeselectors -----------------------------------------------------------------------------------------------------
+# DRA131, DRA154: node selectors of slices, devices and allocations, as the API server and the scheduler read them.
+#
+# The API server (`ValidateNodeSelector`) looks at each field of a requirement by itself and names all that is wrong;
+# the scheduler's parser, which stops at what the API server lets pass, is in `api/selectors.py`.
+
+NODE_SELECTOR = refused(
+    "DRA131",
+    "node selector that the API server refuses",
+    "A slice's selector must have exactly one term, and keys, operators and values must have their formats. Gt and Lt "
+    "take one value; In and NotIn at least one, and for the field metadata.name exactly one.",
+    "Write one term; use more devices or slices for more.",
+)
+UNREADABLE_SELECTOR = warning(
+    "DRA154",
+    "node selector that only the scheduler stumbles over",
+    "The API server takes several terms in a device's selector, and any label value for Gt and Lt. With several terms "
+    "the allocation of the device is an error, and with a value that is no integer the selector can't be read: either "
+    "stops the pod on all nodes.",
+    "Write one term, and integers for Gt and Lt.",
+    refused_by="Scheduler",
+)
+NODE_SELECTOR_RULES = (NODE_SELECTOR, UNREADABLE_SELECTOR)
+
+_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
+_FIELD_OPERATORS = _OPERATORS[:2]
+
+
+def check_node_selector(path: FieldPath, selector: NodeSelector, *, in_device: bool) -> Iterator[Problem]:
+    """The selector of a slice, or of one of its devices."""
+    terms, path = selector.node_selector_terms, (*path, "nodeSelectorTerms")
+    if len(terms) != 1:
+        rule = UNREADABLE_SELECTOR if terms and in_device else NODE_SELECTOR
+        yield rule.at(path, f"{count(len(terms), 'term')}; exactly one is allowed")
+    yield from check_terms(path, terms)
+
+
+def check_terms(path: FieldPath, terms: Sequence[NodeSelectorTerm]) -> Iterator[Problem]:
+    """The terms of a node selector."""
+    for index, term in enumerate(terms):
+        yield from check_term((*path, index), term)
+
+
+def check_term(path: FieldPath, term: NodeSelectorTerm) -> Iterator[Problem]:
+    """One term of a node selector."""
+    for number, requirement in enumerate(term.match_expressions):
+        yield from _expression((*path, "matchExpressions", number), requirement)
+    for number, requirement in enumerate(term.match_fields):
+        yield from _field((*path, "matchFields", number), requirement)
+
+
+def _expression(path: FieldPath, requirement: NodeSelectorRequirement) -> Iterator[Problem]:
+    operator, values = requirement.operator, requirement.values
+    at = (*path, "values")
+    if operator not in _OPERATORS:
+        yield _no_operator(path, operator, _OPERATORS)
+    elif operator in ("In", "NotIn") and not values:
+        yield NODE_SELECTOR.at(at, f"none; {operator} needs at least one")
+    elif operator in ("Exists", "DoesNotExist") and values:
+        yield NODE_SELECTOR.at(at, f"{count(len(values), 'value')}; {operator} takes none")
+    elif operator in ("Gt", "Lt") and len(values) != 1:
+        yield NODE_SELECTOR.at(at, f"{count(len(values), 'value')}; {operator} takes exactly one")
+    if label_key_problems(requirement.key):
+        yield NODE_SELECTOR.at((*path, "key"), names.no_label_name(requirement.key))
+    for index, value in enumerate(values):
+        if label_value_problems(value):
+            yield NODE_SELECTOR.at((*at, index), names.no_label_value(value))
+        elif operator in ("Gt", "Lt") and not is_int64(value):
+            yield UNREADABLE_SELECTOR.at((*at, index), f"{shown(value)} is no integer, as {operator} compares")
+
+
+def _field(path: FieldPath, requirement: NodeSelectorRequirement) -> Iterator[Problem]:
+    """Nodes have one field that can be selected by."""
+    operator, values = requirement.operator, requirement.values
+    if operator not in _FIELD_OPERATORS:
+        yield _no_operator(path, operator, _FIELD_OPERATORS)
+    elif len(values) != 1:
+        yield NODE_SELECTOR.at((*path, "values"), f"{count(len(values), 'value')}; a field takes exactly one")
+    if requirement.key != "metadata.name":
+        yield NODE_SELECTOR.at((*path, "key"), f"{shown(requirement.key)} is not metadata.name, the only field")
+        return
+    for index, value in enumerate(values):
+        yield from names.subdomain((*path, "values", index), value, "node name")
+
+
+def _no_operator(path: FieldPath, operator: str, known: Sequence[str]) -> Problem:
+    message = f"{shown(operator)} is none of {', '.join(known)}"
+    return NODE_SELECTOR.at((*path, "operator"), message, nearest(operator, known) or "")
+
+
+# -- taints ------------------------------------------------------------------------------------------------------------
+# DRA137, DRA138: taints of devices and rules, tolerations of requests.
+
+TAINT = refused(
+    "DRA137",
+    "taint with an unknown effect",
+    "Only NoSchedule and NoExecute keep pods away; the API server refuses other effects than these and None.",
+    "Write None, NoSchedule or NoExecute.",
+)
+TOLERATION = refused(
+    "DRA138",
+    "toleration that the API server refuses",
+    "Operators are Exists, which takes no value, and Equal; effects are those of taints, or none for all of them.",
+    "Correct operator, value or effect.",
+)
+TAINT_RULES = (TAINT, TOLERATION)
+
+_EFFECTS = ("None", "NoSchedule", "NoExecute")
+
+
+def selector(path: FieldPath, given: DeviceTaintSelector | None) -> Iterator[Problem]:
+    """Which devices a rule means: each name that is given has the format of such names."""
+    if given is not None and given.driver is not None:
+        yield from names.driver((*path, "driver"), given.driver)
+    if given is not None and given.pool is not None:
+        yield from names.pool((*path, "pool"), given.pool)
+    if given is not None and given.device is not None:
+        yield from names.dns_label((*path, "device"), given.device, "device name")
+
+
+def taint(path: FieldPath, tainted: DeviceTaint) -> Iterator[Problem]:
+    """One taint."""
+    yield from names.required((*path, "key"), tainted.key)
+    if tainted.key:
+        yield from names.label_name((*path, "key"), tainted.key)
+    yield from names.label_value((*path, "value"), tainted.value)
+    if not tainted.effect:
+        yield from names.required((*path, "effect"), "")
+    elif tainted.effect not in _EFFECTS:
+        message = f"{shown(tainted.effect)} is none of {', '.join(_EFFECTS)}"
+        yield TAINT.at((*path, "effect"), message, nearest(tainted.effect, _EFFECTS) or "")
+
+
+def tolerations(path: FieldPath, given: Sequence[DeviceToleration]) -> Iterator[Problem]:
+    """The tolerations of a request."""
+    for index, toleration in enumerate(given):
+        yield from _toleration((*path, index), toleration)
+
+
+def _toleration(path: FieldPath, toleration: DeviceToleration) -> Iterator[Problem]:
+    if toleration.key:
+        yield from names.label_name((*path, "key"), toleration.key)
+    if toleration.operator == "Exists":
+        if toleration.value:
+            yield TOLERATION.at((*path, "value"), EXISTS_WITH_VALUE, "operator: Equal")
+    elif toleration.operator == "Equal":
+        yield from names.label_value((*path, "value"), toleration.value)
+    else:
+        message = f"{shown(toleration.operator)} is neither Exists nor Equal"
+        yield TOLERATION.at((*path, "operator"), message, nearest(toleration.operator, ("Exists", "Equal")) or "")
+    if toleration.effect and toleration.effect not in _EFFECTS:
+        message = f"{shown(toleration.effect)} is none of {', '.join(_EFFECTS)}"
+        yield TOLERATION.at((*path, "effect"), message, nearest(toleration.effect, _EFFECTS) or "")

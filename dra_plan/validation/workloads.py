@@ -20,10 +20,10 @@ from dra_plan.api.workloads import (
 from dra_plan.manifests.paths import value_at
 
 from . import metadata
-from .podspecs import ALWAYS, NEVER, ON_FAILURE, RESTART_POLICY, label_selector, one_of
+from .formats import nearest, shown
+from .pod_specs import ALWAYS, NEVER, ON_FAILURE, RESTART_POLICY, label_selector, one_of
 from .rule import Problem, refused
 from .schema import MISSING_FIELD
-from .words import nearest, shown
 
 SELECTOR = refused(
     "DRA166",

@@ -206,7 +206,7 @@ def test_what_a_fix_brings_to_light_does_not_keep_it_from_being_made(file: Path)
 
 
 def test_what_could_not_be_fixed_is_not_offered_afterwards(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dra_plan.fixing.files.correction", lambda *_: None)
+    monkeypatch.setattr("dra_plan.validation.fixing.correction", lambda *_: None)
     ran = in_process("validate", "claim.yaml", "--fix")
     assert (ran.status, ran.err) == (1, "nothing to fix\n")
     assert "fixed with --fix" not in ran.out

@@ -8,12 +8,12 @@ import pytest
 
 from dra_plan import releases
 from dra_plan.errors import InputError
-from dra_plan.fixing.files import FixedInput, fixed
 from dra_plan.manifests.sources import Source
+from dra_plan.validation.fixing import FixedInput, fixed
 from dra_plan.validation.reading import of_text
+from dra_plan.validation.registry import RuleSelection
 from dra_plan.validation.rule import Severity
 from dra_plan.validation.run import judge
-from dra_plan.validation.selection import RuleSelection
 
 from .mistakes import LAYOUTS, correct, damaged, manifest
 

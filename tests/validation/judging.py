@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 from dra_plan import ValidationReport, validate
-from dra_plan.validation.finding import Finding
+from dra_plan.validation.rule import Finding
 
 
 class _Plain(yaml.SafeDumper):

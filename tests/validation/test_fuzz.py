@@ -17,7 +17,7 @@ from dra_plan.manifests.load import load
 from dra_plan.output.findings import FORMATS
 from dra_plan.planner.validation import ValidationReport, report
 from dra_plan.validation.reading import read
-from dra_plan.validation.selection import RuleSelection
+from dra_plan.validation.registry import RuleSelection
 from tests.limits import ended_after
 
 from .mutations import mutated, samples

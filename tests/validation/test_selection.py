@@ -7,10 +7,8 @@ import pytest
 from dra_plan.cli import settings
 from dra_plan.cli.settings import Settings
 from dra_plan.errors import UsageError
-from dra_plan.validation.finding import Finding
-from dra_plan.validation.registry import RULES
-from dra_plan.validation.rule import Severity
-from dra_plan.validation.selection import RuleSelection
+from dra_plan.validation.registry import RULES, RuleSelection
+from dra_plan.validation.rule import Finding, Severity
 
 
 @pytest.mark.parametrize(

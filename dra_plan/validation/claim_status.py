@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -14,6 +14,7 @@ from dra_plan.api.meta import FieldPath
 from dra_plan.api.resource import (
     AllocatedDeviceStatus,
     AllocationResult,
+    Condition,
     DeviceClaim,
     DeviceRequestAllocationResult,
     ResourceClaimSpec,
@@ -21,24 +22,64 @@ from dra_plan.api.resource import (
 )
 from dra_plan.manifests.diagnose import expected
 
-from . import conditions, configs, devices, limits, names, nodeselectors
+from . import claims, devices, limits, names, selectors
 from .claims import check_references, known_request, request_names
-from .limits import TOO_LONG, at_most, at_most_bytes
+from .formats import nearest, shown
+from .limits import CONDITIONS, MESSAGE_BYTES, REASON_BYTES, TOO_LONG, at_most, at_most_bytes
 from .rule import Problem, refused
-from .words import nearest, shown
+
+# -- conditions --------------------------------------------------------------------------------------------------------
+# Conditions in the status of claims' devices and of taint rules (`ValidateConditions` of apimachinery).
+
+TAKE_AS_IT_IS = "Take the status from a cluster as it is, or leave it out."
+
+CONDITION = refused(
+    "DRA158",
+    "condition that the API server refuses",
+    "A condition has a status, True, False or Unknown, a reason in one word, and the time of its last change.",
+    TAKE_AS_IT_IS,
+)
+CONDITION_RULES = (CONDITION,)
+
+_STATUSES = ("True", "False", "Unknown")
+_REASON = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?", re.ASCII)
+
+
+def check_conditions(path: FieldPath, conditions: Sequence[Condition]) -> Iterator[Problem]:
+    """A list of conditions, each type once."""
+    yield from at_most(path, conditions, CONDITIONS, "condition")
+    yield from names.unique((((*path, i, "type"), condition.type) for i, condition in enumerate(conditions)), "type")
+    for index, condition in enumerate(conditions):
+        at = (*path, index)
+        yield from names.label_name((*at, "type"), condition.type)
+        if condition.status not in _STATUSES:
+            message = f"{shown(condition.status)} is none of {', '.join(_STATUSES)}"
+            yield CONDITION.at((*at, "status"), message, nearest(condition.status, _STATUSES) or "")
+        yield from names.required((*at, "reason"), condition.reason)
+        if condition.reason and _REASON.fullmatch(condition.reason) is None:
+            message = f"{shown(condition.reason)} is no reason: a letter, then letters, digits, '_', ',' and ':'"
+            yield CONDITION.at((*at, "reason"), message)
+        yield from at_most_bytes((*at, "reason"), condition.reason, REASON_BYTES, "reason")
+        yield from at_most_bytes((*at, "message"), condition.message, MESSAGE_BYTES, "message")
+        yield from names.required((*at, "lastTransitionTime"), condition.last_transition_time or "")
+        if (condition.observed_generation or 0) < 0:
+            yield CONDITION.at((*at, "observedGeneration"), f"{condition.observed_generation} is less than 0")
+
+
+# -- claimstatus -------------------------------------------------------------------------------------------------------
 
 STATUS = refused(
     "DRA145",
     "claim status that contradicts itself",
     "Only allocated claims can be reserved, each user once, and driver status belongs to allocated devices.",
-    conditions.TAKE_AS_IT_IS,
+    TAKE_AS_IT_IS,
 )
 FORMAT = refused(
     "DRA159",
     "claim status in the wrong format",
     "Share IDs are UUIDs, addresses have a prefix length and their shortest form, and configuration is from the class "
     "or from the claim.",
-    conditions.TAKE_AS_IT_IS,
+    TAKE_AS_IT_IS,
 )
 RULES = (STATUS, FORMAT)
 
@@ -97,12 +138,12 @@ def _allocation(path: FieldPath, allocation: AllocationResult, claim: DeviceClai
             message = f"{shown(entry.source)} is neither FromClass nor FromClaim"
             yield FORMAT.at((*place, "source"), message, nearest(entry.source, _SOURCES) or "")
         yield from check_references((*place, "requests"), entry.requests, claim)
-        yield from configs.check(place, entry.opaque)
+        yield from claims.check(place, entry.opaque)
     if allocation.node_selector is not None:
         terms, place = allocation.node_selector.node_selector_terms, (*path, "nodeSelector", "nodeSelectorTerms")
         if not terms:
             yield from names.required(place, "")
-        yield from nodeselectors.check_terms(place, terms)
+        yield from selectors.check_terms(place, terms)
 
 
 def _result(path: FieldPath, result: DeviceRequestAllocationResult) -> Iterator[Problem]:
@@ -123,7 +164,7 @@ def _device(path: FieldPath, device: AllocatedDeviceStatus) -> Iterator[Problem]
     yield from names.pool((*path, "pool"), device.pool)
     yield from names.dns_label((*path, "device"), device.device, "device name")
     yield from _share(path, device.share_id)
-    yield from conditions.check((*path, "conditions"), device.conditions)
+    yield from check_conditions((*path, "conditions"), device.conditions)
     if device.data is not None:
         yield from _data((*path, "data"), device.data)
     if isinstance(device.network_data, dict):

@@ -1,4 +1,4 @@
-"""All fixes of all sources, round by round: each mends what can be mended at once, and everything is judged again."""
+"""The fixes, by rule: what each does and why it is certain. A fix that is only probable is a suggestion, not a fix."""
 
 from __future__ import annotations
 
@@ -7,16 +7,128 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from dra_plan.documents.validation import CertainFix, TextEdit
+from dra_plan.manifests.places import LinedText
 from dra_plan.manifests.sources import Source
 from dra_plan.releases import Target
-from dra_plan.validation.reading import Reading, of_text
-from dra_plan.validation.rule import Severity
-from dra_plan.validation.run import Judgement
-from dra_plan.validation.subject import Subject
 
-from .edits import CharEdit, applied
-from .fix import Correction, changed
-from .fixes import Fix, correction
+from . import claims, comparison_fixes, corrections, schema, selectors
+from .edits import CharEdit, Correction, Mending, ObjectText, applied, changed, gives
+from .reading import Reading, of_text
+from .rule import Problem, Severity
+from .run import Judgement
+from .subject import Subject
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """What is done, why nothing else can be meant, and how."""
+
+    title: str
+    certain: str
+    make: Callable[[Mending], Correction | None]
+    reveals: bool = True
+    """Whether something is read or tried afterwards that was not before, so that more may be found in it."""
+
+
+_NEWEST = Fix(
+    "write the object in the newest version",
+    "Both versions are read, and it is only done if they give the same object, to the last field.",
+    corrections.newest,
+    reveals=False,
+)
+
+FIXES: dict[str, tuple[Fix, ...]] = {
+    schema.WRONG_TYPE.code: (
+        Fix(
+            "write the value with the type of the field",
+            "What stands there has one meaning for the field: a number or true where text is wanted is that text; a "
+            "text that is a whole number, true or false is that value; a quantity in place of a capacity is its "
+            "`value`; a number, true, or a text that is no version is an attribute of that type; a text in place of "
+            "`cel` is its `expression`.",
+            corrections.right_type,
+        ),
+    ),
+    claims.MISPLACED.code: (
+        Fix(
+            "put the fields of the request under `exactly`",
+            "The request has neither `exactly` nor `firstAvailable`, names a class, and has no other fields than those "
+            "of `exactly`: this is how v1beta1 wrote the same request.",
+            corrections.exactly,
+        ),
+    ),
+    schema.UNKNOWN_FIELD.code: (
+        Fix(
+            "write the field's name in the right case",
+            "Exactly one field has the name but for upper and lower case, and it is not set.",
+            corrections.right_case,
+        ),
+    ),
+    schema.BASIC_IN_V1.code: (
+        Fix(
+            "put the fields of `basic` directly into the devices",
+            "`basic` had the same fields in v1beta1, and none of them is set outside.",
+            corrections.basic,
+        ),
+    ),
+    schema.CLAIM_SOURCE.code: (
+        Fix(
+            "put the fields of `source` directly into the entry",
+            "`source` had the same fields until 1.31, and none of them is set outside.",
+            corrections.source,
+        ),
+    ),
+    schema.DEPRECATED.code: (_NEWEST,),
+    schema.NOT_SERVED.code: (_NEWEST,),
+    selectors.DOES_NOT_COMPILE.code: (
+        Fix(
+            "compare quantities and versions with `compareTo`",
+            "Both sides are quantities or versions, which have one order; `a.compareTo(b) >= 0` is how CEL says "
+            "`a >= b` of them, and the new expression compiles.",
+            comparison_fixes.compared,
+        ),
+    ),
+}
+"""The fixes of each rule, by its code, in the order in which they are tried."""
+
+
+def correction(subject: Subject, problem: Problem, target: Target) -> tuple[Fix, Correction] | None:
+    """The fix of a problem, if there is one that gives what it says."""
+    known = FIXES.get(problem.rule.code)
+    document = subject.place.find_text() if known else None
+    if not known or document is None:
+        return None
+    text = ObjectText(document, subject.place.prefix)
+    question = Mending(subject, problem, text, target.version, dict(target.gates))
+    for fix in known:
+        made = fix.make(question)
+        if made is not None and made.edits and gives(text, subject.value, made):
+            return fix, made
+    return None
+
+
+# -- entry -------------------------------------------------------------------------------------------------------------
+# A fix as documents have it: with lines and columns.
+
+
+def entry(subject: Subject, problem: Problem, target: Target) -> CertainFix | None:
+    """The fix of a problem, or None."""
+    found = correction(subject, problem, target)
+    document = subject.place.find_text() if found is not None else None
+    if found is None or document is None:
+        return None
+    fix, made = found
+    return CertainFix(title=fix.title, edits=[_edit(edit, document.lines) for edit in sorted(made.edits)])
+
+
+def _edit(edit: CharEdit, lines: LinedText) -> TextEdit:
+    line, column = lines.place(edit.begin)
+    end_line, end_column = lines.place(edit.end)
+    return TextEdit(line=line, column=column, end_line=end_line, end_column=end_column, text=edit.text)
+
+
+# -- files -------------------------------------------------------------------------------------------------------------
+# All fixes of all sources, round by round: each mends what can be mended at once, and everything is judged again.
 
 _MOST_ROUNDS = 1000
 _Place = tuple[str, int]

@@ -8,10 +8,10 @@ from dra_plan.allocator.taints import can_mean_devices, tainted
 from dra_plan.api.meta import FieldPath
 from dra_plan.api.resource import DeviceTaintRule
 
+from .formats import listed, nearest
 from .input import Input
 from .rule import Problem, warning
 from .subject import Subject
-from .words import listed, nearest
 
 EVERYTHING = warning(
     "DRA250",

@@ -1,17 +1,172 @@
-"""Fields that move one level down or up: `exactly:` put around those of a request, `basic:` taken off a device.
-
-In indented YAML their lines are indented anew, in brackets nothing but brackets and indentation changes. None where
-the text is laid out in a way that is not followed here.
-"""
+"""Edits of a text, and the part of a document that they are made in."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from dra_plan.api.meta import FieldPath
-from dra_plan.manifests.places import Extent, Form
+from dra_plan.manifests.json_reader import JsonError, plain
+from dra_plan.manifests.places import DocumentText, Extent, Form
+from dra_plan.manifests.yaml_builder import YamlError
 
-from .edits import CharEdit, ObjectText
+from .rule import Problem
+from .subject import Subject
+
+
+class CharEdit(NamedTuple):
+    """Characters from `begin` to before `end` that become `text`."""
+
+    begin: int
+    end: int
+    text: str
+
+
+def applied(text: str, edits: Iterable[CharEdit]) -> str:
+    """The text with all edits made; they must not overlap."""
+    parts, at = [], 0
+    for edit in sorted(edits):
+        parts += [text[at : edit.begin], edit.text]
+        at = edit.end
+    return "".join([*parts, text[at:]])
+
+
+class ObjectText:
+    """The text of one object: a document, or an item of a List."""
+
+    def __init__(self, document: DocumentText, prefix: FieldPath) -> None:
+        self.text = document.lines.text
+        self._document, self._prefix = document, prefix
+
+    @property
+    def line_end(self) -> str:
+        """How lines end here."""
+        return "\r\n" if "\r\n" in self.text else "\n"
+
+    def extent(self, path: FieldPath) -> Extent | None:
+        """Where a field of the object stands."""
+        return self._document.extents.get((*self._prefix, *path))
+
+    @property
+    def whole(self) -> Extent | None:
+        """Where the object stands."""
+        return self.extent(())
+
+    def keys(self, path: FieldPath) -> list[str]:
+        """The keys of a map of the object, as they stand."""
+        return self._document.keys.get((*self._prefix, *path), [])
+
+    def column(self, position: int) -> int:
+        """How many characters stand before the position in its line."""
+        return position - self.line_start(position)
+
+    def line_start(self, position: int) -> int:
+        """Where the line of a position begins."""
+        return self.text.rfind("\n", 0, position) + 1
+
+    def line_stop(self, position: int) -> int:
+        """Where the line of a position ends, before its line end."""
+        end = self.text.find("\n", position)
+        end = len(self.text) if end < 0 else end
+        return end - 1 if end > position and self.text[end - 1] == "\r" else end
+
+    def key(self, name: str, like: Extent) -> str:
+        """A key, in quotes if the key beside it is."""
+        return f'"{name}"' if self.text[like.key_begin] == '"' else name
+
+    def inner_lines(self, begin: int, end: int) -> list[int]:
+        """Where the lines that begin between two positions begin, without blank ones."""
+        starts, at = [], self.text.find("\n", begin, end)
+        while at >= 0:
+            if at + 1 < end and self.text[at + 1 : self.line_stop(at + 1)].strip():
+                starts.append(at + 1)
+            at = self.text.find("\n", at + 1, end)
+        return starts
+
+    def is_flow(self, path: FieldPath) -> bool:
+        """Whether a map stands in brackets."""
+        extent = self.extent(path)
+        return extent is not None and extent.form is Form.FLOW
+
+
+# -- fix ---------------------------------------------------------------------------------------------------------------
+# A fix, and how it is known to be right: the edited text gives the value that the fix says.
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """Edits of an object's text, and the value that the field at `path` of the object has afterwards."""
+
+    edits: list[CharEdit]
+    path: FieldPath
+    to: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Mending:
+    """What a fix is asked for."""
+
+    subject: Subject
+    problem: Problem
+    text: ObjectText
+    newest: str
+    """The minor version of Kubernetes that is judged for."""
+    gates: dict[str, bool]
+
+    @property
+    def path(self) -> FieldPath:
+        """The path of the problem as the manifest has it."""
+        return self.problem.path if self.problem.written else self.subject.as_written(self.problem.path)
+
+
+def changed(value: Any, path: FieldPath, to: Any) -> Any:
+    """A copy of a plain value with another one at the path, which is there."""
+    if not path:
+        return to
+    step: Any = path[0]
+    if isinstance(value, list):
+        return [changed(item, path[1:], to) if index == step else item for index, item in enumerate(value)]
+    return {key: changed(item, path[1:], to) if key == step else item for key, item in value.items()}
+
+
+def gives(text: ObjectText, value: dict[str, Any], correction: Correction) -> bool:
+    """Whether the edited text of an object, which has the value, is by itself the corrected value."""
+    whole = text.whole
+    if whole is None:
+        return False
+    begin = text.line_start(whole.begin) if whole.form is Form.NESTED else whole.begin
+    edited = applied(
+        text.text[begin : whole.end],
+        [CharEdit(edit.begin - begin, edit.end - begin, edit.text) for edit in correction.edits],
+    )
+    if whole.form is Form.NESTED:
+        # What stands before the object in its first line, such as the dash of a list, becomes space.
+        edited = " " * (whole.begin - begin) + edited[whole.begin - begin :]
+    return bool(_read(edited) == changed(value, correction.path, correction.to))
+
+
+def _read(text: str) -> Any:
+    if text.startswith("{"):
+        try:
+            return plain(text.encode())
+        except JsonError:
+            pass  # YAML in brackets
+    from dra_plan.manifests.yaml_builder import Builder
+
+    builder = Builder(text, 1)
+    try:
+        return builder.value if builder.next_document() else None
+    except YamlError:
+        return None
+
+
+# -- moves -------------------------------------------------------------------------------------------------------------
+# Fields that move one level down or up: `exactly:` put around those of a request, `basic:` taken off a device.
+#
+# In indented YAML their lines are indented anew, in brackets nothing but brackets and indentation changes. None where
+# the text is laid out in a way that is not followed here.
 
 STEP = 2
 """Columns that are added for a level."""

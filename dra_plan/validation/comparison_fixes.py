@@ -9,8 +9,7 @@ from dra_plan.cel.rewrite import compare_to_edits
 from dra_plan.manifests.paths import value_at
 from dra_plan.manifests.places import positions
 
-from .edits import CharEdit, applied
-from .fix import Correction, Mending
+from .edits import CharEdit, Correction, Mending, applied
 
 
 def compared(question: Mending) -> Correction | None:
