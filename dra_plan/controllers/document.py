@@ -24,7 +24,7 @@ from dra_plan.documents.schedule import (
 )
 from dra_plan.scheduler.cluster.keys import pod_uid
 
-from .deviceeviction import IN_PROGRESS
+from .device_eviction import IN_PROGRESS
 from .events import BY_EVENT, DRAINED
 from .settle import FAILED_CREATE, Settled
 from .state import EndedPod

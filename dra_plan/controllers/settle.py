@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from dra_plan.api.core import Pod
@@ -13,11 +13,12 @@ from dra_plan.claims.pod_claims import PodClaimError, claim_name
 from dra_plan.scheduler.clock import latest
 from dra_plan.scheduler.cluster.keys import pod_uid
 from dra_plan.scheduler.queue import MOST_BACKOFF
+from dra_plan.scheduler.simulate import SimulationResult
 from dra_plan.scheduler.simulation import Simulation
 
-from . import deviceeviction, nodeeviction, resourceclaim, workloads
+from . import device_eviction, node_eviction, resource_claims, workloads
 from .apiserver import ApiServer
-from .deviceeviction import RuleCondition
+from .device_eviction import RuleCondition, counted
 from .events import Events, EventStep, RefusedCreate
 from .quota import Quotas
 from .state import (
@@ -172,7 +173,7 @@ class Settling:
         """
         due = [each for step in _EVICTORS for each in self._due(step)]
         acted = self._carry_out(self._staggered(due))
-        acted |= self._carry_out(self._due(resourceclaim.release))
+        acted |= self._carry_out(self._due(resource_claims.release))
         if acted:
             self._schedule()
         made = self._make()
@@ -195,7 +196,7 @@ class Settling:
             victim, text = self._server.end_victim()
             self._note("Pod", victim.metadata.namespace, victim.metadata.name, "Preempted", text)
             self._run_scheduler()
-            if self._carry_out(self._due(resourceclaim.release)):
+            if self._carry_out(self._due(resource_claims.release)):
                 self._run_scheduler()
 
     def _run_scheduler(self) -> None:
@@ -208,9 +209,9 @@ class Settling:
     def _make(self) -> bool:
         """Workloads make the pods that they lack, and these get their claims; whether there was anything to make."""
         made = self._carry_out(self._due(workloads.step))
-        made |= self._carry_out(self._due(resourceclaim.release))
+        made |= self._carry_out(self._due(resource_claims.release))
         self._stopped.clear()
-        return made | self._carry_out(self._due(resourceclaim.generate))
+        return made | self._carry_out(self._due(resource_claims.generate))
 
     def _due(self, step: Callable[[ClusterState], Iterable[Action]]) -> list[Action]:
         """What a controller wants done now. Failures are noted; what comes later is asked again then."""
@@ -270,7 +271,9 @@ class Settling:
     def _next(self) -> float | None:
         """When the next thing happens by itself, or None."""
         state = self._server.state()
-        actions = chain.from_iterable(step(state) for step in (deviceeviction.step, nodeeviction.step, workloads.step))
+        actions = chain.from_iterable(
+            step(state) for step in (device_eviction.step, node_eviction.step, workloads.step)
+        )
         self._cancel(state)
         now = self._server.now
         return min((each.at for each in actions if each.at > now), default=None)
@@ -335,7 +338,7 @@ class Settling:
         message = f"PodResourceClaim {action.entry}: create ResourceClaim : {refusal}"
         metadata = action.pod.metadata
         self._stopped.add(pod_uid(action.pod))
-        self._note("Pod", metadata.namespace, metadata.name, resourceclaim.FAILED, message)
+        self._note("Pod", metadata.namespace, metadata.name, resource_claims.FAILED, message)
 
     def _note(self, kind: str, namespace: str, name: str, reason: str, message: str, refusal: str = "") -> None:
         key = (kind, namespace, name, reason, message)
@@ -359,14 +362,14 @@ class Settling:
             happenings=list(self._happenings.values()),
             pending=pending,
             rounds=self._rounds,
-            conditions=deviceeviction.rule_conditions(state, pending),
+            conditions=device_eviction.rule_conditions(state, pending),
             unsettled=unsettled,
             lost_rules=[rule.metadata.name for rule in state.inventory.taint_rules if rule.metadata.name not in given],
             waiting=erring,
         )
 
 
-_EVICTORS = (deviceeviction.step, nodeeviction.step)
+_EVICTORS = (device_eviction.step, node_eviction.step)
 
 
 def _evictions(state: ClusterState) -> list[DeletePod]:
@@ -394,3 +397,42 @@ def _root(pod: Pod) -> str:
 def _of_job(each: EndedPod) -> bool:
     owner = each.pod.metadata.controller
     return owner is not None and owner.kind == "Job"
+
+
+# -- outlook -----------------------------------------------------------------------------------------------------------
+# What settling would change after one pass of the scheduler: told in a line, found without going on.
+
+
+def outlook(simulation: Simulation, outcome: SimulationResult) -> list[str]:
+    """What controllers and admission would do next, a clause each; empty where they have nothing to do."""
+    state = _state(simulation)
+    found = []
+    if outcome.evictions:
+        found.append(f"the claims of {counted(len(outcome.evictions), 'preempted pod')} come free")
+    for step, by in ((device_eviction.step, "device taints"), (node_eviction.step, "node taints")):
+        pods = _evicted(state, step)
+        if pods:
+            found.append(f"{by} evict {counted(len(pods), 'pod')}")
+    if simulation.inventory.quotas or simulation.inventory.limit_ranges:
+        found.append("quotas and limits count")
+    return found
+
+
+def _evicted(state: ClusterState, step: Callable[[ClusterState], Iterable[Action]]) -> list[Pod]:
+    return [each.pod for each in step(state) if isinstance(each, DeletePod)]
+
+
+def _state(simulation: Simulation) -> ClusterState:
+    now = simulation.clock.now
+    pods, claims = list(simulation.cluster.pods.values()), list(simulation.cluster.claims)
+    return ClusterState(
+        now=now,
+        start=now,
+        inventory=replace(simulation.inventory, pods=pods, claims=claims),
+        target=simulation.target,
+        ended=(),
+        made=frozenset(),
+        revisions={},
+        lost_nodes={},
+        changed={},
+    )

@@ -149,7 +149,7 @@ def _outlook(simulation: Simulation, outcome: SimulationResult) -> tuple[str, ..
         or any(device.taints for each in inventory.slices for device in each.spec.devices)
     ):
         return ()
-    from dra_plan.controllers.outlook import outlook
+    from dra_plan.controllers.settle import outlook
 
     return tuple(outlook(simulation, outcome))
 
