@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import LabelSelector
-from dra_plan.claimsets.identity import told_apart
+from dra_plan.claims.identity import told_apart
 from dra_plan.documents.base import AppliedEdit
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.question import Progress
@@ -518,7 +518,7 @@ class Cluster:
         Raises UsageError for an unknown owner, InputError for a pod that can't be decoded and for an input without
         nodes.
         """
-        from dra_plan.manifests.load import from_dicts
+        from dra_plan.manifests.decode import from_dicts
 
         from .planner import capacity
 

@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from dra_plan.api.resource import DeviceTaint, ResourceSlice
 from dra_plan.errors import InputError
 from dra_plan.manifests import kinds
+from dra_plan.manifests.decode import from_dicts
 from dra_plan.manifests.faults import ManifestErrors
 from dra_plan.manifests.kinds import Kind
-from dra_plan.manifests.load import from_dicts
 from dra_plan.near import nearest
 from dra_plan.scheduler.clock import format_time
 from dra_plan.whatif.edits import belongs_to_node

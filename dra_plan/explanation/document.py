@@ -148,12 +148,12 @@ def _of_funnel(group: NodeGroup, offer: NodeOffer, funnel: Funnel) -> Cause:
     if funnel.problem == "too-many-devices":
         return "too-many-devices", "", ""
     weighed: list[tuple[int, int, Cause]] = []
-    for number, removal in enumerate(funnel.removals):
-        near, count = _weight(offer, funnel, removal)
+    for number, taken in enumerate(funnel.removals):
+        near, count = _weight(offer, funnel, taken)
         if count:
-            about = _about(group, offer.funnels.index(funnel), number, removal)
-            class_name = getattr(removal.refusal, "class_name", None) or ""
-            weighed.append((near, count, (code(removal.refusal).name, class_name, about)))
+            about = _about(group, offer.funnels.index(funnel), number, taken)
+            class_name = getattr(taken.refusal, "class_name", None) or ""
+            weighed.append((near, count, (code(taken.refusal).name, class_name, about)))
     if not weighed:
         return funnel.problem or "too-few-devices", "", ""
     near, _, cause = min(weighed, key=lambda weight: (-weight[0], -weight[1], weight[2]))

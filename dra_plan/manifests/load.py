@@ -15,10 +15,11 @@ from dra_plan.errors import UsageError
 from dra_plan.interpreter import uncollected
 
 from .collect import Collector
+from .decode import from_dicts
 from .diagnose import Report
 from .faults import Fault, ManifestErrors, nothing_found
 from .json_reader import JsonError
-from .places import Item, Place
+from .places import Item
 from .sources import STDIN, Document, Source, read_documents, read_sources
 from .unwrap import unwrap
 
@@ -140,18 +141,6 @@ def _nothing(paths: Sequence[PathLike]) -> Fault:
 
 # -- decode ------------------------------------------------------------------------------------------------------------
 # The Python API's way in: plain dicts to typed objects.
-
-
-def from_dicts(objects: Iterable[dict[str, Any]], *, namespace: str = "default") -> Inventory:
-    """The typed objects, in order; Lists are taken apart. The dicts are left as they are.
-
-    Refuses only what can't be decoded: raises `ManifestErrors` (an `InputError`) that lists every fault.
-    Objects without a namespace are put into `namespace`; repeated objects are kept.
-    """
-    collector = Collector(namespace=namespace)
-    for index, value in enumerate(objects):
-        collector.add(value, Place(f"objects[{index}]"))
-    return collector.finish()
 
 
 # -- loaded ------------------------------------------------------------------------------------------------------------

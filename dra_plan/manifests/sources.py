@@ -421,7 +421,7 @@ class _YamlText(_DocumentText):
 
     @functools.cached_property
     def _read(self) -> DocumentText:
-        from .places import of_yaml
+        from .yaml_reader import of_yaml
 
         text, first_line, document_line = self._where
         return DocumentText(LinedText(text, first_line), of_yaml(text, document_line - first_line))

@@ -32,55 +32,45 @@ from . import (
     updates,
     workloads,
 )
-from . import claims as configs
-from . import claims as flatrequests
-from . import devices as nodeallocatable
-from . import devices as nodefields
-from . import devices as policies
-from . import devices as slices
-from . import selectors as nodeselectors
-from . import selectors as taints
 from .formats import nearest
 from .rule import Finding, Rule
 
-_MODULES = (
-    schema,
-    objects,
-    flatrequests,
-    names,
-    limits,
-    selectors,
-    nodeallocatable,
-    nodefields,
-    nodeselectors,
-    slices,
-    devices,
-    policies,
-    taints,
-    claims,
-    claim_status,
-    claim_status,
-    configs,
-    classes,
-    pod_specs,
-    pod_specs,
-    resources,
-    workloads,
-    metadata,
-    gates,
-    references,
-    admission,
-    pools,
-    matching,
-    fitness,
-    taint_rules,
-    updates,
+_RULES = (
+    *schema.RULES,
+    *objects.BARE_KEY_RULES,
+    *names.RULES,
+    *limits.RULES,
+    *metadata.RULES,
+    *gates.RULES,
+    *selectors.RULES,
+    *selectors.NODE_SELECTOR_RULES,
+    *selectors.TAINT_RULES,
+    *devices.SLICE_RULES,
+    *devices.RULES,
+    *devices.POLICY_RULES,
+    *devices.NODE_FIELD_RULES,
+    *devices.NODE_ALLOCATABLE_RULES,
+    *claims.RULES,
+    *claims.FLAT_REQUEST_RULES,
+    *claims.CONFIG_RULES,
+    *claim_status.RULES,
+    *claim_status.CONDITION_RULES,
+    *classes.RULES,
+    *pod_specs.RULES,
+    *pod_specs.POD_RULES,
+    *resources.RULES,
+    *workloads.RULES,
+    *admission.RULES,
+    *references.RULES,
+    *pools.RULES,
+    *matching.RULES,
+    *fitness.RULES,
+    *taint_rules.RULES,
+    *updates.RULES,
 )
 
-RULES: dict[str, Rule] = {
-    rule.code: rule
-    for rule in sorted((rule for module in _MODULES for rule in module.RULES), key=lambda rule: rule.code)
-}
+
+RULES: dict[str, Rule] = {rule.code: rule for rule in sorted(_RULES, key=lambda rule: rule.code)}
 """All rules in the order of their codes."""
 
 

@@ -12,7 +12,7 @@ from dra_plan import claims, releases
 from dra_plan.allocator import Allocator, NodeOutcome, Outcome, View
 from dra_plan.allocator.pruning_rules import ESCALATE_AFTER, NEVER
 from dra_plan.api.core import Node
-from dra_plan.manifests.load import from_dicts
+from dra_plan.manifests.decode import from_dicts
 from tests.conformance.recorded import cases, gates
 
 from .build import claim, device, device_class, exactly, is_v, node, pool

@@ -8,7 +8,7 @@ import pytest
 
 from dra_plan import gather_pools, releases
 from dra_plan.allocator import View
-from dra_plan.manifests.load import from_dicts
+from dra_plan.manifests.decode import from_dicts
 from tests.work import instructions
 
 from .build import device, node, pool

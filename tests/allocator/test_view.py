@@ -8,7 +8,7 @@ import pytest
 
 from dra_plan import releases
 from dra_plan.allocator import Allocator, Outcome, PoolID, View
-from dra_plan.manifests.load import from_dicts
+from dra_plan.manifests.decode import from_dicts
 
 from .build import DRIVER, claim, device, device_class, exactly, node, pool
 

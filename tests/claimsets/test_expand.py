@@ -7,7 +7,7 @@ import pytest
 from dra_plan.api.selectors import parse_selector
 from dra_plan.claims import expand
 from dra_plan.claims.index import not_judged
-from dra_plan.manifests.load import from_dicts
+from dra_plan.manifests.decode import from_dicts
 from tests.manifests.objects import claim, dra, pod, template, workload
 
 GPU = {"name": "r", "exactly": {"deviceClassName": "gpu"}}

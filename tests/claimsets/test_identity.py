@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import dra_plan
+from dra_plan.claims.identity import told_apart
 from dra_plan.claims.index import Index
 from dra_plan.claims.owners import MOST_OWNERS
-from dra_plan.claimsets.identity import told_apart
-from dra_plan.manifests.load import from_dicts
+from dra_plan.manifests.decode import from_dicts
 from tests.cli.running import in_process
 
 Data = dict[str, Any]

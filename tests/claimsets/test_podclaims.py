@@ -8,7 +8,7 @@ import pytest
 
 from dra_plan.claims import expand
 from dra_plan.claims.pod_claims import PodClaimError, pod_claims
-from dra_plan.manifests.load import from_dicts
+from dra_plan.manifests.decode import from_dicts
 from tests.manifests.objects import claim, pod, template, workload
 
 GPU = {"name": "r", "exactly": {"deviceClassName": "gpu"}}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dra_plan.allocator import Allocator, Outcome, View
-from dra_plan.manifests.load import from_dicts
+from dra_plan.manifests.decode import from_dicts
 from dra_plan.output.search_trace import SearchTrace
 from dra_plan.releases import target
 from tests.allocator.described import objects

@@ -6,7 +6,7 @@ import dra_plan
 from dra_plan import releases
 from dra_plan.allocator import View
 from dra_plan.explanation.placement import Budget, Placement
-from dra_plan.manifests.load import from_dicts
+from dra_plan.manifests.decode import from_dicts
 from tests.limits import ended_after
 
 Data = dict[str, Any]

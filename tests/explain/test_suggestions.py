@@ -13,7 +13,7 @@ from dra_plan.explanation import explainer
 from dra_plan.explanation.elements import BlockingSet
 from dra_plan.explanation.selectors import Publications, decisive_parts
 from dra_plan.explanation.suggest.candidates import other_values
-from dra_plan.manifests.load import from_dicts
+from dra_plan.manifests.decode import from_dicts
 from tests.build import GPU, allocated, bare_pod, claim, device, device_class, match, node, request, slice_
 
 from .apply import applied

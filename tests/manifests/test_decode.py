@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from dra_plan.manifests.decode import from_dicts
 from dra_plan.manifests.faults import ManifestErrors
-from dra_plan.manifests.load import from_dicts
 
 from .objects import claim, dra, pod, template, workload
 

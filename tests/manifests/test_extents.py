@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dra_plan.manifests.paths import value_at
-from dra_plan.manifests.places import Extents, Form, LinedText, of_json, of_yaml, positions
+from dra_plan.manifests.places import Extents, Form, LinedText, of_json, positions
+from dra_plan.manifests.yaml_reader import of_yaml
 
 TEXT = """\
 # a comment

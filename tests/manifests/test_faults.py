@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from dra_plan.errors import InputError
+from dra_plan.manifests.decode import from_dicts
 from dra_plan.manifests.faults import ManifestErrors
-from dra_plan.manifests.load import from_dicts, load, load_objects
+from dra_plan.manifests.load import load, load_objects
 
 from .broken import CASES, CLASS, Broken
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dra_plan.manifests.decode import from_dicts
 from dra_plan.manifests.infer import infer_nodes
-from dra_plan.manifests.load import from_dicts
 
 from .objects import dra
 

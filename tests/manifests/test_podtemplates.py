@@ -9,7 +9,7 @@ import pytest
 
 from dra_plan import Cluster, validate
 from dra_plan.manifests import collect
-from dra_plan.manifests.load import from_dicts
+from dra_plan.manifests.decode import from_dicts
 from tests.build import gpus, placed, template
 
 WITH_CLAIM = {

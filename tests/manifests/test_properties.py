@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 
 from dra_plan.api.inventory import Inventory
 from dra_plan.claims import expand
+from dra_plan.manifests.decode import from_dicts
 from dra_plan.manifests.faults import ManifestErrors
-from dra_plan.manifests.load import from_dicts, load, load_objects
+from dra_plan.manifests.load import load, load_objects
 from tests.limits import at_most
 
 from .objects import Plain

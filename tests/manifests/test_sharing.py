@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from dra_plan.api.inventory import Inventory
+from dra_plan.manifests.decode import from_dicts
 from dra_plan.manifests.faults import ManifestErrors
-from dra_plan.manifests.load import from_dicts, load
+from dra_plan.manifests.load import load
 
 NODES = 24
 Objects = list[dict[str, Any]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dra_plan.errors import InputError
-from dra_plan.manifests.load import from_dicts
+from dra_plan.manifests.decode import from_dicts
 
 from .samples import SAMPLES
 

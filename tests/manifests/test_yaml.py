@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from dra_plan.manifests.json_reader import of_extents, of_json
-from dra_plan.manifests.places import LinedText, of_yaml
+from dra_plan.manifests.places import LinedText
 from dra_plan.manifests.yaml_builder import resolve
-from dra_plan.manifests.yaml_reader import read_documents
+from dra_plan.manifests.yaml_reader import of_yaml, read_documents
 
 
 def read(text):

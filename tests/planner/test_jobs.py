@@ -19,7 +19,7 @@ from dra_plan import Cluster, allocate, releases
 from dra_plan.allocator import View
 from dra_plan.allocator.search import pack
 from dra_plan.errors import UsageError
-from dra_plan.manifests.load import from_dicts
+from dra_plan.manifests.decode import from_dicts
 from dra_plan.planner import parallel
 from tests.allocator.build import claim, device, device_class, exactly, is_v, pool
 

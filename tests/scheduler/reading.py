@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dra_plan import schedule
-from dra_plan.manifests.load import from_dicts
+from dra_plan.manifests.decode import from_dicts
 from dra_plan.releases import target
 from dra_plan.scheduler.simulation import Simulation
 

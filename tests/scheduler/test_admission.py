@@ -10,7 +10,8 @@ import pytest
 
 from dra_plan import allocate
 from dra_plan.errors import InputError, UsageError
-from dra_plan.manifests.load import from_dicts, load
+from dra_plan.manifests.decode import from_dicts
+from dra_plan.manifests.load import load
 from dra_plan.scheduler.admission import MOST_PODS_MADE, Admission
 from tests.build import claim, gpus, node, placed, pod, template
 from tests.scheduler.reading import claim_of, devices, plan, where

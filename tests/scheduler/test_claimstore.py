@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from dra_plan.api.core import Pod
 from dra_plan.api.resource import ResourceClaim, ResourceClaimStatus
-from dra_plan.manifests.load import from_dicts
+from dra_plan.manifests.decode import from_dicts
 from dra_plan.scheduler.cluster.claims import ClaimStore
 from dra_plan.scheduler.dra.extended import new_special_claim
 from tests.build import allocation, claim, pod

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from dra_plan.api.inventory import Inventory
-from dra_plan.manifests.load import from_dicts
+from dra_plan.manifests.decode import from_dicts
 from dra_plan.releases import target
 from dra_plan.scheduler.cluster.claims import ClaimStore
 from dra_plan.scheduler.cluster.cluster import SimulatedCluster

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from dra_plan.manifests.load import from_dicts
+from dra_plan.manifests.decode import from_dicts
 from dra_plan.scheduler.cluster.nodes import NodeInfo, PodInfo
 from tests import build
 

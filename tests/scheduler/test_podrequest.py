@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dra_plan.manifests.load import from_dicts
+from dra_plan.manifests.decode import from_dicts
 from dra_plan.scheduler.cluster.nodes import is_extended, is_scalar, pod_requests
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from dra_plan.allocator import allocator
 from dra_plan.allocator.pools import KnownPools
-from dra_plan.manifests.load import from_dicts
+from dra_plan.manifests.decode import from_dicts
 from dra_plan.releases import target
 from dra_plan.scheduler.cluster.cluster import SimulatedCluster
 from dra_plan.scheduler.cluster.memo import NodeAnswers, ShapeAnswers

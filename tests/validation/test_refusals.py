@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from dra_plan import releases
-from dra_plan.manifests.load import from_dicts, load
+from dra_plan.manifests.decode import from_dicts
+from dra_plan.manifests.load import load
 from dra_plan.validation.refusals import ApiServerRefusals
 
 from .judging import as_yaml

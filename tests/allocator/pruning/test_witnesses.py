@@ -9,7 +9,7 @@ from dra_plan.allocator import Allocator, NodeOutcome, Outcome
 from dra_plan.allocator.allocator import DEFAULT_MAX_STEPS
 from dra_plan.allocator.pruning_rules import ALL_RULES, USUAL, Pruning, PruningRule
 from dra_plan.allocator.view import View
-from dra_plan.manifests.load import from_dicts
+from dra_plan.manifests.decode import from_dicts
 from tests.allocator.described import objects
 
 from .witnesses import WITNESSES

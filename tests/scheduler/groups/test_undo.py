@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dra_plan.manifests.load import from_dicts
+from dra_plan.manifests.decode import from_dicts
 from dra_plan.releases import target
 from dra_plan.scheduler.simulation import Simulation
 from tests.build import allocation, claim, gpus, member, placed, pod_group

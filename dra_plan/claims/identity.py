@@ -17,7 +17,8 @@ from msgspec import structs
 
 from dra_plan.api.inventory import Inventory, Notice, ObjectKey, Origin
 from dra_plan.api.meta import ObjectMeta
-from dra_plan.claims.owners import Controllers
+
+from .owners import Controllers
 
 _IDENTIFIED = ("claims", "pods", "workloads", "pod_groups", "volume_claims")
 """The lists of an inventory with objects that others name by uid."""

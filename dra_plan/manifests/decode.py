@@ -1,0 +1,23 @@
+"""Objects that are given as dicts, as an Inventory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from dra_plan.api.inventory import Inventory
+
+from .collect import Collector
+from .places import Place
+
+
+def from_dicts(objects: Iterable[dict[str, Any]], *, namespace: str = "default") -> Inventory:
+    """The typed objects, in order; Lists are taken apart. The dicts are left as they are.
+
+    Refuses only what can't be decoded: raises `ManifestErrors` (an `InputError`) that lists every fault.
+    Objects without a namespace are put into `namespace`; repeated objects are kept.
+    """
+    collector = Collector(namespace=namespace)
+    for index, value in enumerate(objects):
+        collector.add(value, Place(f"objects[{index}]"))
+    return collector.finish()
