@@ -74,8 +74,10 @@ def test_every_name_of_both_frameworks_is_mapped() -> None:
 
 @pytest.mark.parametrize("name", OURS)
 def test_what_it_is_mapped_to_exists_and_is_used_in_a_test(name: str) -> None:
-    module, *path = name.split(".")
-    owner = importlib.import_module(f"dra_plan.scheduler.{module}")
+    path = name.split(".")
+    module = "dra_plan.scheduler"
+    while hasattr(owner := importlib.import_module(module), "__path__"):
+        module = f"{module}.{path.pop(0)}"
     for part in path:
         known = hasattr(owner, part) or part in getattr(owner, "__annotations__", {}) or _is_set(owner, part)
         assert known, name
