@@ -1,7 +1,8 @@
-"""Room for deep recursion: the only place that touches the interpreter's recursion limit.
+"""What is set for the whole Python process: room for deep recursion, and when garbage is collected.
 
-The limit belongs to the whole process. So each user adds the frames that it needs and takes them off again, however
-users in other threads begin and end in between, and whatever the limit was.
+Nothing else touches the recursion limit or stops the collector. As the limit belongs to the whole process, each user
+adds the frames that it needs and takes them off again, however users in other threads begin and end in between, and
+whatever the limit was.
 """
 
 import gc
@@ -31,13 +32,12 @@ def _shift(frames: int) -> None:
         sys.setrecursionlimit(sys.getrecursionlimit() + frames)
 
 
-# -- garbage -----------------------------------------------------------------------------------------------------------
-# When the interpreter looks for garbage: the only place that stops its collector.
+# -- garbage collection ------------------------------------------------------------------------------------------------
 
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """No garbage is looked for within the block, which makes many objects and drops few."""
+    """No garbage is collected within the block: for code that makes many objects and drops few."""
     collects = gc.isenabled()
     gc.disable()
     try:

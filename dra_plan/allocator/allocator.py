@@ -111,7 +111,7 @@ class Allocator:
         return NodeOutcome(name, outcome, allocations, message, search.steps, known, ended)
 
     def _recalled(self, answer: Answer, appearance: Appearance, name: str, sighted: set[Quirk]) -> NodeOutcome:
-        """The answer of another node's search, told of this node."""
+        """The answer of another node's search, written for this node."""
         known = answer.sighted | sighted if sighted else answer.sighted
         if answer.takes is None:
             outcome = Outcome.UNDECIDED if answer.gave_up else Outcome.DOES_NOT_FIT

@@ -1,8 +1,9 @@
-"""What the search sees of a node: equal appearances get equal answers, and equal numbers of steps.
+"""Nodes that look the same to a search share its answer, and its number of steps.
 
-Of a fleet's nodes most look the same to a claim: as many free devices of the same kinds, in the same order. An
-appearance leaves out what no request can take and all that no request reads, so that many nodes have the same. Where
-it is not certain that it tells everything, there is none, and the node is searched on its own.
+To a claim most nodes of a fleet look the same: as many free devices of the same kinds, in the same order. In order:
+the rows of devices in slices where no device is in use; the appearance of a node, which leaves out devices that no
+request can take and everything that no request reads; and the answers kept by appearance. A node whose appearance
+might not tell everything has none and is searched on its own. The search itself is in `search`.
 """
 
 from __future__ import annotations
@@ -27,10 +28,8 @@ from .requests import ClaimRequests, SelectorCondition, Want
 from .results import Take
 from .search import Search
 
-# -- unusedrows --------------------------------------------------------------------------------------------------------
-# What slices look like of which no device is in use, for observers that see the same nodes again and again.
-#
-# What a device's row tells belongs to `appearance`; here rows are only kept, and those of devices in use left out.
+# -- rows of slices without devices in use -----------------------------------------------------------------------------
+# Kept because many nodes, and many searches, see the same slices. What a row says of a device is for `Observer`.
 
 _UnusedRow = TypeVar("_UnusedRow", bound=Hashable)
 
@@ -54,7 +53,7 @@ class UnusedRows(Generic[_UnusedRow]):
         self._parts: dict[tuple[Any, ...], tuple[Any, ...]] = {}
 
     def left(self, slice_: PoolSlice, used: Set[str]) -> Rows[_UnusedRow] | None:
-        """As `look`."""
+        """The rows of a slice without those of the devices in use; None where `look` can't judge one of the others."""
         if slice_ not in self._found:
             rows = self._look(slice_, frozenset())
             self._found[slice_] = None if rows is None else self._kept(slice_, rows)
@@ -76,7 +75,7 @@ class UnusedRows(Generic[_UnusedRow]):
         return _Unused(*(self._parts.setdefault(part, part) for part in parts))
 
 
-# -- appearance --------------------------------------------------------------------------------------------------------
+# -- the appearance of a node ------------------------------------------------------------------------------------------
 
 Place = tuple[PoolSlice, int]
 """A device, by its index in a slice."""
@@ -153,7 +152,7 @@ class Observer:
             self._find_reads()
 
     def go_on(self, state: AllocatedState, counters: Counters) -> None:
-        """Devices were taken or given back since; appearances made before and after can be compared."""
+        """Goes on with other devices in use; appearances made before and after can be compared."""
         self._state, self._counters = state, counters
         self._shared.clear()
         if self._unused is None and not self._minds_used:
@@ -359,12 +358,10 @@ def _conditions(wants: Sequence[Want]) -> list[SelectorCondition]:
     return list(dict.fromkeys(condition for want in wants for condition in want.conditions))
 
 
-# -- likeness ----------------------------------------------------------------------------------------------------------
-# Answers that serve several nodes: one search for all nodes of one appearance.
-#
-# The search on the first of them tells which of the devices in its appearance are taken. On the others the devices in
-# the same places are taken, and their results are written anew. Answers that name a node or its devices in words are
-# not shared.
+# -- answers shared by nodes of one appearance -------------------------------------------------------------------------
+# The search on the first such node says which devices of its appearance are taken. On the others the devices in the
+# same places are taken, and their results are written anew. Answers whose text names a node or its devices are not
+# shared.
 
 PLAIN_NODES = 3
 """Nodes that are searched before appearances are looked at: a small cluster has little to share."""
@@ -403,7 +400,7 @@ class Likeness:
         self._asked = 0
 
     def go_on(self, state: AllocatedState, counters: Counters) -> None:
-        """The same is asked by another allocator, of the same slices with other devices in use.
+        """Serves another allocator, for the same slices with other devices in use.
 
         An appearance tells all that a search can see of these, so the answers that are known hold as well.
         """
@@ -414,11 +411,11 @@ class Likeness:
 
     @property
     def claims(self) -> Sequence[ClaimRequests]:
-        """The claims of the first allocator: what later ones ask for differs in nothing but names."""
+        """The claims of the first allocator; those of later ones differ in nothing but names."""
         return self._made_of[0]
 
     def appearance(self, pools: Sequence[Pool]) -> Appearance | None:
-        """The appearance of the next node to be asked; None while, or where, each is to be searched on its own."""
+        """The appearance of the next node; None where it needs a search of its own, as do the first few nodes."""
         self._asked += 1
         if self._asked <= PLAIN_NODES:
             return None

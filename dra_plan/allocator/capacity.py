@@ -1,7 +1,8 @@
-"""Consumable capacity: what a request takes of each capacity of a device, and whether it is left (KEP-5075).
+"""What a request takes of a device's capacity and of its pool's counters, and whether that is left.
 
-What a request demands of a device does not depend on the search and is computed once; amounts are nano-units.
-Ranges and their steps are `ranges`.
+In order: ranges of request policies, counted in steps; consumable capacity (KEP-5075); counter sets of pools
+(KEP-4815). What a request demands of a device does not depend on the search and is computed once. Amounts are
+nano-units. What has been taken so far is in the `ledger`.
 """
 
 from __future__ import annotations
@@ -21,11 +22,9 @@ from .ledger import AllocatedState, Ledger
 from .pools import Consumption, Pool, PoolDevice, PoolSlice
 from .reasons import CapacityMissing, CapacityShort, CounterShort, PolicyViolated
 
-# -- ranges ------------------------------------------------------------------------------------------------------------
-# Ranges of request policies: the least amount that a range allows, counted in steps (KEP-5075).
-#
-# Upstream counts steps in whole units, with DRAFractionalCapacityRange in thousandths where a range is made of these.
-# Rules: `roundUpRange` and `violateValidRange` of 1.36 and 1.37.
+# -- ranges of request policies ----------------------------------------------------------------------------------------
+# The least amount that a range allows. Upstream counts steps in whole units; with DRAFractionalCapacityRange in
+# thousandths where the range is made of these. Rules: `roundUpRange` and `violateValidRange` of 1.36 and 1.37.
 
 _NANO_PER_UNIT = 10**9
 _NOT_COUNTABLE = "capacity request cannot be represented in the device's range arithmetic: "
@@ -46,7 +45,7 @@ class Steps:
 
     @classmethod
     def of(cls, target: Target) -> Steps:
-        """As the target counts them."""
+        """How the target counts steps."""
         return cls(target.features, target.rules, target.quirks)
 
     def rounded(self, amount: Quantity, valid: CapacityRequestPolicyRange, sighted: list[Quirk]) -> Quantity:
@@ -113,7 +112,7 @@ def _is_thousandths(amount: Quantity) -> bool:
     return quantity.make(amount.milli, -3, amount.format) == amount
 
 
-# -- capacity ----------------------------------------------------------------------------------------------------------
+# -- consumable capacity -----------------------------------------------------------------------------------------------
 
 
 class Portion(NamedTuple):
@@ -169,7 +168,7 @@ def demand(requests: Mapping[str, QuantityText] | None, device: PoolDevice, step
 def short(
     portions: tuple[Portion, ...], persisted: Mapping[str, int] | None, taken: Mapping[str, int] | None
 ) -> CapacityShort | None:
-    """The first capacity of which too little is left beside persisted shares and those of this search, or None."""
+    """The first capacity that has too little left beside persisted shares and those of this search, or None."""
     for name, amount, total, _ in portions:
         used = (persisted.get(name, 0) if persisted else 0) + (taken.get(name, 0) if taken else 0)
         if used + amount > total:
@@ -225,11 +224,9 @@ def violates(
     return False
 
 
-# -- counters ----------------------------------------------------------------------------------------------------------
-# Counter sets of pools: what is left of them, and whether a device's consumption still fits (KEP-4815).
-#
-# Amounts are nano-units. A table is what running totals and remainders are kept for: a pool, or with Q1 all pools of
-# one name, or before counter slices a single slice.
+# -- counter sets of pools ---------------------------------------------------------------------------------------------
+# Running totals and remainders are kept by table: a pool, or with Q1 all pools of one name, or before counter slices
+# a single slice.
 
 
 class CounterTable:
@@ -330,7 +327,7 @@ class Counters:
     def short(
         self, device: PoolDevice, table: CounterTable, spent: Mapping[tuple[Hashable, str, str], int]
     ) -> CounterShort | None:
-        """The same for a table and running totals of the caller's choice."""
+        """As `refuses`, for a table and running totals of the caller's choice."""
         if table.negative is not None and self._quirks.negative_counter_blocks_pool:
             return CounterShort(*table.negative, 0, table.left[table.negative])
         key, left = self.key(device), table.left

@@ -50,11 +50,11 @@ class Constraint:
         raise NotImplementedError
 
     def take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:
-        """The device joins; it was not refused."""
+        """Adds a device that was not refused to those taken."""
         raise NotImplementedError
 
     def leak_take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:
-        """The device joins and stays although it is not taken (Q21)."""
+        """Adds a device for good, although it is not taken (Q21)."""
         raise NotImplementedError
 
     def misreads(self, device: PoolDevice) -> bool:
@@ -66,7 +66,7 @@ class Constraint:
         return False
 
     def rolled_back(self, ledger: Ledger, request: str) -> bool:  # noqa: ARG002 - the base loses nothing
-        """What is lost when a later constraint refuses a device that this one let in; True if anything was."""
+        """Forgets what upstream loses when a later constraint refuses the device; True if anything was lost."""
         return False
 
 
@@ -76,7 +76,7 @@ class MatchAttribute(Constraint):
     __slots__ = ()
 
     def refuses(self, ledger: Ledger, device: PoolDevice) -> AttributeMissing | AttributeDiffers | None:
-        """Another value than the devices before have; the first fixes it, even one that nothing else can equal."""
+        """Refuses another value than the devices before have; the first fixes it, even one that nothing can equal."""
         offered = self.value(device)
         if offered is None:
             return AttributeMissing(self.index, self.attribute)
@@ -111,7 +111,7 @@ class DistinctAttribute(Constraint):
     """Q2: one value is remembered per request, the last one, and giving any device back forgets it."""
 
     def refuses(self, ledger: Ledger, device: PoolDevice) -> AttributeMissing | AttributeRepeats | None:
-        """A value that a device before has, or one whose list nobody reads."""
+        """Refuses a value that a device before has, and one whose list nobody reads."""
         offered = self.value(device)
         if offered is None:
             return AttributeMissing(self.index, self.attribute)
@@ -125,19 +125,19 @@ class DistinctAttribute(Constraint):
         return None
 
     def take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:
-        """The value is remembered for the device, or with Q2 for its request."""
+        """Remembers the value for the device, or with Q2 for its request."""
         ledger.remember(self, self._slot(device, request), self.value(device))
 
     def leak_take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:
-        """The value stays remembered."""
+        """Remembers the value for good."""
         ledger.leak_remember(self, self._slot(device, request), self.value(device))
 
     def overwrites(self, ledger: Ledger, request: str) -> bool:
-        """The request's slot is filled already (Q2)."""
+        """Whether the request's slot is filled already (Q2)."""
         return self.remembers_last and request in ledger.remembered.get(self, {})
 
     def rolled_back(self, ledger: Ledger, request: str) -> bool:
-        """The slot of the request, also where an earlier device filled it (Q2)."""
+        """Forgets the slot of the request, also where an earlier device filled it (Q2); True if it was filled."""
         if not self.remembers_last:
             return False
         lost = request in ledger.remembered.get(self, {})

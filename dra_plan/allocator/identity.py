@@ -1,4 +1,7 @@
-"""The names by which pools and devices are known: what upstream calls PoolID and DeviceID."""
+"""The names of pools and devices, upstream's PoolID and DeviceID, and how a pool can contradict itself.
+
+The contradictions are values here; `pools` finds them.
+"""
 
 from __future__ import annotations
 
@@ -44,8 +47,7 @@ def named_device(text: str) -> DeviceID:
     return DeviceID(driver, pool, device)
 
 
-# -- poolproblem -------------------------------------------------------------------------------------------------------
-# How a pool can contradict itself, as a value in upstream's words. What finds it is `generation`.
+# -- contradictions in a pool ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

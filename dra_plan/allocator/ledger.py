@@ -1,8 +1,9 @@
-"""The one state of a search, and its one undo.
+"""What is taken: in one search, with its one undo, and by allocated claims before it.
 
-Every write goes through a method here that also notes its undo on the trail; `rewind` runs the notes backwards.
-Upstream undoes by hand in several places and forgets some: those are the writes named `leak_*`, which leave no note
-and so survive. There is no other exception.
+First the ledger of a search. Every write goes through a method that also notes its undo on the trail; `rewind` runs
+the notes backwards. Upstream undoes by hand in several places and forgets some: those are the writes named `leak_*`,
+which leave no note and so survive; there is no other exception. Then the allocated state, read from the status of all
+claims of all namespaces.
 """
 
 from __future__ import annotations
@@ -81,11 +82,11 @@ class Ledger:
     # -- devices -------------------------------------------------------------------------------------------------
 
     def take(self, device: DeviceID, claim: int) -> None:
-        """A dedicated device goes to a claim."""
+        """Gives a dedicated device to a claim."""
         self._append(self.taken, device, claim)
 
     def leak_take(self, device: DeviceID, claim: int) -> None:
-        """A dedicated device stays taken for good (Q21)."""
+        """Gives a dedicated device to a claim for good (Q21)."""
         self.leaks += 1
         self.taken[device] = (*self.taken.get(device, ()), claim)
 
@@ -99,7 +100,7 @@ class Ledger:
         self.trail.append((table.__setitem__, device, before))
 
     def record(self, claim: int, result: Any) -> None:
-        """A result of a claim."""
+        """Appends a result to those of a claim."""
         self.results[claim].append(result)
         self.trail.append((self._drop_result, claim, None))
 
@@ -109,12 +110,12 @@ class Ledger:
     # -- counters ------------------------------------------------------------------------------------------------
 
     def charge(self, table: Hashable, consumption: tuple[tuple[str, str, int], ...]) -> None:
-        """Counters are consumed."""
+        """Charges the counters of a table."""
         _add(self.counters, table, consumption)
         self.trail.append((self._refund, table, consumption))
 
     def leak_charge(self, table: Hashable, consumption: tuple[tuple[str, str, int], ...]) -> None:
-        """Counters are consumed and never given back (Q4, Q5, Q21)."""
+        """Charges the counters of a table for good (Q4, Q5, Q21)."""
         self.leaks += 1
         _add(self.counters, table, consumption)
         _add(self.leaked, table, consumption)
@@ -126,7 +127,7 @@ class Ledger:
     # -- capacity ------------------------------------------------------------------------------------------------
 
     def share(self, device: DeviceID, amounts: tuple[tuple[str, int], ...], keeps_empty: bool) -> None:
-        """A share of a device is taken. With `keeps_empty` a share without amounts is never given back (Q5)."""
+        """Takes a share of a device. With `keeps_empty` a share without amounts is never given back (Q5)."""
         held = self.shares.get(device)
         before = None if held is None else held.copy()
         if held is None:
@@ -160,12 +161,12 @@ class Ledger:
     # -- constraints ---------------------------------------------------------------------------------------------
 
     def pin(self, constraint: Hashable, value: Any) -> None:
-        """One more device shares `value`."""
+        """Counts one more device that shares `value`."""
         self._pin(constraint, value)
         self.trail.append((self._unpin, constraint, None))
 
     def leak_pin(self, constraint: Hashable, value: Any) -> None:
-        """A device counts for a matchAttribute constraint for good (Q21)."""
+        """Counts one more device for a matchAttribute constraint for good (Q21)."""
         self.leaks += 1
         self._pin(constraint, value)
 
@@ -174,7 +175,7 @@ class Ledger:
         self.pins[constraint] = (count + 1, value)
 
     def narrow(self, constraint: Hashable, value: Any) -> None:
-        """One more device, and fewer values in common; undone wholly."""
+        """Counts one more device and narrows the values in common to `value`; both are undone."""
         before = self.pins.get(constraint, (0, None))
         self.pins[constraint] = (before[0] + 1, value)
         self.trail.append((self.pins.__setitem__, constraint, before))
@@ -184,18 +185,18 @@ class Ledger:
         self.pins[constraint] = (count - 1, value)
 
     def remember(self, constraint: Hashable, slot: Any, value: Any) -> None:
-        """A distinctAttribute constraint has seen `value` in `slot`; undone wholly."""
+        """Notes that a distinctAttribute constraint has seen `value` in `slot`."""
         seen = self.remembered.setdefault(constraint, {})
         seen[slot] = value
         self.trail.append((self._forget, constraint, slot))
 
     def leak_remember(self, constraint: Hashable, slot: Any, value: Any) -> None:
-        """A distinctAttribute constraint has seen `value` for good (Q21)."""
+        """Notes for good that a distinctAttribute constraint has seen `value` in `slot` (Q21)."""
         self.leaks += 1
         self.remembered.setdefault(constraint, {})[slot] = value
 
     def leak_forget(self, constraint: Hashable, slot: Any) -> None:
-        """A rolled back check forgets the slot although an earlier device filled it (Q2)."""
+        """Empties the slot of a check that is rolled back, although an earlier device may have filled it (Q2)."""
         self.remembered.get(constraint, {}).pop(slot, None)
 
     def _forget(self, constraint: Hashable, slot: Any) -> None:
@@ -210,9 +211,7 @@ def _add(
         totals[key] = totals.get(key, 0) + amount
 
 
-# -- state -------------------------------------------------------------------------------------------------------------
-# What is allocated already, read from the status of all claims (of all namespaces).
-#
+# -- allocated claims --------------------------------------------------------------------------------------------------
 # Rules: upstream's `GatherAllocatedState`. Pool generations, nodes and whether the device still exists play no role.
 
 _NONE: frozenset[str] = frozenset()
@@ -243,7 +242,7 @@ class AllocatedState:
         return state
 
     def add(self, claim: ResourceClaim, *, consumable_capacity: bool) -> None:
-        """Takes the devices of one more allocated claim away."""
+        """Adds the devices that a claim holds; none if it is not allocated, and none with admin access."""
         status = claim.status
         if status is None or status.allocation is None:
             return

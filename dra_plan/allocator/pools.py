@@ -1,6 +1,8 @@
-"""What a pool is: its slices and devices made ready, the state it is in, and the nodes that they are for.
+"""Pools: which slices count, what state a pool is in, and which devices a node can reach.
 
-How pools are put together belongs to `gathering`, what is wrong with them to `generation`.
+In order: slices and devices made ready, and a pool as one node sees it; one generation of a pool in the whole
+cluster, and what is wrong with it; and gathering the pools of a node, as upstream's GatherPools does (KEP-4381).
+Nothing here knows of claims.
 """
 
 from __future__ import annotations
@@ -192,11 +194,8 @@ def _selects(fields: ResourceSliceSpec | Device, node: Node, where: str) -> bool
     return node_matches(fields.node_selector, node.metadata.name, node.metadata.labels)
 
 
-# -- generation --------------------------------------------------------------------------------------------------------
-# One generation of a pool in the whole cluster: what holds for it whichever node looks, and whether it is valid.
-#
-# Found once for all nodes, where a pool has several slices. Which slices a node sees, and what that makes of the pool
-# there, is `gathering`'s.
+# -- one generation of a pool ------------------------------------------------------------------------------------------
+# What holds for a generation whichever node looks, found once for all nodes where a pool has several slices.
 
 
 class Generation:
@@ -295,10 +294,7 @@ def _dangling(device: Device, sets: Mapping[str, set[str]]) -> PoolProblem | Non
     return None
 
 
-# -- gathering ---------------------------------------------------------------------------------------------------------
-# The pools of a node, as GatherPools sees them (KEP-4381): which slices count, and what each pool is there.
-#
-# Nothing here knows of claims. What holds for a pool whichever node looks is found once, in `generation`.
+# -- the pools of a node -----------------------------------------------------------------------------------------------
 
 _by_id = attrgetter("id")
 
@@ -537,14 +533,14 @@ class PoolGatherer:
 
 
 class KnownPools:
-    """The pools of nodes that are asked about again and again: those of one gatherer, found once for each node."""
+    """The pools that one gatherer finds, remembered for each node: for nodes that are asked about again and again."""
 
     def __init__(self, gatherer: PoolGatherer) -> None:
         self._gatherer = gatherer
         self._found: dict[str, tuple[Node, list[Pool], frozenset[Quirk]]] = {}
 
     def gather(self, node: Node, *, sighted: set[Quirk]) -> list[Pool]:
-        """As `PoolGatherer.gather`."""
+        """The node's pools, as `PoolGatherer.gather` finds them."""
         known = self._found.get(node.metadata.name)
         if known is None or known[0] is not node:
             own: set[Quirk] = set()

@@ -1,4 +1,9 @@
-"""Why a device or a request was refused: values, never sentences. `output` words them."""
+"""Why a device or a request was refused, and how an allocation can end without an answer.
+
+Reasons come first: values, never sentences; `output` words them. Then the errors, of the three kinds that upstream
+keeps apart, and the step budget. An error's `cause` says what kind it is and what it is about; its text is upstream's,
+to be shown and never to be parsed.
+"""
 
 from __future__ import annotations
 
@@ -137,10 +142,6 @@ RequestReason = NothingMatches | TooManyDevices
 
 
 # -- errors ------------------------------------------------------------------------------------------------------------
-# How an allocation can end without an answer: the three kinds that upstream keeps apart, and the step budget.
-#
-# An error is a value: its `cause` says what kind it is and what it is about. The text is upstream's, to be shown and
-# never to be read.
 
 ErrorCode = Literal[
     "class-missing",
@@ -187,7 +188,7 @@ class AllocationError(DraPlanError):
         self.cause = cause
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """How it comes from another process."""
+        """What pickle needs to make the error again in another process."""
         return type(self), (self.cause,)
 
 
@@ -206,7 +207,7 @@ class SelectorError(AllocationError):
         self.device, self.of_device = device, of_device
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """How it comes from another process."""
+        """What pickle needs to make the error again in another process."""
         parts = (self.cause, self.position, self.expression, self.detail, self.device, self.of_device)
         return SelectorError, parts
 
@@ -219,7 +220,7 @@ class NodeAllocationError(DraPlanError):
         self.cause = cause
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """How it comes from another process."""
+        """What pickle needs to make the error again in another process."""
         return type(self), (self.cause,)
 
 

@@ -25,7 +25,7 @@ from .reasons import AllocationError, Cause
 from .requests import ClaimRequests, Want
 
 _NOTHING: list[Any] = []
-"""What results have none of; there are too many of them for a list of each. Nobody changes what frozen objects hold."""
+"""One empty list for all results, which are too many for a list each; nobody changes what frozen objects hold."""
 
 MOST_SELECTORS = 8192
 """Nodes whose selectors are kept for the next claim, which may be given devices of the same nodes."""
@@ -127,7 +127,7 @@ class ResultMaker:
 
 
 class LateResults(Sequence[AllocationResult]):
-    """The results of takes on one node, written when somebody wants to read them; right where nothing can go wrong."""
+    """The results of takes on one node, written when they are first read; only for takes that `can_be_late`."""
 
     def __init__(
         self,

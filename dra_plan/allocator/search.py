@@ -1,7 +1,8 @@
-"""One search on one node: what is prepared before the walk, the plain walk, and the pruned one if that takes long.
+"""One search on one node: preparation, the plain walk, and the pruned one if that takes long.
 
-Most searches end within a few steps; for those nothing is prepared that only pruning needs. A walk that has taken
-`ESCALATE_AFTER` steps is given up and begun again, pruned. `docs/internals/search.md` explains both.
+In order: an estimate of how long the plain walk would have taken; the search; and its outcome, also as bytes for
+another process. Most searches end within a few steps, so nothing is prepared that only pruning needs. A walk that has
+taken `ESCALATE_AFTER` steps is given up and begun again, pruned. `docs/internals/search.md` explains both.
 """
 
 from __future__ import annotations
@@ -30,25 +31,22 @@ from .requests import RESULTS_LIMIT, ClaimRequests, Want
 from .taking import Taker
 from .walk import NO, YES, Paused, Probe, SearchLimits, SearchSpace, Walk, reached_invalid
 
-# -- effort ------------------------------------------------------------------------------------------------------------
-# How long the plain search would have taken where the pruned one gave the answer.
-#
-# The plain walk can be too long to be taken, so its length is estimated: random dives to the bottom of its tree, in
-# which every step counts as often as it had siblings to choose from (Knuth 1975, "Estimating the efficiency of
-# backtrack programs"). The mean over many dives is an unbiased estimate; a few dozen tell thousands of steps from
-# millions. `docs/decisions/0010-plain-search-estimate.md` says how good that is. Nothing here finds or changes an
-# answer.
+# -- how long the plain walk would have taken --------------------------------------------------------------------------
+# It can be too long to be taken, so its length is estimated: random dives to the bottom of its tree, in which every
+# step counts as often as it had siblings to choose from (Knuth 1975, "Estimating the efficiency of backtrack
+# programs"). The mean over many dives is an unbiased estimate; a few dozen tell thousands of steps from millions.
+# `docs/decisions/0010-plain-search-estimate.md` says how good that is. Nothing here finds or changes an answer.
 
 DIVES = 200
 LOOKS = 50_000
-"""An estimate ends after so many dives, or looks at a device in them."""
+"""An estimate ends after this many dives, or after looking at this many devices in them."""
 
 SolutionPath = Mapping[tuple[int, int], tuple[int, Sequence[DeviceID]]]
 """What each request, by claim and position, got: the alternative, and the devices slot by slot."""
 
 
 def path_of(claims: Sequence[ClaimRequests], allocations: Sequence[AllocationResult]) -> SolutionPath:
-    """The way to the solution that the allocations are."""
+    """The path through the walk's tree that leads to these allocations."""
     path: dict[tuple[int, int], tuple[int, list[DeviceID]]] = {}
     for claim, (ready, allocation) in enumerate(zip(claims, allocations, strict=True)):
         places = {want.full_name: want for wants in ready.requests for want in wants}
@@ -84,7 +82,7 @@ class _Dives(Walk):
         self._steps = 0.0
 
     def once(self) -> None:
-        """One dive."""
+        """Takes one dive."""
         self._taker.restart()
         self._ledger = self._taker.ledger
         self._weight, self._on_path = 1.0, bool(self._path)
@@ -95,7 +93,7 @@ class _Dives(Walk):
             return  # a branch that the real search need not have come to
 
     def mean(self) -> float:
-        """The mean of all dives."""
+        """The mean estimate over all dives."""
         return self._steps / self._dives
 
     def _one(self, claim: int, request: int, option: int, slot: int, in_option: bool, start: int) -> int:
@@ -156,7 +154,7 @@ class _Dives(Walk):
         return int(self._lot.random() * choices)
 
 
-# -- search ------------------------------------------------------------------------------------------------------------
+# -- the search --------------------------------------------------------------------------------------------------------
 
 _FRAMES_PER_STEP = 5
 """Python functions that one step of any walk enters before the next."""
@@ -242,7 +240,7 @@ class Search:
 
     @property
     def _unprunable(self) -> bool:
-        """Whether any device may be refused late, which leaves so much behind that nothing can be foretold (C1)."""
+        """Whether any device may be refused late, which leaves too much behind for any proof (C1)."""
         return self._quirks.capacity_of_wrong_device and self._features.consumable_capacity
 
     def _follow(self, walk: Walk, pause_at: int = 0) -> bool:
@@ -303,11 +301,10 @@ def _scan_list(pools: Sequence[Pool], rules: Rules) -> list[PoolDevice | Pool]:
     return scan
 
 
-# -- outcome -----------------------------------------------------------------------------------------------------------
-# How the question for one node ended, and how many such answers go from one process to another.
+# -- the outcome for one node ------------------------------------------------------------------------------------------
 
 NOTHING_SIGHTED: frozenset[Quirk] = frozenset()
-"""What most answers have sighted."""
+"""No known defect: what most answers owe something to."""
 
 
 class Outcome(enum.Enum):
@@ -343,7 +340,7 @@ class NodeOutcome(msgspec.Struct, frozen=True):
 def pack(outcomes: Sequence[NodeOutcome]) -> bytes | None:
     """The answers in a form that is quickly written and read; None where some can't have it.
 
-    Those are errors, and configuration of drivers, of which numbers may be too large.
+    Those are errors, and configuration of drivers, whose numbers may be too large.
     """
     if any(each.error or any(given.devices.config for given in each.allocations) for each in outcomes):
         return None
@@ -351,7 +348,7 @@ def pack(outcomes: Sequence[NodeOutcome]) -> bytes | None:
 
 
 def unpack(packed: bytes) -> tuple[NodeOutcome, ...]:
-    """The answers again."""
+    """The answers that `pack` wrote."""
     return tuple(
         [
             NodeOutcome(

@@ -64,7 +64,7 @@ class Taker:
         self.sighted: set[Quirk] = set()
 
     def restart(self) -> None:
-        """Nothing is taken any more, and nothing leaked."""
+        """Begins with an empty ledger: nothing is taken, and nothing has leaked."""
         self.ledger.settle()
         self.ledger = Ledger(self._claims)
 
@@ -232,7 +232,7 @@ class Taker:
         return CountersOff() if off else None
 
     def counter_refusal(self, want: Want, device: PoolDevice) -> CounterShort | None:
-        """The counter of which too little is left for the device, as far as taking it costs counters now."""
+        """The counter that has too little left for the device, where taking it costs counters now; or None."""
         if not device.device.consumes_counters or not self.features.partitionable_devices:
             return None
         return self._counter_short(device) if self.pays_counters(want, device) else None

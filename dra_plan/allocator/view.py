@@ -1,7 +1,7 @@
 """A cluster as one target sees it: everything that the allocator's answers depend on, as one immutable value.
 
-Whoever asks the allocator holds a View. What is planned, and the words for it, do not belong here; nor does any rule
-that an answer follows: those have files of their own, and the view puts them together once for all questions.
+Whoever asks the allocator holds a View. It has no rule of its own: the rules that an answer follows have their own
+modules, and the view puts them together once for all questions. Planning is not here either.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ class View:
         return self.at(self.target.repaired(*quirks))
 
     def after(self, inventory: Inventory) -> View:
-        """The input after a change, under the same target. Lists that are the same objects as before did not change.
+        """The view of the input after a change, under the same target. Lists that are the same objects did not change.
 
         What follows from these is made now, so that however many changed views are made of this one share it.
         """
@@ -149,19 +149,19 @@ class View:
         return self._edited(**parts) if parts else self
 
     def with_slices(self, slices: Sequence[ResourceSlice]) -> View:
-        """Other slices: these are all that exist."""
+        """The view with these slices and no others."""
         return self._edited(slices=slices)
 
     def with_classes(self, classes: Mapping[str, DeviceClass]) -> View:
-        """Other device classes, by name."""
+        """The view with these device classes, by name, and no others."""
         return self._edited(classes=classes)
 
     def with_claims(self, claims: Sequence[ResourceClaim]) -> View:
-        """Other claims: these are all that exist, so the devices of the allocated ones are in use."""
+        """The view with these claims and no others, so the devices of the allocated ones are in use."""
         return self._edited(claims=claims)
 
     def with_state(self, state: AllocatedState) -> View:
-        """Other devices in use, kept by the caller; `claims` and `holders` say nothing of them.
+        """The view with these devices in use, kept by the caller; `claims` and `holders` say nothing of them.
 
         The gathered pools are the same for all states, however many are asked about.
         """

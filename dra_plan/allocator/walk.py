@@ -1,7 +1,7 @@
 """The depth-first walk: claims, requests and slots in order, devices in pool order, first solution wins.
 
-It is upstream's `allocateOne`, step for step, and `steps` counts its calls. What a device must pass is asked of the
-`Taker`; what is taken is in its ledger. Nothing here prunes.
+First what can watch a search, then the walk: upstream's `allocateOne`, step for step, and `steps` counts its calls.
+What a device must pass is asked of the `Taker`; what is taken is in its ledger. Nothing here prunes.
 """
 
 from __future__ import annotations
@@ -24,12 +24,11 @@ from .reasons import (
 from .requests import RESULTS_LIMIT, ClaimRequests, Want
 from .taking import Taker
 
-# -- probe -------------------------------------------------------------------------------------------------------------
-# What watches a search. A probe is told what happens and can't change it.
+# -- what watches a search ---------------------------------------------------------------------------------------------
 
 
 class Probe:
-    """Does nothing; subclasses overwrite what they want to hear.
+    """Hears what a search does and can't change it. Does nothing; subclasses override what they want to hear.
 
     A want is a request, or one alternative of it; `slot` counts its devices from 0.
     """
@@ -50,7 +49,7 @@ class Probe:
         """Nothing was found below; the device was given back."""
 
     def restarted(self) -> None:
-        """The search begins anew, pruned, because it takes long. What follows counts; what was told before does not."""
+        """The search begins anew, pruned, because it takes long. What was reported before does not count any more."""
 
     def pruned(self, want: Want, slot: int) -> None:
         """Proven without search: from this slot on there is no solution."""
@@ -59,7 +58,7 @@ class Probe:
         """All claims have their devices."""
 
 
-# -- walk --------------------------------------------------------------------------------------------------------------
+# -- the walk ----------------------------------------------------------------------------------------------------------
 
 NO, YES, EXCEEDED = 0, 1, 2
 """How a branch ends: without solution, with one, or because the claim would get more devices than it may have."""

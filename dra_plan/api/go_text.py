@@ -1,4 +1,8 @@
-"""Values as Go's fmt prints them, for error texts that are reproduced to the letter."""
+"""Texts that have to be exactly Kubernetes': quoting as Go's fmt does it, and formats that many places share.
+
+In order: `%q`; names, label keys and label values, with what is wrong with a text in apimachinery's words; times as
+Go reads them; and request policies in words. What a text is for, and whether it may be missing, is for the callers.
+"""
 
 from __future__ import annotations
 
@@ -29,11 +33,8 @@ def _escaped(character: str) -> str:
     return f"\\u{point:04x}" if point < 0x10000 else f"\\U{point:08x}"
 
 
-# -- names -------------------------------------------------------------------------------------------------------------
-# The formats of names that Kubernetes checks in many places, with what is wrong with a text in apimachinery's words.
-#
-# Each function returns the problems of a text; none: the text is correct. What the name is for, and whether it may be
-# missing, is the callers' part.
+# -- names and labels --------------------------------------------------------------------------------------------------
+# Each function returns the problems of a text; none: the text is correct.
 
 MAX_LABEL = 63
 """Bytes of a DNS label, of a label's value, and of the name part of its key."""
@@ -98,7 +99,7 @@ def label_value_problems(text: str) -> list[str]:
 
 
 # -- times -------------------------------------------------------------------------------------------------------------
-# Times as Go reads them in manifests and expressions: RFC 3339, a little more lenient than the standard.
+# RFC 3339 as Go reads it in manifests and expressions, which is a little more lenient than the standard.
 
 _SECOND = 10**9
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
@@ -131,8 +132,8 @@ def parse_timestamp(text: str) -> int | None:
     return (delta.days * 86400 + delta.seconds - offset) * _SECOND + int(fraction)
 
 
-# -- policy text -------------------------------------------------------------------------------------------------------
-# What a request policy allows, in words. Nothing here decides whether an amount is allowed.
+# -- request policies in words -----------------------------------------------------------------------------------------
+# Whether an amount is allowed is decided in `allocator.capacity`.
 
 
 def allowed(policy: CapacityRequestPolicy | None, listed: Callable[[list[str]], str]) -> str:

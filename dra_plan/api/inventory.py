@@ -1,4 +1,8 @@
-"""The typed objects of one input, in input order: what every command plans on."""
+"""The typed objects of one input, in input order, which every command plans on, and what is known about them.
+
+In order: ClusterInfo (dra-plan/v1alpha1), what a snapshot says of its cluster; notices, what the user should know
+beside the answer, with the place where an object was read; and the inventory of all objects.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +27,7 @@ from .storage import (
 )
 from .workloads import AnyWorkload
 
-# -- clusterinfo -------------------------------------------------------------------------------------------------------
-# dra-plan/v1alpha1 ClusterInfo: what a snapshot says of the cluster that it was taken of.
+# -- the cluster of a snapshot -----------------------------------------------------------------------------------------
 
 API_VERSION, KIND = "dra-plan/v1alpha1", "ClusterInfo"
 
@@ -58,8 +61,7 @@ class ClusterInfo(Object, frozen=True):
     not_listed: list[UnlistedKind] = []
 
 
-# -- notice ------------------------------------------------------------------------------------------------------------
-# Notices: what the user should know beside the answer. Values only.
+# -- notices and places in the input -----------------------------------------------------------------------------------
 
 
 class Origin(NamedTuple):
@@ -85,7 +87,7 @@ class Notice(Struct, frozen=True, order=True, gc=False):
     ] = UNSET
 
 
-# -- inventory ---------------------------------------------------------------------------------------------------------
+# -- the inventory -----------------------------------------------------------------------------------------------------
 
 ObjectKey = tuple[str, str, str]
 """(kind, namespace, name)."""

@@ -1,4 +1,4 @@
-"""Object metadata and label selectors (apimachinery meta/v1)."""
+"""What every object has: the base of all structs, object metadata and label selectors (apimachinery meta/v1)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-# -- base --------------------------------------------------------------------------------------------------------------
-# The base of every object read from a manifest.
+# -- the base of every object ------------------------------------------------------------------------------------------
 
 Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 """An integer as Go's int64; decoding refuses others, as the API server does."""
@@ -32,7 +31,7 @@ class StrictObject(
     """An object of resource.k8s.io: decoding fails on a field that v1 does not have, as strict decoding would."""
 
 
-# -- meta --------------------------------------------------------------------------------------------------------------
+# -- metadata and label selectors --------------------------------------------------------------------------------------
 
 
 class OwnerReference(Object, frozen=True):

@@ -1,6 +1,7 @@
-"""Matching of node selectors and label selectors, as component-helpers and apimachinery do it.
+"""Matching of labels and taints: node selectors, label selectors, tolerations, and label selectors given as text.
 
-Pure functions over names and label maps. Which selector applies to what is decided by the callers.
+In that order; each as component-helpers and apimachinery do it. Pure functions over names and label maps. Which
+selector applies to what, and which taints keep anything away, is decided by the callers.
 """
 
 from __future__ import annotations
@@ -200,9 +201,7 @@ def labels_match(selector: LabelSelector | None, labels: Mapping[str, str] | Non
 
 
 # -- tolerations -------------------------------------------------------------------------------------------------------
-# Whether a toleration covers a taint: one rule for the taints of nodes and of devices, which have types of their own.
-#
-# Which taints keep anything away, and from what, does not belong here.
+# One rule for the taints of nodes and of devices, which have types of their own.
 
 BLOCKING = ("NoSchedule", "NoExecute")
 """The effects that keep away what does not tolerate the taint."""
@@ -236,11 +235,9 @@ def tolerates(toleration: _Toleration, taint: _Taint) -> bool:
     return toleration.operator == "Exists"
 
 
-# -- label text --------------------------------------------------------------------------------------------------------
-# Label selectors as text, as `-l` takes them: `a=b,c!=d,e in (f,g),h notin (i),j,!k,l>1`.
-#
-# The syntax, the rules and the error texts are those of apimachinery's `labels.Parse`, which kubectl and the API
-# server use. Whether labels match a selector is decided in `selectors`.
+# -- label selectors as text -------------------------------------------------------------------------------------------
+# As `-l` takes them: `a=b,c!=d,e in (f,g),h notin (i),j,!k,l>1`. The syntax, the rules and the error texts are those of
+# apimachinery's `labels.Parse`, which kubectl and the API server use.
 
 _SIGNS = "=!(),<>"
 _TOKEN = re.compile(r"==|!=|[=!(),<>]|[^ \t\r\n=!(),<>]+")

@@ -1,4 +1,8 @@
-"""Expressions after macro expansion, with the names cel-go uses; parsing, checking and running live elsewhere."""
+"""Expressions after macro expansion, with the names cel-go uses; parsing, checking and running live elsewhere.
+
+In order: the kinds of nodes; making nodes with ids; running recursive functions over deeply nested expressions; and
+visiting the nodes of an expression.
+"""
 
 from __future__ import annotations
 
@@ -126,8 +130,7 @@ class Comprehension(Struct, frozen=True, eq=False):
 Expr: TypeAlias = Const | Ident | Select | Call | List | Map | Message | Comprehension
 
 
-# -- builder -----------------------------------------------------------------------------------------------------------
-# Makes expression nodes with ids; which nodes stand for which text is decided by parser and macros.
+# -- making nodes ------------------------------------------------------------------------------------------------------
 
 MOST_NODES = 50_000
 """Nodes of one expression after macro expansion; upstream has no limit, but optMap doubles its target each time."""
@@ -246,8 +249,7 @@ class MacroBuilder:
         return Comprehension(self._factory.id(), self._offset, nothing, "#unused", "", name, value, never, step, result)
 
 
-# -- deep --------------------------------------------------------------------------------------------------------------
-# Runs recursive functions over deeply nested expressions.
+# -- deep nesting ------------------------------------------------------------------------------------------------------
 
 _T = TypeVar("_T")
 _FRAMES = 40_000
@@ -268,8 +270,7 @@ def with_room(function: Callable[[], _T]) -> _T:
         return function()
 
 
-# -- walk --------------------------------------------------------------------------------------------------------------
-# Visits the nodes of an expression; what is done with them is for others.
+# -- visiting nodes ----------------------------------------------------------------------------------------------------
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:

@@ -1,7 +1,7 @@
-"""The units of costs at run time: the limit, and what literals, texts, patterns and equality cost.
+"""The units of costs, as in cel-go's cost tracker: the limit, and what literals, texts, patterns and equality cost.
 
-As in cel-go's cost tracker. What calls cost stands in the tables of `library`, the rest in `interpret` and `qualify`;
-the estimate before evaluation is in `estimate`.
+Then ranges of sizes and costs, for the estimate before evaluation (`estimate`). What calls cost stands in the tables of
+`library`; what selections and folds cost in `folds`, the rest in `interpret`.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def pattern_cost(text: int, pattern: int) -> int:
     return math.ceil((1.0 + text) * _PER_CHARACTER) * math.ceil(pattern * _PER_PATTERN_CHARACTER)
 
 
-# -- ranges ------------------------------------------------------------------------------------------------------------
-# Ranges of sizes and costs with cel-go's arithmetic: unsigned 64-bit integers that stop at their maximum.
+# -- ranges of sizes and costs -----------------------------------------------------------------------------------------
+# With cel-go's arithmetic: unsigned 64-bit integers that stop at their maximum.
 
 MOST = 2**64 - 1
 _TWO_TO_64 = 2.0**64

@@ -1,4 +1,8 @@
-"""What an expression sees of a device: its attributes as values, and the errors of those that can't be converted."""
+"""The variable `device`: what an expression sees of a device, and which types and sizes that has.
+
+First the values: attributes and capacities, the errors of those that can't be converted, and the one look at each
+device for such errors. Then the types, with the sizes that Kubernetes' API limits, for the check and the cost estimate.
+"""
 
 from __future__ import annotations
 
@@ -156,7 +160,7 @@ class Inspector:
         return problem
 
     def look(self, device: Device) -> str | None:
-        """As `inspect`, for a device that nobody will ask about again."""
+        """What is wrong with the device, as `inspect` says it; nothing is remembered."""
         for name, attribute in device.attributes.items():
             if attribute.int_value is None and attribute.bool_value is None and attribute.string_value is None:
                 try:
@@ -171,8 +175,7 @@ class Inspector:
         return None
 
 
-# -- device type -------------------------------------------------------------------------------------------------------
-# The variable `device`: its types, and the sizes that Kubernetes' API limits for the cost estimate.
+# -- types and sizes of the variable -----------------------------------------------------------------------------------
 
 DEVICE = Type("object", "kubernetes.DRADevice")
 

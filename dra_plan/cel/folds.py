@@ -1,4 +1,9 @@
-"""Comprehensions in the accounting evaluator: cel-go's fold over a list or map, and cel.bind, which is one too."""
+"""Selections and comprehensions in the accounting evaluator, with cel-go's costs.
+
+In order: one evaluation, and selecting from values (`a.b`, `a[b]`, their optional forms and `has()`) as cel-go's
+attributes do it; planned expressions, and what plans them; and cel-go's fold over a list or map, with cel.bind, which
+is one too. All other expressions are planned in `interpret`.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +31,7 @@ from .values import (
     no_such_overload,
 )
 
-# -- qualify -----------------------------------------------------------------------------------------------------------
-# Selecting from values: `a.b`, `a[b]`, their optional forms and `has()`, as cel-go's attributes do it, with costs.
-#
+# -- one evaluation, and selecting from values -------------------------------------------------------------------------
 # An attribute is a root (a variable or any other operand) and the qualifiers behind it. They are resolved together:
 # the root is not observed by itself, each qualifier costs 1.
 
@@ -100,7 +103,7 @@ class Qualifier:
 
 
 class Chain:
-    """A root and its qualifiers. `observed` roots are operands; variables are read directly."""
+    """A root, which is a variable or any other operand, and its qualifiers."""
 
     __slots__ = ("qualifiers", "root")
 
@@ -198,8 +201,8 @@ def iterate(value: Value) -> Iterator[Value]:
     return iter(value) if type(value) is list else (key for key, _value in entries_of(value))
 
 
-# -- planned -----------------------------------------------------------------------------------------------------------
-# A planned expression: the step that evaluates it, and what its neighbours may know of it; and what plans more.
+# -- planned expressions -----------------------------------------------------------------------------------------------
+# The step that evaluates an expression, and what its neighbours may know of it.
 
 
 class Planned(msgspec.Struct, frozen=True, eq=False):
@@ -215,12 +218,12 @@ ValueObserver = Callable[[int, Value], None]
 
 
 class StepPlanner(Protocol):
-    """Plans the parts of an expression. `observer` is told the value of every step, by node id."""
+    """Plans the parts of an expression. `observer` is called with the id and value of every node."""
 
     observer: ValueObserver | None
 
     def new_slot(self) -> int:
-        """The place of one more variable."""
+        """Reserves a place for one more variable and returns it."""
 
     def plan(self, expr: Expr, scope: Mapping[str, Evaluate]) -> Planned:
         """The expression as a step; `scope` gives the variables of the comprehensions around it."""

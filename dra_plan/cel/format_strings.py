@@ -1,4 +1,8 @@
-"""The validator of constant format strings: do the arguments fit the clauses? Formatting itself is in the library."""
+"""What checking leaves behind, constant format strings, and literals.
+
+In order: a checked expression, with what the check found out about each node; the validator of constant format strings
+(do the arguments fit the clauses?), while formatting itself is in `library.strings`; and the values of literal tokens.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +19,7 @@ from .lexer import Issue
 from .library import Overload
 from .types import Type
 
-# -- checked -----------------------------------------------------------------------------------------------------------
-# An expression that passed the check: its tree with what the check found out about each node.
+# -- checked expressions -----------------------------------------------------------------------------------------------
 
 
 class Checked(Struct, frozen=True, eq=False):
@@ -26,8 +29,8 @@ class Checked(Struct, frozen=True, eq=False):
     id, free type parameters replaced by dyn. `overloads` gives, per Call id, the overloads that can apply, in
     declaration order: one where the types decide, several where dyn leaves it open. `idents` names, per Ident id, what
     the identifier means: a variable or a type name (then its type is type(...)); without a leading dot. `constants`
-    and `results` are what `folding` finds out: the values of what cel-go takes for constants, and the results of calls
-    that are made once but charged every time.
+    and `results` are what constant folding finds out (`selector`): the values of what cel-go takes for constants, and
+    the results of calls that are made once but charged every time.
     """
 
     source: str
@@ -44,7 +47,7 @@ class Checked(Struct, frozen=True, eq=False):
         return self.types[self.root.id]
 
 
-# -- format strings ----------------------------------------------------------------------------------------------------
+# -- constant format strings -------------------------------------------------------------------------------------------
 
 _CLAUSE = re.compile(r"%(?:(%)|(?:\.([0-9]*))?(.)?)", re.DOTALL | re.ASCII)
 _FORMATTED = (
@@ -166,8 +169,8 @@ def _refuse(rule: str, given: str, argument: Expr) -> NoReturn:
     raise _FormatError(refusal(rule, given), argument)
 
 
-# -- literals ----------------------------------------------------------------------------------------------------------
-# The values of literal tokens; which tokens are literals, and where they may stand, is for lexer and parser.
+# -- values of literals ------------------------------------------------------------------------------------------------
+# Which tokens are literals, and where they may stand, is for lexer and parser.
 
 INT64_MIN, INT64_MAX, UINT64_MAX = -(2**63), 2**63 - 1, 2**64 - 1
 

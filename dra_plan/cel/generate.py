@@ -1,9 +1,10 @@
 """The generated evaluator: an expression as one Python function over the decoded device, returning value and cost.
 
-Nothing written in an expression reaches the generated text: names come from tables here, constants are passed in the
-function's globals. Only what selectors are mostly made of is taken: fields, comparisons, logic, membership in
-constants, calls, `has` and cel.bind. The function is optimistic; on any error, and beyond the cost limit, it gives up
-and the accounting evaluator (`interpret`) finds out what the answer is. The rules of costs are the same as there.
+First what generated code calls, then the generator. Nothing written in an expression reaches the generated text: names
+come from tables here, constants are passed in the function's globals. Only what selectors are mostly made of is taken:
+fields, comparisons, logic, membership in constants, calls, `has` and cel.bind. The function is optimistic; on any
+error, and beyond the cost limit, it gives up and the accounting evaluator (`interpret`) finds out what the answer is.
+The rules of costs are the same as there.
 """
 
 from __future__ import annotations
@@ -28,10 +29,9 @@ from .reads import DevicePath, bound_place, is_bind, place_of, tested_place
 from .types import Type
 from .values import EvaluationError, Fatal, Uint, Value, equal, map_key
 
-# -- quick -------------------------------------------------------------------------------------------------------------
-# What generated code calls: look-ups in the decoded device, and operations that give up where the answer needs care.
-#
-# Giving up (`GiveUpError`) hands the evaluation to the accounting evaluator, which decides what an error becomes.
+# -- what generated code calls -----------------------------------------------------------------------------------------
+# Look-ups in the decoded device, and operations that give up (`GiveUpError`) where the answer needs care: the
+# accounting evaluator then decides what an error becomes.
 
 
 class GiveUpError(EvaluationError):
@@ -115,7 +115,7 @@ def give_up() -> None:
     raise GiveUpError
 
 
-# -- generate ----------------------------------------------------------------------------------------------------------
+# -- the generator -----------------------------------------------------------------------------------------------------
 
 Generated = Callable[[dict[str, Value], dict[str, Value], str, bool], tuple[bool, int]]
 """Takes attributes, capacities, driver and allowMultipleAllocations; raises EvaluationError when it can't tell."""

@@ -36,7 +36,7 @@ from .values import (
 
 
 class Planner:
-    """Plans one checked expression. `observer` is told the value of every step, by node id."""
+    """Plans one checked expression. `observer` is called with the id and value of every node."""
 
     def __init__(self, checked: Checked, *, exact_quantities: bool, observer: ValueObserver | None = None) -> None:
         self.checked = checked
@@ -45,7 +45,7 @@ class Planner:
         self.slot_count = 0
 
     def new_slot(self) -> int:
-        """The place of one more variable."""
+        """Reserves a place for one more variable and returns it."""
         self.slot_count += 1
         return self.slot_count - 1
 
@@ -425,7 +425,7 @@ class Evaluator:
             del value  # an error that knows this frame must not be known by it: see `kept`
 
     def outcome(self, device: Value) -> tuple[Value | EvaluationError | Fatal, int]:
-        """As `evaluate`, with an error in place of the value, and what was spent until then."""
+        """As `evaluate`, but an error is returned in place of the value, with the cost until then."""
         run = Run(self._slots, device)
         try:
             return self._root(run), run.cost

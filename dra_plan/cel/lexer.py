@@ -1,4 +1,8 @@
-"""Expression text to tokens, by cel-go's lexical rules; what the tokens mean together is for the parser."""
+"""From the text of an expression to its tokens, by cel-go's lexical rules; what they mean together is for the parser.
+
+In order: the text, with the display of what is wrong in it; tokens; the cursor, the place in the tokens that parsing
+has reached; and the errors of the selector language.
+"""
 
 import re
 from bisect import bisect_right
@@ -12,8 +16,7 @@ from msgspec import Struct
 from dra_plan import shown
 from dra_plan.errors import DraPlanError
 
-# -- source ------------------------------------------------------------------------------------------------------------
-# The text of an expression, places in it, and the display of what is wrong there; knows no grammar.
+# -- text and places in it ---------------------------------------------------------------------------------------------
 
 _LINE, _CARET, _WIDE_LINE, _WIDE_CARET = (
     ".",
@@ -79,7 +82,7 @@ class ExpressionText:
         return [message, f" | {''.join(parts)}", f" | {leader}{caret}"]
 
 
-# -- lexer -------------------------------------------------------------------------------------------------------------
+# -- tokens ------------------------------------------------------------------------------------------------------------
 
 _ESCAPE = r"\\(?:[abfnrtv\"'\\?`]|[0-3][0-7][0-7]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})"
 _STRING = (
@@ -136,8 +139,8 @@ def _pattern() -> re.Pattern[str]:
     return re.compile(_PATTERN, re.VERBOSE)
 
 
-# -- cursor ------------------------------------------------------------------------------------------------------------
-# The place in the tokens that parsing has reached, and the errors of syntax found there; knows no expressions.
+# -- the cursor --------------------------------------------------------------------------------------------------------
+# Holds the errors of syntax found so far; knows no expressions.
 
 MOST_DEPTH = 250
 
@@ -220,8 +223,7 @@ class Cursor:
         return SyntaxIssueError(self._next.offset, f"Syntax error: {message}")
 
 
-# -- errors ------------------------------------------------------------------------------------------------------------
-# The errors of the selector language; what was found wrong is said by whoever raises them.
+# -- errors of the selector language -----------------------------------------------------------------------------------
 
 
 class CelError(DraPlanError, ValueError):

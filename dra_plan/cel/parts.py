@@ -1,6 +1,6 @@
 """What an expression is made of, for those who show or change it: the parts that `&&` joins, the names that it reads.
 
-Found in the tree, and told with the place in the text, so that whatever is not changed stays as it was written.
+Each is found in the tree and comes with its place in the text, so that whatever is not changed stays as it was written.
 """
 
 from __future__ import annotations

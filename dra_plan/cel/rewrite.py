@@ -1,6 +1,8 @@
-"""Expressions changed: a name or a constant replaced, a part left out, guards put in front. Nothing is evaluated.
+"""Expressions written and changed, without evaluating anything.
 
-What is changed is found in the tree (`parts`) and written by the language's printer (`unparse`); the rest of the text
+In order: expressions back to text, with the macros that a reader wrote; names replaced; parts replaced, left out or put
+in front as guards; constants replaced; and amounts compared by signs, which they don't have, written with `compareTo`,
+by their form or in place where types are certain. What is changed is found in the tree (`parts`); the rest of the text
 stays as it was.
 """
 
@@ -24,8 +26,7 @@ from .parts import Reference, TextSpan, clauses, is_named, mentions, parsed
 from .reads import is_bind
 from .types import QUANTITY, SEMVER, Type, is_dyn
 
-# -- unparse -----------------------------------------------------------------------------------------------------------
-# Expressions back to text: for showing a part of an expression, with the macros that a reader wrote.
+# -- expressions to text -----------------------------------------------------------------------------------------------
 
 _BINARY = {
     "_||_": ("||", 2), "_&&_": ("&&", 3), "_==_": ("==", 4), "_!=_": ("!=", 4), "_<_": ("<", 4), "_<=_": ("<=", 4),
@@ -195,7 +196,7 @@ def macro_of(expr: ast.Comprehension) -> tuple[str, list[Expr]]:
     return "map", [*conditions, element]
 
 
-# -- rewrite -----------------------------------------------------------------------------------------------------------
+# -- names -------------------------------------------------------------------------------------------------------------
 
 Plain = bool | int | str
 """A constant that an attribute may have as its value."""
@@ -225,7 +226,7 @@ def _replaced(text: str, changes: Iterable[tuple[TextSpan, str]]) -> str:
     return text
 
 
-# -- parts ---------------------------------------------------------------------------------------------------------
+# -- parts and guards --------------------------------------------------------------------------------------------------
 
 
 def with_clause(text: str, clause: str, new: str) -> str:
@@ -275,7 +276,7 @@ def grouped(text: str) -> str:
     return f"({whole})" if loose else whole
 
 
-# -- constants -----------------------------------------------------------------------------------------------------
+# -- constants ---------------------------------------------------------------------------------------------------------
 
 
 class Comparison(NamedTuple):
@@ -359,9 +360,7 @@ def with_amount(clause: str, amount: str) -> str | None:
     return None
 
 
-# -- ordering ----------------------------------------------------------------------------------------------------------
-# Quantities and versions compared by signs, which they don't have, written with `compareTo`. Nothing is evaluated.
-#
+# -- amounts compared by signs -----------------------------------------------------------------------------------------
 # Selectors compare amounts with `<` and `>=` as often as people write them for the first time.
 
 _SIGNS = {"_<_": "<", "_<=_": "<=", "_>_": ">", "_>=_": ">="}
@@ -437,7 +436,7 @@ def _amount(expr: Expr, other: Expr, versions: bool) -> Expr:
     return expr
 
 
-# -- in place, where types are certain ---------------------------------------------------------------------------------
+# -- amounts compared by signs, in place, where types are certain ------------------------------------------------------
 
 
 class Insertion(NamedTuple):

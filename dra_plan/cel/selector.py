@@ -1,4 +1,9 @@
-"""Selectors: compiled once per expression and target, evaluated on devices; the public face of the language."""
+"""Selectors: compiled once per expression and target, evaluated on devices; the public face of the language.
+
+In order: constant folding, what is known of an expression before any device is looked at; the validators; the check
+whether an expression may be a selector, which puts parsing, types, validators and planning in Kubernetes' order; and
+the compiled selector, with what it remembers.
+"""
 
 from __future__ import annotations
 
@@ -36,9 +41,7 @@ if TYPE_CHECKING:
     from .explain import EvaluatedPart
 
 
-# -- folding -----------------------------------------------------------------------------------------------------------
-# Constant folding, once for all: what is known of an expression before any device is looked at.
-#
+# -- constant folding --------------------------------------------------------------------------------------------------
 # As cel-go plans: literals, lists and maps of constants and type names are constants, conversions are applied to them,
 # and constant patterns are compiled; the last two may fail, which refuses the expression. Of functions that read a
 # text (quantities, versions, addresses) the results are made in advance too, but charged every time.
@@ -191,8 +194,7 @@ def _bad_constants(checked: Checked) -> Iterator[Issue]:
 _CONSTANTS = frozenset(("duration", "timestamp", "matches"))
 
 
-# -- check -------------------------------------------------------------------------------------------------------------
-# Whether an expression may be a selector: parsing, types, validators and planning in the order Kubernetes has them.
+# -- the check ---------------------------------------------------------------------------------------------------------
 
 
 def check(expression: str, environment: Environment) -> Checked:
@@ -244,7 +246,7 @@ def _checked(expression: str, inferred: Inferred) -> Checked:
     return Checked(expression, inferred.root, inferred.types, inferred.overloads, inferred.idents)
 
 
-# -- selector ----------------------------------------------------------------------------------------------------------
+# -- the compiled selector ---------------------------------------------------------------------------------------------
 
 _UNDECIDED = (EvaluationError, Fatal, RecursionError)
 """What the generated function raises when the accounting evaluator has to decide."""
@@ -367,7 +369,7 @@ class Selector:
             return None
 
     def _decided(self, device: Device, driver: str) -> Evaluation:
-        """What is remembered, or found out now and remembered."""
+        """The evaluation that is remembered; if there is none, evaluates and remembers."""
         key = self._key(device, driver)
         outcome = None if key is None else self._known.get(key)
         if outcome is None:

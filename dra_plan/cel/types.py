@@ -1,4 +1,7 @@
-"""The types of the selector language as values; how they are assigned to each other is in `unify`."""
+"""The types of the selector language as values, and which of them may stand for which.
+
+Assigning one type to another binds type parameters. Which types an expression has is found in `infer`.
+"""
 
 from collections.abc import Sequence
 
@@ -86,8 +89,7 @@ def parameter(name: str) -> Type:
     return Type("param", name)
 
 
-# -- unify -------------------------------------------------------------------------------------------------------------
-# Which type may stand for which, and what type parameters are thereby bound to; knows no expressions.
+# -- assigning types ---------------------------------------------------------------------------------------------------
 
 _NULLABLE = frozenset({"opaque", "optional", "duration", "object", "any", "timestamp", "null", "wrapper"})
 

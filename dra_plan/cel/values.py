@@ -446,7 +446,7 @@ def check_text(length: int) -> None:
 
 
 def check_duration(nanos: int) -> Duration:
-    """The duration of so many nanoseconds; raises EvaluationError beyond an int64."""
+    """The duration of this many nanoseconds; raises EvaluationError beyond an int64."""
     if MIN_INT64 <= nanos <= MAX_INT64:
         return Duration(nanos)
     raise EvaluationError("duration overflow")

@@ -1,8 +1,9 @@
 """Feature gates: in which stage each is in each minor version, whether it can be changed, and which gates it needs.
 
+At the end, the features: optional behaviour that gates switch on. A version that is not named does not know the gate.
 Sources: the feature gate tables of the releases; of 1.37 that of kube-scheduler, and for the gates of the API server
 alone (DRAResourcePoolStatus, DRAResourceClaimGranularStatusAuthorization) the pages of the website, which name no stage
-after that of 1.36. A version that is not named does not know the gate.
+after that of 1.36.
 """
 
 from __future__ import annotations
@@ -130,7 +131,7 @@ def _meant(name: str, version: str) -> str:
 
 
 def set_gates(version: str, changed: Mapping[str, bool]) -> tuple[dict[str, bool], list[Notice]]:
-    """All gates of a minor version with the changes made, and what is to be said about these.
+    """All gates of a minor version with the changes made, and the notices about these.
 
     Raises UsageError for a gate that the version does not know.
     """
@@ -164,8 +165,7 @@ def set_gates(version: str, changed: Mapping[str, bool]) -> tuple[dict[str, bool
     return gates, notices
 
 
-# -- features ----------------------------------------------------------------------------------------------------------
-# Optional behaviour, and which feature gates switch it.
+# -- features that gates switch on -------------------------------------------------------------------------------------
 
 
 class Features(Struct, frozen=True, kw_only=True):
@@ -191,7 +191,7 @@ class Features(Struct, frozen=True, kw_only=True):
     group_claims: bool = False
 
     def without_pod_groups(self) -> Features:
-        """The same, with every pod by itself."""
+        """The same features, with every pod scheduled by itself."""
         return replace(
             self,
             pod_groups=False,

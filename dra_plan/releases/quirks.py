@@ -1,4 +1,4 @@
-"""The switches of known defects. What each is, and which releases have it, is in `defects`."""
+"""Known defects of upstream: the switches, and for each defect what it is and which recorded releases have it."""
 
 from __future__ import annotations
 
@@ -104,9 +104,7 @@ FIXED = Quirks()
 """No defect at all: what the API promises."""
 
 
-# -- defects -----------------------------------------------------------------------------------------------------------
-# Known defects of upstream: what each is, and which of the recorded releases have it.
-#
+# -- the defects -------------------------------------------------------------------------------------------------------
 # A defect is named where it is first switched on, and ends with the release whose line no longer has it. E1 and E2 are
 # of the API server's controllers and the scheduler's class cache, P11, P12 and G of the scheduler (G of pod groups),
 # C1 is our own number: it was seen in the outcomes of 1.34 only.

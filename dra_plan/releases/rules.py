@@ -1,4 +1,7 @@
-"""How releases work where they differ without being defective: one switch a rule."""
+"""How releases work where they differ without being defective: one switch a rule.
+
+After the switches, the allocator variants of each release: the features that each supports, and its rules.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ class Rules(Struct, frozen=True, kw_only=True):
     unknown_effects_block: bool = False
     """Every untolerated taint blocks; otherwise only those with effect NoSchedule or NoExecute."""
     resumes_scan: bool = True
-    """A request's next device is sought after the previous one; otherwise from the beginning."""
+    """The search for a request's next device starts behind the previous one; otherwise from the beginning."""
     tolerations_in_result: bool = True
     shared_devices_hold_counters: bool = True
     """Devices with allocated shares count as allocated for counters; otherwise only dedicated ones do."""
@@ -60,8 +63,7 @@ class Rules(Struct, frozen=True, kw_only=True):
     """PodGroups exist, and their pods are scheduled in one cycle; gates switch it. Otherwise pods come one by one."""
 
 
-# -- variants ----------------------------------------------------------------------------------------------------------
-# The allocator variants of each release: which features each supports, and by which rules it works.
+# -- allocator variants ------------------------------------------------------------------------------------------------
 
 
 class Variant(NamedTuple):
@@ -116,7 +118,7 @@ _RULES_134_STABLE = replace(_RULES_134, distinct_attribute=False, binds_to_node=
 
 
 def _stable(rules: Rules) -> Rules:
-    """What the stable variants of 1.36 do otherwise than the other two."""
+    """The rules of the stable variants of 1.36, where the other two have these."""
     return replace(
         rules,
         ordered=False,
@@ -137,7 +139,7 @@ def _since_136(rules: Rules) -> tuple[Variant, ...]:
 
 
 def _experimental(rules: Rules) -> Rules:
-    """What the experimental variants of 1.34 and 1.35 do otherwise than the other two."""
+    """The rules of the experimental variants of 1.34 and 1.35, where the other two have these."""
     return replace(rules, bound_slices_last=True, bound_pools_last=True)
 
 

@@ -1,4 +1,8 @@
-"""Which releases were recorded, and which of them answers for a version that somebody names."""
+"""Which releases were recorded, which of them answers for a version that a user names, and what is known of each.
+
+What is known: what a release's answers rest on, and which of its features are not simulated. These are facts about our
+knowledge, not about Kubernetes; `docs/releases.md` has them for readers.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +43,7 @@ class FoundRelease(NamedTuple):
 
     @property
     def told(self) -> str:
-        """What to say where the version is not known."""
+        """The warning for a version without recorded outcomes."""
         return f"{self.asked} has no recorded outcomes; the answer is for {self.release}"
 
 
@@ -51,8 +55,8 @@ def newest_patch(minor: str) -> str:
 def find_release(text: str) -> FoundRelease:
     """The release for a version such as `1.36`, `v1.36.3` or `1.36.2-eks-1`: itself, or else the nearest recorded one.
 
-    A minor version means its newest recorded patch. Of a patch that was not recorded the nearest of its minor version
-    answers, the newer of two as near; of a minor version the newest patch of the nearest one, the older of two.
+    A minor version means its newest recorded patch. For a patch that was not recorded the nearest of its minor
+    version answers, the newer of two as near; for a minor version the newest patch of the nearest, the older of two.
     Raises UsageError for a text that is no version.
     """
     match = _VERSION.match(text.strip())
@@ -80,10 +84,7 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(map(int, version.split(".")))
 
 
-# -- coverage ----------------------------------------------------------------------------------------------------------
-# What is known of each recorded release: what its answers rest on, and which of its features are not simulated.
-#
-# Facts about knowledge, not about Kubernetes; `docs/releases.md` tells them to readers.
+# -- what is known of each release -------------------------------------------------------------------------------------
 
 
 class SchedulerPart(StrEnum):

@@ -1,4 +1,9 @@
-"""R4: whether there is a value that all requests under a matchAttribute constraint can still share."""
+"""What constraints leave possible, and states that are known to fail: rules R4, R7 and R5.
+
+In order: whether there is a value that all requests under a matchAttribute constraint can still share; whether there
+are enough different values for all requests under a distinctAttribute constraint; and the memory of states from which
+nothing was found.
+"""
 
 from __future__ import annotations
 
@@ -89,8 +94,7 @@ def _is_under(offer: DeviceOffer, constraint: Constraint) -> bool:
     return constraint in offer.option.want.constraints
 
 
-# -- diversity ---------------------------------------------------------------------------------------------------------
-# R7 and R7b: whether there are enough different values for all requests under a distinctAttribute constraint.
+# -- distinctAttribute: enough different values (R7, R7b) --------------------------------------------------------------
 
 
 class Diversity:
@@ -177,12 +181,9 @@ def _met(values: Values, offers: Sequence[DeviceOffer], gone: int, *, every: boo
     return row
 
 
-# -- memory ------------------------------------------------------------------------------------------------------------
-# R5: states from which nothing was found, so that equal ones need not be searched again.
-#
+# -- states from which nothing was found (R5) --------------------------------------------------------------------------
 # Two states are equal if the remaining requests can't tell them apart: as many free devices of each kind, the same
-# values in use, the same left of counters and of each shared device. Copies of a block may change places (see
-# `shapes`).
+# values in use, the same left of counters and of each shared device. Copies of a block may change places (`shapes`).
 
 _MOST_STATES = 100_000
 """States that are kept; enough for every search that ends within its steps, and a bound for memory."""
@@ -238,7 +239,7 @@ class Memory:
         return key in self._failed
 
     def store(self, key: Hashable) -> None:
-        """Nothing was found from that state."""
+        """Remembers that nothing was found from that state."""
         if len(self._failed) < _MOST_STATES:
             self._failed.add(key)
 

@@ -1,7 +1,8 @@
 """What pruning knows of a search before anything is taken: which devices each request can use, as bit masks.
 
-Bit p stands for the device at position p of the scan. A *request* here is one entry of a claim, numbered through all
-claims in the order in which they are searched; its *options* are its alternatives, or itself.
+First the devices by the value that they offer to a constraint, then the masks of all requests. Bit p stands for the
+device at position p of the scan. A *request* here is one entry of a claim, numbered through all claims in the order in
+which they are searched; its *options* are its alternatives, or itself.
 """
 
 from __future__ import annotations
@@ -19,8 +20,7 @@ from dra_plan.allocator.taking import Taker
 from dra_plan.allocator.walk import SearchSpace
 from dra_plan.api import quantity
 
-# -- values ------------------------------------------------------------------------------------------------------------
-# What the devices offer to one constraint, as masks by value.
+# -- devices by value --------------------------------------------------------------------------------------------------
 
 Token = Hashable
 """A value that devices can have in common: its type and the value, or one element of a list."""
@@ -78,7 +78,7 @@ class Values:
         return mask
 
 
-# -- facts -------------------------------------------------------------------------------------------------------------
+# -- devices by request ------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True, eq=False)

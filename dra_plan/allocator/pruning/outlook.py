@@ -1,7 +1,8 @@
 """What the remaining requests need and what is left for them, at one point of the walk.
 
-An outlook is made of offers: for each remaining request the options that still have enough devices, each with the
-number needed and the devices that can serve it now. Making it is rule R1; the other rules take it further.
+In order: offers, for each remaining request the options that still have enough devices, each with the number needed
+and the devices that can serve it now; what counters and shared capacity keep out (R6); and the outlook, which is made
+of offers. Making it is rule R1; the other rules take it further.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ from .facts import Facts, Option
 from .packing import DeviceDemand
 
 # -- offers ------------------------------------------------------------------------------------------------------------
-# What can serve the remaining requests: the form in which the rules see a moment of the search.
 
 
 class DeviceOffer:
@@ -42,11 +42,9 @@ def union(offers: Iterable[DeviceOffer]) -> int:
     return row
 
 
-# -- resources ---------------------------------------------------------------------------------------------------------
-# R6: the devices that counters and shared capacity keep out by now.
-#
+# -- devices kept out by counters and shared capacity (R6) -------------------------------------------------------------
 # Safe: consumption only grows within a branch, so what fails now fails in the whole branch. Nothing is said about
-# counters of which it is still open who asks first (Q1).
+# counters while it is open who asks first for them (Q1).
 
 
 class Consumers(NamedTuple):
@@ -63,7 +61,7 @@ class Resources:
     def __init__(self, facts: Facts) -> None:
         self._facts, self._taker = facts, facts.taker
         self.consumers = self._gather()
-        """The devices that may pay counters, by counter table; those of which a share is allocated never pay again."""
+        """The devices that may pay counters, by counter table; those with an allocated share never pay again."""
         self._counted = {
             table: sorted({(s, name) for each in consumers for s, name, _ in each.consumption})
             for table, consumers in self.consumers.items()
@@ -87,7 +85,7 @@ class Resources:
     # -- what is out by now --------------------------------------------------------------------------------------
 
     def look(self, ledger: Ledger) -> None:
-        """Takes note of the counters as they are."""
+        """Notes how the counters stand, for `blocked`."""
         spent = ledger.counters
         self._out = 0
         for table, counted in self._counted.items():
@@ -136,7 +134,7 @@ class Resources:
         return short
 
 
-# -- outlook -----------------------------------------------------------------------------------------------------------
+# -- the outlook -------------------------------------------------------------------------------------------------------
 
 
 class Moment:

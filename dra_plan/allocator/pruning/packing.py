@@ -1,8 +1,8 @@
-"""R6c: whether items of given sizes can be put into places at all, be it in whatever order.
+"""Whether everything finds room: items in places (R6c), and demands in devices (R1, R2).
 
-Which items these are, and that none of them may be left out, is for `stocks` to say. Bin packing is NP-hard, but equal
-items are interchangeable and there are few different sizes. So it is enough to know how many of each size are packed,
-not which: a dynamic program over the places.
+Bin packing first. It is NP-hard, but equal items are interchangeable and there are few different sizes: it is enough
+to know how many of each size are packed, not which, by a dynamic program over the places. `stocks` says which items
+there are, and that none may be left out. Then matching of demands with devices.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _fits_table(sizes: Sizes, places: tuple[int, ...]) -> list[int]:
     before = _fits_table(sizes, places[:-1])
     table, wanted = list(before), sizes[-1][1]
     for sources, step, more in _loads(sizes, places[-1]):
-        # Putting this load into the last place leads from each entry that has so many items unpacked to another one.
+        # Putting this load into the last place leads from each entry with that many items unpacked to another one.
         for index in sources:
             number = before[index]
             if number != _NO_ROOM and number + more > table[index + step]:
@@ -122,15 +122,13 @@ def _loads_of_larger(sizes: Sizes, place: int) -> Iterator[tuple[tuple[int, ...]
             yield (taken, *amounts), rest
 
 
-# -- hall --------------------------------------------------------------------------------------------------------------
-# R1 and R2: whether there are enough devices for all demands at once.
-#
+# -- enough devices for all demands at once ----------------------------------------------------------------------------
 # Devices are bits. A demand is a number and the devices that may serve it; each device serves one demand. By Hall's
 # theorem that works out exactly when no group of demands needs more devices than its members can have together, and a
 # matching finds that out without looking at every group.
 
 DeviceDemand = tuple[int, int]
-"""How many devices, and of which (a bit mask)."""
+"""How many devices are needed, and which may serve (a bit mask)."""
 
 
 def overdrawn(demands: Iterable[DeviceDemand]) -> bool:

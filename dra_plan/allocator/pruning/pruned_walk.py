@@ -1,7 +1,8 @@
 """The walk with pruning: the plain walk, which leaves out what is proven to hold no solution.
 
-What is left out lies within the horizon, so leaving it out changes neither errors nor anything that lasts; and as it
-holds no solution, the first solution in the walk's order stays the first.
+In order: the horizon, how far ahead the search is quiet; the proof, from rules R0 to R7, that nothing can be found;
+and the pruned walk. What is left out lies within the horizon, so leaving it out changes neither errors nor anything
+that lasts; and as it holds no solution, the first solution in the walk's order stays the first.
 """
 
 from __future__ import annotations
@@ -25,12 +26,10 @@ from .shapes import depends_on_order
 from .stocks import Stock, find_stocks
 from .stocks import overdrawn as stocks_overdrawn
 
-# -- horizon -----------------------------------------------------------------------------------------------------------
-# How far ahead the search is quiet: what may be left out because nobody could tell.
-#
+# -- the horizon -------------------------------------------------------------------------------------------------------
 # A part of the walk may be left out if it finds nothing *and* leaves nothing behind. Walking through a request, or
 # not, makes no difference only while that can neither end the search with an error nor change anything for good. The
-# horizon is the first request of which this is not certain; the rules apply to what never gets there.
+# horizon is the first request where this is not certain; the rules apply to what never gets there.
 #
 # The horizon only moves away: errors are known from the start, and less can leak as leaks fill the counters up.
 
@@ -176,9 +175,7 @@ class Horizon:
         return table is None or self._taker.counters.short(device, table, ledger.leaked) is None
 
 
-# -- refutation --------------------------------------------------------------------------------------------------------
-# Proves, without search, that nothing can be found from some moment on: rules R0 to R7 but for R3 and R5.
-#
+# -- proving that nothing can be found (R0 to R7 but for R3 and R5) ----------------------------------------------------
 # Each rule states a necessary condition for serving all requests before the horizon. If one fails, the walk would end
 # before the horizon on every path, with no error and no lasting change on the way: it may be left out.
 
@@ -220,7 +217,7 @@ class Refuter:
         return self._stocks
 
 
-# -- pruned walk -------------------------------------------------------------------------------------------------------
+# -- the pruned walk ---------------------------------------------------------------------------------------------------
 
 
 class _Visit(NamedTuple):
@@ -256,7 +253,7 @@ class PrunedWalk(Walk):
         self._refuter = Refuter(self._facts)
         self._memory = Memory(self._facts)
         self._reached = 0
-        """The furthest request that was entered, or had a say in leaving it out, since somebody last looked."""
+        """The furthest request that was entered, or had a say in leaving it out, since that was last read."""
         self._leaks_seen = self._leaked = 0
         self._taken = 0
         self._mine = [0] * len(space.claims)
@@ -266,7 +263,7 @@ class PrunedWalk(Walk):
         """How many shared devices had been kept for good when `_barred` was made."""
 
     def run(self, pause_at: int = 0) -> bool:
-        """As in Walk. R0: the whole search may be refuted before it begins."""
+        """Whether devices for all claims were found, as in Walk. R0: the search may be refuted before it begins."""
         hopeless = "R0" in self._facts.rules and self._facts.requests and self._is_hopeless(self._ledger, begun=False)
         try:
             if not hopeless:
@@ -341,7 +338,7 @@ class PrunedWalk(Walk):
     def _below(
         self, want: Want, option: int, slot: int, in_option: bool, device: PoolDevice, mark: int, start: int
     ) -> int:
-        """As in Walk, with the masks kept up."""
+        """Goes on with the next slot as in Walk, with the masks kept up to date."""
         taken, mine = self._taken, self._mine[want.claim_index]
         bit = 1 << self._facts.position[device]
         if not bit & self._facts.shared:
@@ -355,7 +352,7 @@ class PrunedWalk(Walk):
     # -- one slot of an ExactCount request -----------------------------------------------------------------------
 
     def _take_any(self, want: Want, option: int, slot: int, in_option: bool, start: int) -> int:
-        """As in Walk, without devices that fail every check, and without those like one that failed (R3)."""
+        """Tries devices as in Walk, but none that fails every check and none like one that failed (R3)."""
         masks = self._facts.option(want)
         barred = self._barred
         if slot == 0 or len(self._ledger.kept) != self._kept:

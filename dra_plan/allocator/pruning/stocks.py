@@ -22,21 +22,21 @@ from .outlook import Outlook, Resources, union
 from .packing import Sizes, can_be_packed
 
 Levels = list[tuple[int, int]]
-"""Amounts in rising order, each with the devices that take so much."""
+"""Amounts in rising order, each with the devices that take it."""
 
 
 Shares = tuple[tuple[int, ...], ...]
-"""For each of some devices the amounts, one of which it takes, but for those that take nothing."""
+"""For each device the amounts that it may take one of; devices that take nothing are left out."""
 
 _MOST_UNITS = 1_000
-"""Places that are larger, by the largest unit of which all amounts are multiples, are not looked at closely."""
+"""Larger places, counted in the largest unit that divides all amounts, are not looked at closely."""
 
 
 class Stock(Protocol):
     """One name of a counter or capacity."""
 
     def left(self, ledger: Ledger, reach: int) -> list[int]:
-        """What is left in each place from which a device in `reach` takes."""
+        """What is left in each place that a device in `reach` takes from."""
 
     def sums(self, want: Want) -> Levels:
         """What devices take for a want in all places together."""

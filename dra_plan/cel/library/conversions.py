@@ -1,6 +1,7 @@
-"""bool, bytes, double, duration, dyn, int, string, timestamp, type and uint: conversions with Go's formats and limits.
+"""Times and conversions, with Go's formats and limits.
 
-Accessors of instants and durations are in `times`.
+First instants and durations: Go's text formats, and the accessors getFullYear, getHours and so on, with their table.
+Then bool, bytes, double, duration, dyn, int, string, timestamp, type and uint, with theirs.
 """
 
 from __future__ import annotations
@@ -46,10 +47,7 @@ from dra_plan.cel.values import (
 from .overload import UNIT, CallEstimate, Function, Overload, Price, member, plain
 from .prices import Operands, first, size
 
-# -- times -------------------------------------------------------------------------------------------------------------
-# Instants and durations: Go's text formats, and the accessors getFullYear, getHours and so on.
-#
-# Conversions between these and other types are in `conversions`.
+# -- instants and durations --------------------------------------------------------------------------------------------
 
 _SECOND = 10**9
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
@@ -219,7 +217,7 @@ def duration_milliseconds(span: Duration) -> int:
     return _whole(span, 10**6)
 
 
-# -- the table ---------------------------------------------------------------------------------------------------
+# -- the table of accessors --------------------------------------------------------------------------------------------
 
 
 def _clock(
@@ -250,7 +248,7 @@ ACCESSORS = {
 """The standard library's accessors of instants and durations."""
 
 
-# -- conversions -------------------------------------------------------------------------------------------------------
+# -- conversions between types -----------------------------------------------------------------------------------------
 
 _INT = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _UINT = re.compile(r"[0-9]+", re.ASCII)
@@ -459,7 +457,7 @@ def int_to_duration(nanos: int) -> Duration:
     return Duration(nanos)
 
 
-# -- the table ---------------------------------------------------------------------------------------------------
+# -- the table of conversions ------------------------------------------------------------------------------------------
 
 
 def _to_bytes(operands: Operands) -> CallEstimate:

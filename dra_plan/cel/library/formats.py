@@ -1,4 +1,8 @@
-"""The format library: named Kubernetes text formats with what is wrong with a text."""
+"""What texts have to look like: the format library, and regular expressions.
+
+First Kubernetes' named formats, with what is wrong with a text. Then patterns: RE2 as Go has it, with Go's error texts,
+for `matches` and Kubernetes' regex library.
+"""
 
 from __future__ import annotations
 
@@ -140,9 +144,7 @@ FORMATS = Library(
 )
 
 
-# -- patterns ----------------------------------------------------------------------------------------------------------
-# Regular expressions: RE2 as Go has it, with Go's error texts; `matches` and Kubernetes' regex library.
-#
+# -- regular expressions -----------------------------------------------------------------------------------------------
 # Go and the C++ library share syntax and semantics but for a few corners, which are refused here as Go refuses them.
 
 _MEMORY = 64 << 20

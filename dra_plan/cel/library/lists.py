@@ -1,4 +1,9 @@
-"""Kubernetes' functions of lists: isSorted, sum, min, max, indexOf, lastIndexOf; and `includes` of DRA."""
+"""Functions of lists, and of the maps that comprehensions build.
+
+In order: Kubernetes' isSorted, sum, min, max, indexOf and lastIndexOf, with `includes` of DRA; cel.bind and
+comprehensions with two variables; cel-go's lists library, version 3 (slice, flatten, sort, range, reverse, distinct),
+with its prices; and cel-go's sets library. Each ends with its table.
+"""
 
 from __future__ import annotations
 
@@ -121,7 +126,7 @@ def includes(target: Value, item: Value) -> bool:
     return equal(target, item) is True
 
 
-# -- the tables --------------------------------------------------------------------------------------------------
+# -- the tables of Kubernetes' functions -------------------------------------------------------------------------------
 
 
 def _name(of: Type) -> str:
@@ -171,8 +176,7 @@ INCLUDES = Library(
 )  # fmt: skip
 
 
-# -- comprehensions ----------------------------------------------------------------------------------------------------
-# cel.bind, comprehensions with two variables, and the maps that these build.
+# -- cel.bind and comprehensions with two variables --------------------------------------------------------------------
 
 
 def map_insert(mapping: dict[Value, Value], key: Value, value: Value) -> dict[Value, Value]:
@@ -211,8 +215,7 @@ TWO_VARIABLES = Library(
 )
 
 
-# -- sequences ---------------------------------------------------------------------------------------------------------
-# cel-go's lists library, version 3: slice, flatten, sort, ranges, reverse, distinct.
+# -- cel-go's lists library --------------------------------------------------------------------------------------------
 
 _MOST_IN_RANGE = 1_000_000
 
@@ -310,7 +313,7 @@ def distinct(values: list[Value]) -> list[Value]:
     return unique
 
 
-# -- prices ------------------------------------------------------------------------------------------------------
+# -- prices of cel-go's lists library ----------------------------------------------------------------------------------
 
 
 def _flattened(arguments: list[Value], _result: Value) -> int:
@@ -351,7 +354,7 @@ def _sorting(position: int, factor: float) -> Price:
 _FLATTENED = Price(_flattened, _estimate_flattened)
 _FACTORS = {of: 2.0 + STRING_FACTOR if of in (STRING, BYTES) else 2.0 for of in COMPARABLE}
 
-# -- the table ---------------------------------------------------------------------------------------------------
+# -- the table of cel-go's lists library -------------------------------------------------------------------------------
 
 _T = parameter("T")
 _LIST = list_of(_T)
@@ -391,8 +394,7 @@ SEQUENCES = Library(
 )  # fmt: skip
 
 
-# -- sets --------------------------------------------------------------------------------------------------------------
-# cel-go's sets library: lists as sets.
+# -- cel-go's sets library ---------------------------------------------------------------------------------------------
 
 _MOST_COMPARED = 1_000_000
 

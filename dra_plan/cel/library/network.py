@@ -1,4 +1,7 @@
-"""Addresses: the ip library, with the syntax of Go's netip and Kubernetes' restrictions."""
+"""Addresses, networks and URLs: the ip, cidr and url libraries, in this order.
+
+Addresses and networks have the syntax of Go's netip with Kubernetes' restrictions, URLs that of Go's net/url.
+"""
 
 from __future__ import annotations
 
@@ -193,8 +196,7 @@ IPS = Library(
 )
 
 
-# -- cidr --------------------------------------------------------------------------------------------------------------
-# Networks: the cidr library, with the syntax of Go's netip and Kubernetes' restrictions.
+# -- networks ----------------------------------------------------------------------------------------------------------
 
 _LENGTH = re.compile(r"0|[1-9][0-9]{0,2}", re.ASCII)
 
@@ -245,7 +247,7 @@ def contains_ip(network: Cidr, address: Ip) -> bool:
 
 
 def contains_ip_text(network: Cidr, text: str) -> bool:
-    """Whether the address written so is in the network."""
+    """Whether the address given as text is in the network."""
     try:
         return contains_ip(network, to_ip(text))
     except EvaluationError:
@@ -258,7 +260,7 @@ def contains_cidr(network: Cidr, other: Cidr) -> bool:
 
 
 def contains_cidr_text(network: Cidr, text: str) -> bool:
-    """Whether all of the network written so is in this one."""
+    """Whether all of the network given as text is in this one."""
     return contains_cidr(network, to_cidr(text))
 
 
@@ -278,7 +280,8 @@ def masked(network: Cidr) -> Cidr:
     return Cidr(Ip(network.address.bits, network.address.number >> host_bits << host_bits), network.length)
 
 
-# -- prices: an address is looked for in the network, a network both by its address and by its length ---------------
+# -- prices of networks, and their table -------------------------------------------------------------------------------
+# An address is looked for in the network, a network both by its address and by its length.
 
 _ADDRESS = Interval(4, 16)
 
@@ -332,9 +335,7 @@ CIDRS = Library(
 )
 
 
-# -- urls --------------------------------------------------------------------------------------------------------------
-# The url library: URLs as Go's net/url parses them.
-#
+# -- URLs --------------------------------------------------------------------------------------------------------------
 # A URL must be absolute or an absolute path (`ParseRequestURI`); its parts are those of the more lenient `Parse`.
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:", re.ASCII)

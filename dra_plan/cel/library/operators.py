@@ -196,7 +196,7 @@ def contained(item: Value, container: Value) -> bool:
     raise no_such_overload()
 
 
-# -- prices ------------------------------------------------------------------------------------------------------
+# -- prices of operators -----------------------------------------------------------------------------------------------
 
 
 def _smaller(arguments: list[Value], _result: Value) -> int:
@@ -250,7 +250,7 @@ def _in_list(operands: Operands) -> CallEstimate:
 _COMPARED = Price(_smaller, _compared)
 _ADDED = Price(_both, _joined)
 
-# -- the table ---------------------------------------------------------------------------------------------------
+# -- the table of operators --------------------------------------------------------------------------------------------
 
 _A, _B = parameter("A"), parameter("B")
 _LIST, _MAP = list_of(_A), map_of(_A, _B)

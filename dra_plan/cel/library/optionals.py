@@ -1,4 +1,7 @@
-"""Optional values. `or`, `orValue` and selections are planned: the right side is only evaluated when needed."""
+"""Optional values, and the authorizer library, which every expression may name though no selector can call it.
+
+`or`, `orValue` and selections are planned (`interpret`): their right side is only evaluated when needed.
+"""
 
 from __future__ import annotations
 
@@ -103,8 +106,8 @@ OPTIONALS = Library(
 )
 
 
-# -- authorizer --------------------------------------------------------------------------------------------------------
-# The authorizer library: declared for every expression, although no selector has an authorizer to call it on.
+# -- the authorizer library --------------------------------------------------------------------------------------------
+# Declared for every expression, although no selector has an authorizer to call it on.
 
 _AUTHORIZER = Type("object", "kubernetes.authorization.Authorizer")
 _PATH = Type("object", "kubernetes.authorization.PathCheck")

@@ -53,8 +53,8 @@ def estimate_one(_operands: Sequence[PricedOperand]) -> CallEstimate:
 class Price(Struct, frozen=True, eq=False):
     """What a call costs. Both parts see the target as first operand.
 
-    cel-go prices by overload, Kubernetes by the function's name, and so also calls of which the check left open which
-    overload they are; others cost 1 then.
+    cel-go prices by overload, Kubernetes by the function's name. Where the check left open which overload a call is,
+    only prices by name apply; other calls cost 1 then.
     """
 
     cost: Cost = one
@@ -118,7 +118,7 @@ def matching(overloads: Iterable[Overload], arguments: Sequence[Value]) -> Funct
 
 
 def cost_of(overloads: Sequence[Overload]) -> Cost:
-    """How to charge a call of which the check left these overloads."""
+    """How to charge a call for which the check left these overloads."""
     if len(overloads) == 1:
         return overloads[0].price.cost
     return next((overload.price.cost for overload in overloads if overload.price.by_name), one)

@@ -27,7 +27,7 @@ from .overload import CallEstimate, Cost, Estimate, Price, PricedOperand, one
 
 Operands: TypeAlias = Sequence[PricedOperand]
 
-# -- costs -------------------------------------------------------------------------------------------------------
+# -- costs of calls when they are evaluated ----------------------------------------------------------------------------
 
 
 def first(arguments: list[Value], _result: Value) -> int:
@@ -68,7 +68,7 @@ def _whole(value: Value) -> int:
     return 1
 
 
-# -- estimates ---------------------------------------------------------------------------------------------------
+# -- estimates in advance ----------------------------------------------------------------------------------------------
 
 
 def size(operand: PricedOperand) -> Interval:
@@ -109,7 +109,7 @@ def _search(operands: Operands) -> CallEstimate:
 
 
 def allocating(factor: float, elements: Interval) -> CallEstimate:
-    """Make a list of so many elements, each of which costs `factor`."""
+    """Make a list with this many elements, which cost `factor` each."""
     return CallEstimate(elements.scaled(factor).plus(ONE).plus(fixed(LIST_COST)), elements)
 
 
@@ -119,7 +119,7 @@ def literal(operand: PricedOperand, default: int) -> int:
     return max(int(expr.value or 0), 0) if isinstance(expr, Const) and expr.kind == "int" else default
 
 
-# -- prices ------------------------------------------------------------------------------------------------------
+# -- prices that several libraries have --------------------------------------------------------------------------------
 
 
 def estimated(estimate: Estimate) -> Price:

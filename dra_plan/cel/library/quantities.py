@@ -19,7 +19,7 @@ from .prices import PARSED
 
 
 def to_quantity(text: str) -> Quantity:
-    """The amount written so."""
+    """The amount that a text stands for; raises EvaluationError for text that is none."""
     try:
         return api.parse_strict(text)
     except QuantityError as error:

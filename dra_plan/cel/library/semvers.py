@@ -12,7 +12,7 @@ from .prices import PARSED
 
 
 def to_semver(text: str, normalize: bool = False) -> Semver:
-    """The version written so."""
+    """The version that a text stands for; raises EvaluationError for text that is none."""
     try:
         return api.parse(api.normalize(text) if normalize else text)
     except SemverError as error:

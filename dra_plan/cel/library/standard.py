@@ -40,12 +40,12 @@ def contains(text: str, part: str) -> bool:
 
 
 def starts_with(text: str, part: str) -> bool:
-    """Whether the text begins so."""
+    """Whether the text begins with the part."""
     return text.startswith(part)
 
 
 def ends_with(text: str, part: str) -> bool:
-    """Whether the text ends so."""
+    """Whether the text ends with the part."""
     return text.endswith(part)
 
 

@@ -1,4 +1,8 @@
-"""The strings library, version 2. Positions count code points. How `format` formats is in `text_format`."""
+"""The strings library, version 2. Positions count code points.
+
+In order: `string.format`, with the clauses of that version for the locale en-US; the other functions of texts; and
+prices, with the table.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +32,7 @@ from .conversions import bytes_to_string, double_to_string, duration_to_string, 
 from .overload import CallEstimate, Library, Price, member, plain
 from .prices import SAME_SIZE, SEARCHED, Operands, by_name, first, first_twice, size, through_first
 
-# -- text format -------------------------------------------------------------------------------------------------------
-# `string.format`: clauses as of version 2 of the strings library, for the locale en-US.
+# -- string.format -----------------------------------------------------------------------------------------------------
 
 DECIMAL = "decimal clause can only be used on integers"
 BINARY = "only integers and bools can be formatted as binary"
@@ -81,7 +84,7 @@ def unrecognized(clause: str) -> str:
 
 
 def refusal(rule: str, given: str) -> str:
-    """What is wrong with a value of the type that was given."""
+    """What is wrong with a value of type `given`, by a rule of the clause."""
     return f"error during formatting: {rule}, was given {given}"
 
 
@@ -240,7 +243,7 @@ _VERBS: dict[str, Callable[[Value, int], str]] = {
 }
 
 
-# -- strings -----------------------------------------------------------------------------------------------------------
+# -- other functions of texts ------------------------------------------------------------------------------------------
 
 _LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 _UPPER = {lower: lower - 32 for lower in range(ord("a"), ord("z") + 1)}
@@ -251,7 +254,7 @@ _ESCAPES = {
 
 
 def char_at(text: str, index: int) -> str:
-    """The character there, empty at the end."""
+    """The character at a position, empty at the end."""
     if not 0 <= index <= len(text):
         raise EvaluationError(f"index out of range: {index}")
     return text[index : index + 1]
@@ -354,7 +357,7 @@ def join(parts: list[Value], separator: str = "") -> str:
     return separator.join(parts)
 
 
-# -- prices ------------------------------------------------------------------------------------------------------
+# -- prices and the table ----------------------------------------------------------------------------------------------
 
 
 def _replaced(operands: Operands) -> CallEstimate:
