@@ -1,4 +1,8 @@
-"""Which claim sets an input has: those of pods, of workloads' pod templates, and lone claims."""
+"""From an input to its claim sets: those of pods, of workloads' pod templates, and lone claims.
+
+First which entries of pods stand for the claims of their pod group, then `expand`. What a claim set is, is in
+`claims/sets.py`.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +31,8 @@ from .pod_claims import (
 )
 from .sets import ClaimSet, Expansion, Owner, joined
 
-# -- groupclaims -------------------------------------------------------------------------------------------------------
-# Claims of a pod group: which entries of its pods stand for them (gate DRAWorkloadResourceClaims, KEP-5729).
+# -- claims of pod groups ----------------------------------------------------------------------------------------------
+# Which entries of a pod stand for the claims of its group (gate DRAWorkloadResourceClaims, KEP-5729).
 
 
 def is_of_group(entry: PodResourceClaim, group: PodGroup | None) -> bool:
@@ -52,7 +56,7 @@ def reservers(pod: Pod, group: PodGroup | None, has_claim: Iterable[bool], *, sh
 
 
 class GroupClaims:
-    """The claims that pod groups of an input have, or would be made for them: one object, whichever pod asks."""
+    """The claims that pod groups of an input have or would get: one object for all pods of a group."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
@@ -78,7 +82,7 @@ class GroupClaims:
 
     @property
     def given(self) -> frozenset[tuple[str, str]]:
-        """(namespace, name) of the claims that were asked for."""
+        """(namespace, name) of the claims that `of` has returned."""
         claims = (claim for claim in self._given.values() if claim is not None)
         return frozenset((claim.metadata.namespace, claim.metadata.name) for claim in claims)
 
@@ -101,7 +105,7 @@ class GroupClaims:
         return make_claim(template, group, entry.name)
 
 
-# -- expand ------------------------------------------------------------------------------------------------------------
+# -- expanding an input to claim sets ----------------------------------------------------------------------------------
 
 
 def expand(

@@ -1,4 +1,8 @@
-"""Look-ups over an inventory: claims and templates by name, generated claims, controllers, who uses which claim."""
+"""Look-ups over an inventory: claims and templates by name, generated claims, controllers, who uses which claim.
+
+First the pods that are missing from the input although claims are reserved for them, then the index, then the notices
+that come with a claim set.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +23,8 @@ from .owners import DEPLOYMENT, MOST_OWNERS, Controllers, Dependents, deployment
 from .pod_claims import GeneratedClaims, is_unmade
 from .sets import ClaimSet, Owner
 
-# -- absentpods --------------------------------------------------------------------------------------------------------
-# Pods that the input lacks, as the claims tell that are reserved for them.
+# -- pods missing from the input ---------------------------------------------------------------------------------------
+# Claims are reserved for them.
 
 
 class AbsentPods:
@@ -65,7 +69,7 @@ def _only_nodes(selector: NodeSelector | None) -> Iterator[str]:
             yield from term.match_fields[0].values or ()
 
 
-# -- index -------------------------------------------------------------------------------------------------------------
+# -- the index ---------------------------------------------------------------------------------------------------------
 
 POD = "Pod"
 
@@ -114,13 +118,13 @@ class Index:
 
     @cached_property
     def controllers(self) -> Controllers[Pod | AnyWorkload]:
-        """Everything in the input that controls pods or workloads in a way that is known here."""
+        """The objects of known kinds in the input that control pods or workloads."""
         known = [workload for workload in self.inventory.workloads if not isinstance(workload, CustomWorkload)]
         return Controllers([*known, *self.inventory.pods])
 
     @cached_property
     def owners(self) -> Controllers[Pod | AnyWorkload]:
-        """Everything in the input that controls pods or workloads, objects of unknown kinds included."""
+        """All objects in the input that control pods or workloads, unknown kinds included."""
         return Controllers([*self.inventory.workloads, *self.inventory.pods])
 
     def is_planned_elsewhere(self, workload: AnyWorkload) -> bool:
@@ -132,7 +136,7 @@ class Index:
         return self.controllers.of(workload.metadata) is not None
 
     def is_made_for_pod(self, claim: ResourceClaim) -> bool:
-        """Whether the claim was made for a pod of the input, or for the one that stood there under that name before.
+        """Whether the claim was made for a pod of the input, or for an earlier pod of the same name.
 
         A pod that is made anew gets new claims. Those of the old one, whose uid they name, are left for nobody.
         """
@@ -234,12 +238,12 @@ class Index:
                     yield workload_owner(workload), entry.resource_claim_name
 
 
-# -- notices -----------------------------------------------------------------------------------------------------------
-# What the user should know of a claim set beside its answer: rules that `allocate` does not judge, shared claims.
+# -- notices about claim sets ------------------------------------------------------------------------------------------
+# What the user should know besides the answer: rules that `allocate` does not check, and shared claims.
 
 
 def of_pod_spec(spec: PodSpec, owner: Owner, origin: Origin | None, index: Index) -> Iterator[Notice]:
-    """What `allocate` leaves out of account for the pods of this spec."""
+    """Notices about what `allocate` does not take into account for pods of this spec."""
     source = str(origin) if origin else ""
     extended = _dra_backed(spec, index)
     if extended:
@@ -262,7 +266,7 @@ def missing_template(owner: Owner, template: ObjectKey, index: Index) -> Notice:
 
 
 def missing_templates(asked: Iterable[tuple[Owner, Pod]], index: Index) -> Iterator[Notice]:
-    """That templates are not there from which claims of these pods would be made, which have none yet."""
+    """Notices about missing templates of claims that these pods do not have yet."""
     for owner, pod in asked:
         for entry in pod.spec.resource_claims:
             name = entry.resource_claim_template_name
@@ -275,7 +279,7 @@ def missing_templates(asked: Iterable[tuple[Owner, Pod]], index: Index) -> Itera
 
 
 def keeping_claims(template: ObjectKey, index: Index) -> list[str]:
-    """NAMESPACE/NAME of the pods that wait and have a claim made from the template: it stays as it was made."""
+    """NAMESPACE/NAME of the waiting pods that have a claim from the template already, which stays as it is."""
     _, namespace, name = template
     return [
         pod.key
@@ -318,7 +322,7 @@ def shared_claims(sets: Iterable[ClaimSet], index: Index) -> Iterator[Notice]:
 
 
 def not_judged(spec: PodSpec) -> list[str]:
-    """What the pod asks for that depends on more than devices, the node and the pod: `schedule` judges it."""
+    """What the pod asks for that depends on more than devices, the node and the pod: only `schedule` checks it."""
     return [name for name, present in _rules(spec) if present]
 
 

@@ -1,6 +1,7 @@
-"""How many pods a workload wants at a time, as its controller counts them.
+"""Pods and what controls them: the state of a pod, how many pods a workload wants, and controller references.
 
-Which pods it has is looked up in `index`; where daemons run is the scheduler's business (`scheduler.admission`).
+The number of pods is counted as each workload's controller counts it. Which pods a workload has is looked up in
+`claims/index.py`; where daemons run is decided in `scheduler/new_pods.py`.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from dra_plan.api.core import Pod, PodSpec, Toleration
 from dra_plan.api.meta import ObjectMeta, OwnerReference
 from dra_plan.api.workloads import AnyWorkload, CronJob, CustomWorkload, Job, pod_template
 
-# -- podstate ----------------------------------------------------------------------------------------------------------
-# What the state of a pod means for planning: it has finished, waits for a node, or counts as one of its workload's.
+# -- state of a pod ----------------------------------------------------------------------------------------------------
+# What it means for planning: the pod has finished, waits for a node, or counts as one of its workload's.
 
 _ENDED = ("Succeeded", "Failed")
 _REPLACED_AT_ONCE = ("Deployment", "ReplicaSet", "ReplicationController")
@@ -30,7 +31,7 @@ def ended(pod: Pod) -> bool:
 
 
 def is_waiting(pod: Pod) -> bool:
-    """Whether the scheduler has yet to find a node for the pod."""
+    """Whether the pod still needs a node from the scheduler."""
     return not (pod.spec.node_name or pod.metadata.deletion_timestamp or ended(pod))
 
 
@@ -40,13 +41,13 @@ def counts_for(pod: Pod, kind: str) -> bool:
 
 
 def is_ready(pod: Pod) -> bool:
-    """Whether the pod serves: it has a node, its containers run, and no Ready condition says otherwise."""
+    """Whether the pod is ready: it has a node, its containers run, and no Ready condition says otherwise."""
     if not pod.spec.node_name or pod.metadata.deletion_timestamp is not None or pod.status.phase not in ("Running", ""):
         return False
     return all(each.status != "False" for each in pod.status.conditions if each.type == "Ready")
 
 
-# -- replicas ----------------------------------------------------------------------------------------------------------
+# -- pods that a workload wants ----------------------------------------------------------------------------------------
 
 _DAEMON_TOLERATIONS = (
     *(
@@ -61,7 +62,7 @@ _DAEMON_TOLERATIONS = (
 
 
 class Replicas(NamedTuple):
-    """How many pods there are to be, and the field that says it."""
+    """How many pods a workload wants, and the field that says so."""
 
     field: str
     number: int
@@ -78,7 +79,7 @@ def is_over(workload: AnyWorkload) -> bool:
 
 
 def wanted(workload: AnyWorkload, pods: Sequence[Pod]) -> Replicas:
-    """How many pods the workload, whose `pods` these are, wants now.
+    """How many pods the workload wants now; `pods` are those that it has.
 
     A CronJob makes none itself: the Jobs that it has made are objects of their own.
     """
@@ -103,7 +104,7 @@ def _of_job(job: Job, pods: Sequence[Pod]) -> int:
 
 
 def pod_name(workload: AnyWorkload) -> str:
-    """What the names of the workload's pods begin with: its own name and, if it has several templates, which it is."""
+    """The prefix of the names of the workload's pods: its own name and, if it has several templates, the template."""
     part = re.sub("[^a-z0-9]+", "-", workload.part.lower()) if isinstance(workload, CustomWorkload) else ""
     return f"{workload.metadata.name}-{part.strip('-')}" if part else workload.metadata.name
 
@@ -117,23 +118,22 @@ def pod_spec(workload: AnyWorkload) -> PodSpec:
 
 
 def missing(workload: AnyWorkload, pods: Sequence[Pod]) -> int:
-    """How many pods of the workload, whose `pods` these are, have no node yet, those to be made included."""
+    """How many pods of the workload have no node yet, including those not created yet; `pods` are those that it has."""
     living = [pod for pod in pods if counts_for(pod, workload.kind)]
     return max(0, wanted(workload, pods).number - len(living)) + sum(map(is_waiting, living))
 
 
 def is_served(workload: AnyWorkload, pods: Sequence[Pod]) -> bool:
-    """Whether the workload, whose `pods` these are, has all that it wants, and none of them waits for a node."""
+    """Whether the workload has all pods that it wants, and none waits for a node; `pods` are those that it has."""
     living = [pod for pod in pods if counts_for(pod, workload.kind)]
     if any(map(is_waiting, living)):
         return False
     return len(living) >= max(1, 1 if workload.kind == "DaemonSet" else wanted(workload, pods).number)
 
 
-# -- ownership ---------------------------------------------------------------------------------------------------------
-# Who controls whom: the one rule for controller references, and the look-ups by it.
-#
-# Owners other than the controller play no part in planning.
+# -- controller references ---------------------------------------------------------------------------------------------
+# The one rule for who controls whom, and the look-ups by it. Owners other than the controller play no part in
+# planning.
 
 
 class Kinded(Protocol):
@@ -158,7 +158,7 @@ MOST_OWNERS = 32
 def refers_to(reference: OwnerReference, controller: Kinded) -> bool:
     """Whether the reference means the object: by uid where both are known, as upstream, else by kind and name.
 
-    Manifests written by hand have no uids. That both are in one namespace is for the caller to know.
+    Manifests written by hand have no uids. The caller makes sure that both are in one namespace.
     """
     uid = controller.metadata.uid
     if reference.uid and uid:

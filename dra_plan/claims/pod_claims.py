@@ -1,7 +1,8 @@
-"""Which claims a pod uses, and the scheduler's words when that can't be told (`docs/framework.md`, PreEnqueue).
+"""Which claims a pod uses, and how claims are generated from templates.
 
-Where claims are looked up is the caller's business: in an input, or in a simulation's changing store. How claims come
-to be made from templates is in `generated`.
+First the claim of each entry of a pod, and the scheduler's messages when it can't be resolved (`docs/framework.md`,
+PreEnqueue). Where claims are looked up is left to the caller: in an input, or in a simulation's changing store. Then
+the claims made from templates.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ FindClaim = Callable[[str, str], ResourceClaim | None]
 
 
 class PodClaimError(DraPlanError):
-    """A pod's claims can't be told; the text is upstream's. `missing` is the object that is not there, if any."""
+    """A pod's claims can't be resolved; the message is upstream's. `missing` is the missing object, if any."""
 
     def __init__(self, text: str, missing: ObjectKey | None = None) -> None:
         super().__init__(text, missing)
@@ -36,13 +37,13 @@ class PodClaimError(DraPlanError):
 
 
 def not_created(pod: Pod, template: str | None = None) -> PodClaimError:
-    """The error for an entry whose claim nobody has made from the template, which is named if it is not there."""
+    """The error for an entry whose claim was not created yet; `template` is given if it does not exist."""
     missing = ("ResourceClaimTemplate", pod.metadata.namespace, template) if template is not None else None
     return PodClaimError(f'pod "{pod.key}": ResourceClaim not created yet', missing)
 
 
 def is_unmade(pod: Pod, entry: PodResourceClaim) -> bool:
-    """Whether the entry asks for a claim from a template, and the pod's status does not say which one that is."""
+    """Whether the entry asks for a claim from a template, and the pod's status names none."""
     return (
         entry.resource_claim_name is None
         and entry.resource_claim_template_name is not None
@@ -67,7 +68,7 @@ def entry_claim(pod: Pod, entry: PodResourceClaim, find: FindClaim, *, of_groups
     """The claim that one entry of the pod's resourceClaims stands for, None if it needs none.
 
     `of_groups`: it may have been made for the pod's group. Raises `PodClaimError` where the scheduler refuses the pod:
-    no claim is named, or it is not there, is being deleted, or was made from a template for somebody else.
+    no claim is named, or it does not exist, is being deleted, or was made from a template for somebody else.
     """
     name = claim_name(pod, entry)
     if name is None:
@@ -86,7 +87,7 @@ def entry_claim(pod: Pod, entry: PodResourceClaim, find: FindClaim, *, of_groups
 
 
 def missing_claim(namespace: str, name: str) -> PodClaimError:
-    """The error of a claim that is named and not there."""
+    """The error for a claim that is named but does not exist."""
     return PodClaimError(f'could not find ResourceClaim "{namespace}/{name}"', ("ResourceClaim", namespace, name))
 
 
@@ -118,8 +119,8 @@ def special_claim_owner(claim: ResourceClaim) -> tuple[str, str] | None:
     return (owner.name, owner.uid) if owner is not None else None
 
 
-# -- generated ---------------------------------------------------------------------------------------------------------
-# Claims made from templates, as upstream's claim controller does it: which one an entry has, or what to make.
+# -- claims generated from templates -----------------------------------------------------------------------------------
+# As upstream's claim controller does it: which claim an entry already has, or which to make.
 
 _RANDOM_LENGTH = 5
 _MAX_PREFIX = 63 - _RANDOM_LENGTH

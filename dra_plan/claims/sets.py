@@ -1,4 +1,4 @@
-"""What a claim set is."""
+"""Claim sets: claims that must be satisfied on one node together, whose they are, and which of them are alike."""
 
 from __future__ import annotations
 
@@ -86,16 +86,16 @@ class Expansion(NamedTuple):
     notices: list[Notice]
 
 
-# -- alike -------------------------------------------------------------------------------------------------------------
-# Claim sets that are alike: they differ in nothing but names, so that what is found for one holds for the others.
+# -- claim sets that are alike -----------------------------------------------------------------------------------------
+# They differ in nothing but names, so that what is found for one holds for the others.
 
 _encode = msgspec.json.Encoder(decimal_format="string").encode
 
 
 def asked(claim_set: ClaimSet) -> Hashable:
-    """What the set asks of a node: equal for sets that get the same devices there, in as many steps.
+    """What the set asks of a node: equal for sets that get the same devices there, in the same number of steps.
 
-    None for a set that could not be formed. Of the rules that look at node and pod alone it says nothing.
+    None for a set that could not be formed. Rules that look at node and pod alone are not part of it.
     """
     if claim_set.error is not None:
         return None

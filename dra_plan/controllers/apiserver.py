@@ -34,7 +34,7 @@ _POD_LISTS = ("pods", "claims")
 
 
 class ApiServer:
-    """What controllers and events write to. Refusals are texts, as a client gets them."""
+    """What controllers and events write to. Refusals are messages, as a client gets them."""
 
     def __init__(self, simulation: Simulation, quotas: Quotas, never_ready: Collection[str] = ()) -> None:
         """`never_ready` are the keys of pods (NAMESPACE/NAME) that start and never become ready."""
@@ -112,7 +112,7 @@ class ApiServer:
         return {pod.key: pod for pod in self._cluster.pods.values() if is_victim(pod)}
 
     def end_victim(self) -> tuple[Pod, str]:
-        """The pod that was preempted first is gone; the pod, and what the scheduler's event says of it."""
+        """Remove the pod that was preempted first; returns it with the message of the scheduler's event."""
         victims = self.victims()
         decided = {each.victim: each.preemptor for each in evictions_of(self._simulation)}
         key = next((key for key in decided if key in victims), next(iter(victims)))
@@ -132,7 +132,7 @@ class ApiServer:
     # Pods
 
     def create_pod(self, pod: Pod, *, made: bool) -> str:
-        """The pod exists, unless it is refused; `made`: by a controller, not by an event."""
+        """Create the pod unless it is refused; `made`: by a controller, not by an event."""
         self._generations[pod.key] += 1
         if not pod.metadata.uid:
             uid = f"pod:{pod.key}:{self._generations[pod.key]}" if made or self._was(pod) else f"pod:{pod.key}"
@@ -169,7 +169,7 @@ class ApiServer:
                 self._revisions[uid] = revision(pod_template(workload))
 
     def delete_pod(self, pod: Pod, cause: EndCause, rules: tuple[str, ...] = ()) -> None:
-        """The pod is gone; its claims are left to the claim controller."""
+        """Delete the pod; its claims are left to the claim controller."""
         uid = pod_uid(pod)
         current = self._cluster.pods.get(uid)
         if current is None:
@@ -183,7 +183,7 @@ class ApiServer:
     # Claims
 
     def create_claim(self, claim: ResourceClaim, pod: Pod, entry: str) -> str:
-        """The claim exists and the pod's status names it, unless it is refused."""
+        """Create the claim and name it in the pod's status, unless it is refused."""
         namespace, name = claim.metadata.namespace, claim.metadata.name
         known = self._cluster.claims.get(namespace, name)
         if known is None or known.metadata.controller is None or known.metadata.controller.uid != pod.metadata.uid:
@@ -210,19 +210,19 @@ class ApiServer:
         return structs.replace(claim, metadata=structs.replace(metadata, name=name, uid=metadata.uid or uid))
 
     def write_claim(self, claim: ResourceClaim) -> None:
-        """The claim is as given."""
+        """Write the claim."""
         if not claim.metadata.uid:
             claim = structs.replace(claim, metadata=structs.replace(claim.metadata, uid=f"claim:{claim.key}"))
         self._cluster.put_claim(claim)
 
     def delete_claim(self, claim: ResourceClaim) -> None:
-        """The claim is gone. It loses its devices first: that is an event of its own."""
+        """Delete the claim. It is deallocated first, which is an event of its own."""
         if claim.status is not None and claim.status.allocation is not None:
             self._cluster.put_claim(structs.replace(claim, status=None))
         self._cluster.delete_claim(claim)
 
     def ask_to_delete_claim(self, claim: ResourceClaim) -> None:
-        """The claim is gone, or marked: the finalizer of one that is in use holds it until its last pod has ended."""
+        """Delete the claim, or mark it: its finalizer keeps a claim in use until its last pod has ended."""
         if not any(user.uid in self._cluster.pods for user in (claim.status.reserved_for if claim.status else ())):
             self.delete_claim(claim)
         elif claim.metadata.deletion_timestamp is None:
@@ -238,7 +238,7 @@ class ApiServer:
     # Other objects
 
     def update_pod(self, was: Pod, now: Pod) -> None:
-        """A pod is as given: an event changed it, or its status."""
+        """Write a pod: an event changed it, or its status."""
         if was.spec.node_name:
             self._cluster.replace_pod(was, now, Action.UPDATE_OTHER)
         elif ended(now):
@@ -255,12 +255,12 @@ class ApiServer:
             self._update_waiting(was, now, action)
 
     def write_node(self, node: Node) -> None:
-        """The node is as given."""
+        """Write the node."""
         nodes = [node if each.metadata.name == node.metadata.name else each for each in self.inventory.nodes]
         self.replace_objects("nodes", nodes)
 
     def replace_objects(self, holder: str, objects: list[Any]) -> None:
-        """These are all objects of a kind other than pods and claims; the scheduler is told what changed."""
+        """Replace all objects of a kind other than pods and claims; the scheduler gets an event for each change."""
         before = self.inventory
         self.inventory = after = replace(before, **{holder: objects})  # type: ignore[arg-type]
         later = LaterState(self._simulation, self._seen(before), self._seen(after))
@@ -287,11 +287,11 @@ class ApiServer:
         return replace(inventory, taint_rules=self._simulation.inventory.taint_rules)
 
     def note_change(self, kind: str, name: str) -> None:
-        """An event changed the object now."""
+        """Note that an event changed the object now."""
         self._changed[kind, name] = self.now
 
     def count_budgets(self, state: ClusterState) -> None:
-        """PodDisruptionBudgets allow what they do after all that has happened."""
+        """Count again how many evictions PodDisruptionBudgets allow."""
         if self.inventory.disruption_budgets:
             counted = budgets(state)
             self.inventory = replace(self.inventory, disruption_budgets=counted)

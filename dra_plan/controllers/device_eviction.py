@@ -79,7 +79,7 @@ def step(state: ClusterState) -> list[DeletePod]:
 
 
 def rule_conditions(state: ClusterState, pending: Sequence[DeletePod]) -> list[RuleCondition]:
-    """What the controller writes into the status of each rule; `pending` are the evictions that are still to come."""
+    """What the controller writes into the status of each rule; `pending` are the evictions still to come."""
     if not state.target.features.device_taint_rules:
         return []
     found = []

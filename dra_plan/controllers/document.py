@@ -31,7 +31,7 @@ from .state import EndedPod
 
 
 def settled_document(settled: Settled, messages: Mapping[str, str]) -> SettledCluster:
-    """The end of it all; `messages` are the scheduler's last words on pods, by uid."""
+    """The settled cluster as a document; `messages` are the scheduler's last messages about pods, by uid."""
     start = settled.server.start
     devices = _devices_of_pods(settled.state.inventory.claims)
     pods = settled.state.inventory.pods

@@ -33,7 +33,7 @@ LONGEST_WAIT = 10.0 * 365 * 86400
 
 @dataclass(frozen=True)
 class EventStep:
-    """One line of an events file: what is done, and the second after the first line at which, if that is said."""
+    """One line of an events file: what to do, and at which second after the first line, if given."""
 
     verb: str
     value: Any
@@ -52,7 +52,7 @@ class RefusedCreate:
 
 
 def read_steps(lines: Iterable[tuple[str, Any]]) -> list[EventStep]:
-    """The steps of decoded lines, each with where it stands. Raises InputError for what is no step."""
+    """The steps of decoded lines, each with its position. Raises InputError for a line that is not a step."""
     return [_step(origin, line) for origin, line in lines]
 
 
@@ -111,7 +111,7 @@ class Events:
         self.refused: list[RefusedCreate] = []
 
     def carry_out(self, step: EventStep) -> None:
-        """The step is done; waiting and settling are not done here. Raises InputError for what cannot be done."""
+        """Carry out the step, without waiting or settling. Raises InputError if it can't be carried out."""
         do = {
             "create": self._create,
             "patch": self._patch,
@@ -243,7 +243,7 @@ def _decoded(document: Mapping[str, Any], origin: str) -> list[tuple[Kind, Any]]
 
 
 def serves_taint_rules(steps: Iterable[EventStep]) -> bool:
-    """Whether the steps make device taint rules, which an API server does only where their gate is on."""
+    """Whether the steps create device taint rules, which needs an API server with their gate on."""
     return any(step.verb == "create" and step.value.get("kind") == "DeviceTaintRule" for step in steps)
 
 

@@ -54,7 +54,7 @@ class Quotas:
         self._objects: Callable[[str], Iterable[object]] = lambda _namespace: ()
 
     def renew(self, inventory: Inventory) -> None:
-        """From now on the quotas and limits are these."""
+        """Replace the quotas and limits."""
         self._quotas, self._limits = defaultdict(list), defaultdict(list)
         for quota in inventory.quotas:
             self._quotas[quota.metadata.namespace].append(quota)
@@ -62,7 +62,7 @@ class Quotas:
             self._limits[limits.metadata.namespace].append(limits)
 
     def watch(self, classes: Callable[[], Iterable[DeviceClass]], objects: Callable[[str], Iterable[object]]) -> None:
-        """From now on these are the device classes, and the objects of a namespace, to look at."""
+        """Set the device classes, and the objects of each namespace that are charged."""
         self._classes, self._objects = classes, objects
 
     @property

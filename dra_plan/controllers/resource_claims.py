@@ -19,7 +19,7 @@ FAILED = "FailedResourceClaimCreation"
 
 
 def release(state: ClusterState) -> Iterator[Action]:
-    """What pods that are done with their claims leave behind: claims to delete, and claims to free.
+    """The claims to delete and to free, because pods no longer need them.
 
     A generated claim goes with its pod. Another one is no longer reserved for the pod; when that leaves nobody, it
     loses its devices. A claim that is merely unused is left alone.

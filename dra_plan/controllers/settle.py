@@ -1,4 +1,8 @@
-"""Rounds of the scheduler and of what acts beside it, in simulated time, until nothing changes any more."""
+"""Settling a cluster: rounds of the scheduler and of controllers, in simulated time, until nothing changes any more.
+
+At the end the outlook: what settling would change after one pass of the scheduler, in one line each. The controllers
+themselves are the other modules of this package.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +57,7 @@ FAILED_CREATE = "FailedCreate"
 
 @dataclass(frozen=True)
 class Happening:
-    """An event as a controller writes it about an object, and the moment."""
+    """An event as a controller writes it about an object, with its time."""
 
     kind: str
     namespace: str
@@ -86,7 +90,7 @@ class Settled:
 
 
 class Settling:
-    """A cluster that goes on: give it steps, and settle it after each."""
+    """A cluster over time: give it steps, and settle it after each."""
 
     def __init__(self, simulation: Simulation, never_ready: Collection[str] = ()) -> None:
         self._simulation = simulation
@@ -102,14 +106,14 @@ class Settling:
         """Pods of which a claim was refused in this round: their further claims are not made."""
 
     def start(self) -> None:
-        """The pods of the input are made, given to the scheduler, and scheduled once: what `schedule` does."""
+        """Create the pods of the input and schedule them once, as `schedule` does."""
         self._simulation.admit_all()
         if self._server.quotas.exist:
             self._make()
         self._schedule()
 
     def run(self, steps: Sequence[EventStep]) -> Settled:
-        """Everything that happens at the start, then with each step, until nothing changes."""
+        """Settle the cluster at the start, then after each step, until nothing changes."""
         self.start()
         self._settle()
         if steps:
@@ -399,12 +403,12 @@ def _of_job(each: EndedPod) -> bool:
     return owner is not None and owner.kind == "Job"
 
 
-# -- outlook -----------------------------------------------------------------------------------------------------------
-# What settling would change after one pass of the scheduler: told in a line, found without going on.
+# -- outlook after one pass of the scheduler ---------------------------------------------------------------------------
+# Found without going on.
 
 
 def outlook(simulation: Simulation, outcome: SimulationResult) -> list[str]:
-    """What controllers and admission would do next, a clause each; empty where they have nothing to do."""
+    """What controllers and admission would do next, a clause each; empty if they have nothing to do."""
     state = _state(simulation)
     found = []
     if outcome.evictions:

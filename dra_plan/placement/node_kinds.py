@@ -1,6 +1,8 @@
-"""The cluster that pods are placed on, and the questions about one node that the scheduler's own parts answer.
+"""The cluster that pods are placed on, which of its pods and nodes are alike, and what is asked about one node.
 
-Nothing is scheduled here: the simulation only keeps nodes, pods and claims, and lends its plugins.
+First the step budget, then the pods to be placed, then `Ground`: questions about one node, answered by the scheduler's
+plugins and the allocator. Nothing is scheduled: the simulation only keeps nodes, pods and claims. Then errors, marks
+on devices, and nodes by kind. What a node of a kind can hold is in `placement/rooms.py`.
 """
 
 from __future__ import annotations
@@ -44,9 +46,8 @@ from dra_plan.scheduler.framework.status import CycleState, Status, failed, is_s
 from dra_plan.scheduler.plugins.node_affinity import MISMATCH
 from dra_plan.scheduler.simulation import Simulation
 
-# -- budget ------------------------------------------------------------------------------------------------------------
-# How many steps searches may take together: what is asked too late is asked briefly, or not at all.
-#
+# -- the step budget of searches ---------------------------------------------------------------------------------------
+# How many steps all searches may take together: when most are spent, later questions get few steps, or are not asked.
 # Steps, not seconds, so that an answer does not depend on the machine.
 
 _CLAIMS = 8
@@ -78,17 +79,14 @@ class StepBudget:
         return self.each if self.spent < self.total else self.brief
 
     def spend(self, steps: int, claims: int) -> None:
-        """A search for that many claims took so many steps: the more claims, the dearer a step.
+        """Charge the steps of a search for this number of claims: the more claims, the more expensive a step.
 
-        Asking itself costs about as much as ten steps.
+        A question itself costs about as much as ten steps.
         """
         self.spent += (steps + 10) * max(1, claims // _CLAIMS)
 
 
-# -- candidates --------------------------------------------------------------------------------------------------------
-# The pods that are to be placed, made ready for questions about nodes, and which of them are alike.
-#
-# What the questions are belongs to `ground`.
+# -- pods to be placed, and which are alike ----------------------------------------------------------------------------
 
 
 @dataclass(eq=False)
@@ -146,7 +144,7 @@ class PodKind:
         return self.first.info.priority
 
     def take(self, number: int, start: int = 0) -> list[PodToPlace]:
-        """So many of them, in order, made as far as they are not there yet."""
+        """The next `number` pods of the kind from `start` on; copies that do not exist yet are made."""
         while self.more is not None and len(self.members) < start + number:
             self.members.append(self.more(len(self.members)))
         return self.members[start : start + number]
@@ -155,7 +153,7 @@ class PodKind:
 def kinds_of(candidates: Iterable[PodToPlace], groups: Collection[GroupKey] = ()) -> list[PodKind]:
     """The candidates by kind, in order of priority, highest first, then as they come.
 
-    Pods of these `groups` are not of one kind with others.
+    Pods of one of these `groups` and pods outside it are never of one kind.
     """
     candidates = list(candidates)
     users: dict[str, int] = {}
@@ -173,7 +171,7 @@ def kinds_of(candidates: Iterable[PodToPlace], groups: Collection[GroupKey] = ()
     return sorted(found.values(), key=lambda kind: -kind.priority)
 
 
-# -- ground ------------------------------------------------------------------------------------------------------------
+# -- questions about one node ------------------------------------------------------------------------------------------
 
 NODE_AND_POD = (
     plugin_names.NODE_UNSCHEDULABLE,
@@ -225,12 +223,12 @@ class Ground:
 
     @cached_property
     def joint(self) -> View:
-        """The same for questions about several pods: what one search spoils for itself, the next pod does not see."""
+        """As `view`, for questions about several pods: defects within one search do not affect the next pod."""
         return self.cluster.view.repaired(*IN_ONE_SEARCH).with_state(self.view.state)
 
     @cached_property
     def promised(self) -> View:
-        """The same without the known defects of the release."""
+        """As `view`, without the known defects of the release."""
         return self.cluster.view.repaired().with_state(self.view.state)
 
     @cached_property
@@ -256,7 +254,7 @@ class Ground:
     # Pods
 
     def add(self, pod: Pod) -> Pod:
-        """A pod that is created now, with its claims; it is placed nowhere. Returns it as it was admitted."""
+        """Create a pod, with its claims, that is on no node. Returns it as it was admitted."""
         return self.simulation.arrive(pod).pod
 
     def ready(self, pod: Pod) -> PodToPlace:
@@ -303,7 +301,7 @@ class Ground:
 
     @contextmanager
     def holding_pods(self, placed: Iterable[tuple[PodToPlace, str, Sequence[ResourceClaim]]]) -> Iterator[Simulation]:
-        """The simulation with pods on nodes and their claims in flight, as long as this lasts."""
+        """A context in which pods are on nodes and their claims in flight in the simulation."""
         placed = list(placed)
         for candidate, node, claims in placed:
             self.cluster.assume(candidate.info, node)
@@ -339,7 +337,7 @@ class Ground:
         return usable(claim, DEFAULT_BINDING_TIMEOUT, self.simulation.clock.now)
 
     def counted(self, candidates: Sequence[PodToPlace], node: NodeInfo) -> tuple[NodeInfo, Status | None]:
-        """The node with as many of these pods as have room, one after the other, and what refuses the next."""
+        """The node with as many of these pods as fit, one after the other, and what rejects the next."""
         trial = node.clone()
         for candidate in candidates:
             for plugin in candidate.filters:
@@ -366,7 +364,7 @@ class Ground:
     def allocate(
         self, claims: Sequence[ResourceClaim], node: NodeInfo, view: View, budget: StepBudget | None = None
     ) -> NodeOutcome:
-        """What the allocator says to all these claims together, with as many steps as the budget has for it."""
+        """The allocator's answer for all these claims together, within the steps that the budget has left."""
         steps = self.max_steps if budget is None else budget.next
         outcome = Allocator(claims, view, max_steps=steps, shares_answers=False).allocate(node.node)
         if budget is not None:
@@ -380,7 +378,6 @@ def encoded(claims: Iterable[ResourceClaim]) -> tuple[bytes, ...]:
 
 
 # -- errors ------------------------------------------------------------------------------------------------------------
-# What goes wrong while a placement is sought.
 
 
 class SolverMissingError(UsageError):
@@ -400,20 +397,20 @@ class UnverifiedPlacementError(DraPlanError):
         super().__init__(f"internal error: the placement of pod {pod} on node {node} could not be verified: {why}")
 
 
-# -- marks -------------------------------------------------------------------------------------------------------------
-# Marks on devices, and requests that ask for them: how the allocator is asked about some devices alone.
+# -- marks on devices --------------------------------------------------------------------------------------------------
+# Requests can ask for a mark: so the allocator is asked about some devices alone.
 
 _DOMAIN = "placement.dra-plan"
 _MARKED = DeviceAttribute(bool_value=True)
 
 
 def selector_of(mark: str) -> DeviceSelector:
-    """True of devices that carry the mark."""
+    """A selector that matches the devices with the mark."""
     return DeviceSelector(cel=CELDeviceSelector(expression=f'"{mark}" in device.attributes["{_DOMAIN}"]'))
 
 
 def attributes_with(device: Device, marks: Iterable[str]) -> dict[str, DeviceAttribute]:
-    """The attributes of the device, and these marks among them."""
+    """The attributes of the device with these marks added."""
     return {**device.attributes, **{f"{_DOMAIN}/{mark}": _MARKED for mark in marks}}
 
 
@@ -423,12 +420,11 @@ def asking(claim: ResourceClaim, changed: Callable[[DeviceRequest], DeviceReques
     return replace(claim, spec=replace(claim.spec, devices=replace(claim.spec.devices, requests=requests)))
 
 
-# -- nodekinds ---------------------------------------------------------------------------------------------------------
-# Nodes that look the same to the pods that are to be placed: what one of a kind can hold, all of it can.
-#
-# Devices are compared as the allocator compares them (`allocator/appearance.py`); of the rest counts what the filters
-# that look at node and pod read: whether they let each kind of pod pass, and how much room there is, as far as the
-# pods could use it up.
+# -- nodes that are alike ----------------------------------------------------------------------------------------------
+# Nodes that look the same to the pods to be placed: what one of a kind can hold, all of it can. Devices are compared
+# as the allocator compares them (`allocator/appearance.py`). Beyond devices, nodes are compared by what filters on
+# node and pod read: whether they let each kind of pod pass, and how much room there is, as far as the pods could use
+# it up.
 
 
 @dataclass(eq=False)

@@ -1,7 +1,8 @@
-"""The best placement of pods on a cluster, and how much better one may be.
+"""The best placement of pods on a cluster, a bound on any better one, and why some pods can't be placed.
 
-The parts are put together here: kinds of nodes, what each can hold, the program, and the placement carried out pod by
-pod. `seek` is for pods that are there, `seek_copies` for copies of some.
+First repairing a placement that filters refuse, then the search, which joins kinds of nodes, what each can hold, the
+integer program, and the placement carried out pod by pod. `seek` is for existing pods, `seek_copies` for copies of
+some. At the end: the smallest set of pods that can't be placed.
 """
 
 from __future__ import annotations
@@ -23,10 +24,9 @@ from .solver import Column, Need, Program, Solution, best
 from .together import MOST_COLUMNS, OPEN, Assigned, Coupling, JointAnswer, combinations_below
 from .verify import Afterwards, Carrying, Found, LateRefusal, PlacedPod, PodsInside
 
-# -- repair ------------------------------------------------------------------------------------------------------------
-# Placements in which filters outside the program refuse pods: these are tried on other nodes, the others stay.
-#
-# First come, first served, so that what is left in the end may still have a place in another placement.
+# -- repairing a placement ---------------------------------------------------------------------------------------------
+# Where filters outside the program refuse pods, these are tried on other nodes; the others stay. First come, first
+# served, so that what is left in the end may still have a place in another placement.
 
 MOST_TRIES = 5_000
 """So many times a pod is tried on a node."""
@@ -41,7 +41,7 @@ class Repair:
         self._tries = 0
 
     def with_more(self, left: Sequence[PodToPlace]) -> tuple[list[PlacedPod], list[PodToPlace]]:
-        """The placement with those of the pods that can be somewhere, the most important first; and those left."""
+        """The placement with those of the pods that fit on some node, the most important first; and the pods left."""
         waiting = sorted(left, key=lambda candidate: -candidate.info.priority)
         with Afterwards(self._ground).inside() as inside:
             if not self._stands(inside):
@@ -78,7 +78,7 @@ class Repair:
             inside.take_back()
 
 
-# -- seek --------------------------------------------------------------------------------------------------------------
+# -- searching for the best placement ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class BestPlacement:
     """Pods that can run at the same time, verified one by one, and what is proved about any other placement.
 
     `reached` and `bounds` are numbers of pods of each level (with a mix: of whole sets); where they are equal nothing
-    better exists. `late` are refusals by filters outside the program (`afterwards`): without these pods, which are
+    better exists. `late` are refusals by filters outside the program (`Afterwards`): without these pods, which are
     `left`, it holds.
     """
 
@@ -108,7 +108,7 @@ class PlacementQuestion:
     """Kinds of pods on the nodes of a ground, with what each kind of node can hold of them."""
 
     def __init__(self, ground: Ground, kinds: Sequence[PodKind], budget: StepBudget | None = None) -> None:
-        """With a budget of steps less is known: what pods get on nodes that share devices is not asked as a whole."""
+        """With a step budget, pods on nodes that share devices are not checked together."""
         self.ground, self.kinds, self._budget = ground, tuple(kinds), budget
 
     @cached_property
@@ -189,7 +189,7 @@ class PlacementQuestion:
     ) -> BestPlacement:
         """The best placement by these levels, the most important first.
 
-        Nothing is placed where a placement of so many pods is not `worth` carrying out: then the bounds are the answer.
+        If a placement of this many pods is not `worth` carrying out, nothing is placed: the bounds are the answer.
         """
         if self.is_coupled and self._budget is None:
             placed, left, bounds, possible = self._best_coupled(levels, needs, mix)
@@ -298,7 +298,7 @@ class PlacementQuestion:
 
 
 def seek(ground: Ground, pods: Iterable[Pod], *, by_priority: bool = False) -> BestPlacement:
-    """The placement of as many of these pods as possible; `by_priority`: those of high priority before all others."""
+    """A placement of as many of these pods as possible; with `by_priority`, pods of high priority count first."""
     question = PlacementQuestion(ground, kinds_of(ground.ready(pod) for pod in pods))
     return question.best(levels_of(question.kinds, by_priority=by_priority))
 
@@ -324,7 +324,7 @@ def seek_copies(
     worth: Callable[[int], bool] = lambda _pods: True,
     view: View | None = None,
 ) -> BestPlacement:
-    """The most copies of pods beside those that run: at most `limit` sets of so many copies of each template.
+    """The most copies of pods besides those that run: at most `limit` sets, each with a number of copies per template.
 
     What a node can hold is found within the `budget`, if there is one. A number of pods that is not `worth` it is not
     placed: `bounds` are all there is then. The `view`, if it is given, is the inventory's.
@@ -348,12 +348,12 @@ def _copies(ground: Ground, template: Pod, count: int) -> PodKind:
     return PodKind([first], count, more, shared)
 
 
-# -- proof -------------------------------------------------------------------------------------------------------------
-# The smallest set of pods that can't be placed: without any one of them the others can, as far as it can be told.
+# -- the smallest set that can't be placed -----------------------------------------------------------------------------
+# Without any one of these pods the others can be placed, as far as that can be told.
 
 
 def smallest(question: PlacementQuestion, needs: Sequence[Need]) -> list[Need]:
-    """Of needs that are excluded, as few pods as are still excluded: pods of low priority are let off first.
+    """The smallest needs that are still excluded: pods of low priority are left out first.
 
     What fits stays so with fewer pods, so each number is found by halving, one need after the other.
     """

@@ -1,7 +1,8 @@
-"""The kept solver, HiGHS, behind the few things that are asked of it: docs/decisions/0020-integer-programs.md.
+"""The solver, HiGHS, and the integer programs that it solves: docs/decisions/0020-integer-programs.md.
 
-Its steps are bounded by counts, never by time, and its seed and threads are fixed, so that the same model has the same
-answer on every machine. It is imported when a model is solved.
+First the solver: its steps are bounded by counts, never by time, and its seed and threads are fixed, so that the same
+model has the same answer on every machine. It is imported when a model is solved. Then pinning, with which the
+allocator confirms given devices, and the program that decides how many nodes take which combination of pods.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class Solved:
 def solve(
     model: Model, goal: Mapping[int, int], is_right: Callable[[Sequence[int]], bool], start: Sequence[int] | None = None
 ) -> Solved:
-    """Makes the goal as large as the rows allow. Values that are not `is_right` in whole numbers are not believed."""
+    """Makes the goal as large as the rows allow. Values that are not `is_right` as integers are discarded."""
     highspy = _import()
     highs = highspy.Highs()
     for name, value in _OPTIONS.items():
@@ -132,19 +133,17 @@ def _as_lp(highspy: Any, model: Model, goal: Mapping[int, int]) -> Any:
     return lp
 
 
-# -- pinning -----------------------------------------------------------------------------------------------------------
-# Claims and slices in which each request can have only the devices that are meant for it.
-#
-# The allocator takes the first devices that do. To hear whether others do as well, it is asked for these alone:
-# devices that nobody is meant to have are left out, each that is meant carries a mark, and each request asks for its
-# mark. Requests for all devices ask for what they always ask for, and all that they would take is left in.
+# -- pinning requests to given devices ---------------------------------------------------------------------------------
+# The allocator takes the first devices that fit. To learn whether given other devices fit as well, it is offered only
+# these: devices that no request is meant to get are left out, each of the others carries a mark, and each request asks
+# for its mark. Requests for all devices are left as they are, and so is everything that they would take.
 
 Marks = Mapping[DeviceID, Collection[str]]
 """The marks of each device that is meant for somebody."""
 
 
 def marks_of(allocations: Iterable[AllocationResult]) -> Marks:
-    """A mark for each request of each claim that a device is meant for."""
+    """The marks of each device: one for each request that is meant to get it."""
     found: dict[DeviceID, dict[str, None]] = {}
     for claim, allocation in enumerate(allocations):
         for each in allocation.devices.results:
@@ -158,7 +157,7 @@ def _mark(claim: int, request: str) -> str:
 
 
 def pinned(claims: Sequence[ResourceClaim], allocations: Sequence[AllocationResult]) -> list[ResourceClaim]:
-    """The claims with every request asking for its mark, and with those alternatives alone that are meant."""
+    """The claims with every request asking for its mark, and with only the alternatives that were allocated."""
     return [_pinned(index, *each) for index, each in enumerate(zip(claims, allocations, strict=True))]
 
 
@@ -184,7 +183,7 @@ def _request(claim: int, request: DeviceRequest, meant: Collection[str]) -> Devi
 
 
 def marked(slice_: PoolSlice, marks: Marks, state: AllocatedState, greedy: Collection[Want]) -> ResourceSlice:
-    """The slice with the marked devices, those in use, which counters depend on, and those that All would take."""
+    """The slice reduced to devices with marks, devices in use (counters need them), and those that All would take."""
     left = []
     for device in slice_.devices:
         names = marks.get(device.id)
@@ -203,16 +202,15 @@ def _takes(want: Want, device: PoolDevice) -> bool:
         return True
 
 
-# -- program -----------------------------------------------------------------------------------------------------------
-# How many nodes of each kind take which combination of pods: an integer program, in whole numbers.
-#
-# What a combination is, and that it fits, comes from `rooms`; here are only numbers. A solution is checked in whole
-# numbers before it counts, so that nothing rests on the solver's arithmetic but the bound.
+# -- the integer program -----------------------------------------------------------------------------------------------
+# How many nodes of each kind take which combination of pods. What a combination is, and that it fits a node, comes
+# from `placement/rooms.py`; here are only numbers. A solution is checked in integers before it counts, so that only
+# the bound rests on the solver's arithmetic.
 
 
 @dataclass(frozen=True)
 class Column:
-    """So many pods of each kind on one node of a kind; `claims` are those that its pods share with others."""
+    """A number of pods of each kind on one node of a kind; `claims` are those that its pods share with others."""
 
     node_kind: int
     holds: tuple[int, ...]
@@ -221,7 +219,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Need:
-    """At least so many pods of these kinds have to be placed, or none of the placement counts."""
+    """The number of pods of these kinds that a placement must have at least."""
 
     kinds: frozenset[int]
     number: int
@@ -229,7 +227,7 @@ class Need:
 
 @dataclass(frozen=True)
 class Clash:
-    """Nodes that can't hold at least so much at the same time: kind of node and combination to number of nodes."""
+    """Nodes that can't hold at least this much at the same time: (kind of node, combination) to number of nodes."""
 
     nodes: tuple[tuple[int, tuple[int, ...], int], ...]
 

@@ -1,7 +1,8 @@
-"""Whether pods on several nodes have their devices at the same time, where nodes share some: one question for all.
+"""Nodes that share devices: whether pods on several nodes can have their devices at the same time.
 
-The allocator answers for one node. Here it is asked about a node that stands for all that are meant: it sees the
-devices of each, marked with the nodes that reach them, and every request asks for the mark of its own node.
+The allocator answers for one node. Here it is asked about a node that stands for several: it sees the devices of each,
+marked with the nodes that reach them, and every request asks for the mark of its own node. Then the clashes: what does
+not fit together is forbidden in the integer program.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _MOST_BASES = 32
 
 @dataclass(frozen=True)
 class JointAnswer:
-    """The answer, and what each claim gets, by uid."""
+    """The answer, with the allocation of each claim by uid."""
 
     answer: RoomAnswer
     found: dict[str, AllocationResult]
@@ -44,7 +45,7 @@ _OPEN = JointAnswer(RoomAnswer.OPEN, {})
 
 
 class Together:
-    """Asks about pods on several nodes."""
+    """Asks whether pods on several nodes can have their devices together."""
 
     def __init__(self, ground: Ground) -> None:
         self._ground = ground
@@ -183,12 +184,10 @@ class _Seen:
         )
 
 
-# -- coupling ----------------------------------------------------------------------------------------------------------
-# What pods on several nodes can't have at the same time, where nodes share devices: one clash after the other.
-#
-# The program first takes the nodes for independent. Its solution is asked about as a whole (`together`); if that does
-# not fit, the smallest part of it that does not is forbidden in the program from then on, wherever nodes look the
-# same.
+# -- clashes between nodes that share devices --------------------------------------------------------------------------
+# The program first takes the nodes as independent. Its solution is then asked about as a whole (`Together`); if that
+# does not fit, the smallest part of it that does not is forbidden in the program from then on, for all nodes of the
+# same kinds.
 
 MOST_CLASHES = 300
 MOST_COLUMNS = 4_000
@@ -216,7 +215,7 @@ class Coupling:
         return known
 
     def learn(self, assigned: Assigned) -> bool:
-        """Forbids the smallest part of this that does not fit. False if it can't be told in a clash."""
+        """Forbids the smallest part of this that does not fit. False if no new clash expresses it."""
         left = [(name, list(pods)) for name, pods in assigned]
         for index in reversed(range(len(left))):
             trial = [*left[:index], *left[index + 1 :]]

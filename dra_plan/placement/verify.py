@@ -1,7 +1,8 @@
-"""A placement carried out: each pod by itself, one after the other, as the scheduler takes them.
+"""A placement carried out: pods are put on their nodes one by one, each verified as the scheduler would take it.
 
-What the allocator found for several pods together is only a hint here, which devices to leave to each of them: what
-counts is its answer for one pod, with what the pods before it have in use.
+What the allocator found for several pods together is only a hint, which devices to leave to each of them: what counts
+is its answer for one pod, with what the pods before it have in use. First one pod on one node, then the filters that
+the integer program leaves out, then a whole placement.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class CarriedOut:
         return self.nodes[name]
 
     def newest(self, number: int) -> tuple[ResourceClaim, ...]:
-        """The claims that got devices last, so many of them, in the order in which they did."""
+        """The last claims that got devices, at most this many, in the order in which they got them."""
         return tuple(reversed([*islice(reversed(self.claims.values()), number)]))
 
     def hint(self, candidates: Sequence[PodToPlace], name: str) -> Found:
@@ -62,7 +63,7 @@ class CarriedOut:
         return {}
 
     def place(self, candidate: PodToPlace, name: str, hint: Found) -> str:
-        """Puts the pod on the node; if it does not fit there, nothing changes, and this says why."""
+        """Puts the pod on the node; if it does not fit there, nothing changes, and the reason is returned."""
         node = self.node(name)
         refusal = self._ground.refusal(candidate, node)
         if refusal is not None:
@@ -101,11 +102,9 @@ class CarriedOut:
             self._state.add(got, consumable_capacity=self._consumable)
 
 
-# -- afterwards --------------------------------------------------------------------------------------------------------
-# What the program leaves out: filters that look at other pods and at volumes, asked when the placement is known.
-#
-# A placement passes if there is an order in which each pod is let in by these filters, with the pods before it in
-# place.
+# -- filters outside the program ---------------------------------------------------------------------------------------
+# Filters that look at other pods and at volumes, asked when the placement is known. A placement passes if there is an
+# order in which these filters let each pod in, with the pods before it in place.
 
 
 @dataclass(frozen=True)
@@ -130,13 +129,13 @@ class Afterwards:
         ]
 
     def refusals(self, placed: Sequence[tuple[PodToPlace, str]]) -> list[LateRefusal]:
-        """Those who can't be let in, in whichever order the others go; none if all can. Nothing is left behind."""
+        """The pods that no order lets in; none if all can be let in. The cluster is unchanged afterwards."""
         with self.inside() as inside:
             return inside.let_in(placed)
 
     @contextmanager
     def inside(self) -> Iterator[PodsInside]:
-        """The cluster with pods that are let in, which are gone again at the end."""
+        """A context in which pods can be let in; they are removed again at the end."""
         inside = PodsInside(self)
         try:
             yield inside
@@ -145,7 +144,7 @@ class Afterwards:
                 inside.take_back()
 
     def assume(self, candidate: PodToPlace, name: str, state: CycleState) -> Status | None:
-        """The pod is on the node, or who refuses that."""
+        """Puts the pod on the node, or returns what refuses it."""
         cluster = self._ground.cluster
         status = self._refusal(candidate, cluster.nodes[name], state)
         if status is None:
@@ -190,14 +189,14 @@ class Afterwards:
 
 
 class PodsInside:
-    """Pods that were let in, one after the other; `done` are they, the last one last."""
+    """Pods that were let in, one after the other; `done` has them in that order."""
 
     def __init__(self, afterwards: Afterwards) -> None:
         self._afterwards = afterwards
         self.done: list[tuple[PodToPlace, str, CycleState]] = []
 
     def add(self, candidate: PodToPlace, name: str) -> Status | None:
-        """Lets a pod in on a node, beside those before it, or says who refuses."""
+        """Lets a pod in on a node, beside those before it, or returns what refuses it."""
         state = CycleState()
         status = self._afterwards.assume(candidate, name, state)
         if status is None:
@@ -209,7 +208,7 @@ class PodsInside:
         self._afterwards.forget(*self.done.pop())
 
     def let_in(self, placed: Sequence[tuple[PodToPlace, str]]) -> list[LateRefusal]:
-        """Lets in all who can be, in whichever order, and returns the others."""
+        """Lets in all pods that can be let in, in any order, and returns the others."""
         waiting, refused = list(placed), list[LateRefusal]()
         while waiting:
             answers = [(candidate, name, self.add(candidate, name)) for candidate, name in waiting]
@@ -220,13 +219,13 @@ class PodsInside:
         return refused
 
 
-# -- carrying ----------------------------------------------------------------------------------------------------------
-# From nodes with pods to a placement: the pods are put on them one by one, each verified (`verify`).
+# -- carrying out a placement ------------------------------------------------------------------------------------------
+# From combinations of pods on nodes to the pods themselves, put there one by one and verified by `CarriedOut`.
 
 
 @dataclass(frozen=True)
 class PlacedPod:
-    """A pod, its node, and what the claims get that it brings: those of pods placed before it are not repeated."""
+    """A pod, its node, and the allocations of its claims, except those that a pod placed before it has already."""
 
     candidate: PodToPlace
     node: str
@@ -245,7 +244,7 @@ class Carrying:
         self._may_find_devices_gone = may_find_devices_gone
 
     def on_node(self, name: str, pods: Sequence[PodToPlace], found: Found | None = None) -> Iterator[PlacedPod]:
-        """Puts pods on a node, with the devices that were found for them, or with such as they can have together."""
+        """Puts pods on a node, with the devices that were found for them, or others that they can have together."""
         hint = self._standing.hint(pods, name) if found is None else found
         for candidate in pods:
             why = self._place(candidate, name, hint)
@@ -255,11 +254,11 @@ class Carrying:
                 raise UnverifiedPlacementError(candidate.pod.key, name, why)
 
     def know(self, name: str) -> None:
-        """The node counts as it is now, whatever others put on it before pods are put on it here."""
+        """Notes the node as it is now: pods on it count, whoever put them there."""
         self._standing.node(name)
 
     def elsewhere(self, left: list[PodToPlace]) -> Iterator[PlacedPod]:
-        """Pods that found their devices gone, on the first node that takes them; they are no longer `left`."""
+        """Puts pods whose devices were gone on the first node that takes them, and removes them from `left`."""
         for candidate in list(left):
             tried = (self._place(candidate, node.name, {}) for node in self._ground.nodes)
             placed = next((each for each in tried if isinstance(each, PlacedPod)), None)

@@ -73,9 +73,9 @@ class Admission:
         """How many pods may still be made for workloads."""
 
     def pods(self) -> list[Pod]:
-        """The pods of the input and those that its workloads are still to make, as the scheduler got to see them.
+        """The pods of the input and those that its workloads have yet to create, in the order the scheduler sees them.
 
-        Pods came one after the other (ARRIVAL: by creationTimestamp, those without one last, then by resource version
+        Pods arrive one after the other (ARRIVAL: by creationTimestamp, those without one last, then by resource version
         and by their place in the input; by their place alone where no server wrote the times; those of workloads come
         last), or are all listed by namespace and name when the scheduler starts (NAME): what the random end of a name
         would be, nobody knows. Raises InputError where workloads want more than `MOST_PODS_MADE`.

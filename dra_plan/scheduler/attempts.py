@@ -1,4 +1,8 @@
-"""What a failed attempt saw of claims and devices, for those who explain it afterwards. Keeping it changes nothing."""
+"""Records of scheduling: each pod's last attempt that failed for its claims, and what became of each pod.
+
+The record of a failed attempt holds the claims and devices as the attempt saw them, for the commands that explain it
+afterwards. Keeping these records changes nothing in the simulation.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +28,7 @@ from .framework import plugin_names
 
 @dataclass(frozen=True, slots=True)
 class FailedAttempt:
-    """The last attempt of a pod that failed for its claims.
+    """The last attempt of a pod that failed because of its claims.
 
     `nodes` are those that DynamicResources refused, or failed on; `claims` are the pod's that waited for devices, with
     the one for extended resources, `allocated` those that had theirs. `all_claims` are those of the cluster then, with
@@ -46,7 +50,7 @@ class FailedAttempt:
 
 
 class FailedAttempts:
-    """Keeps each pod's last attempt, by uid, if it failed for its claims."""
+    """Keeps each pod's last attempt, by uid, if it failed because of its claims."""
 
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
@@ -55,7 +59,7 @@ class FailedAttempts:
         self.by_uid: dict[str, FailedAttempt] = {}
 
     def begin(self) -> None:
-        """An attempt starts: what it does to claims itself does not count."""
+        """An attempt starts: changes that it makes to claims itself do not count."""
         store = self._handle.cluster.claims
         if self._revision != store.revision:
             self._claims, self._revision = tuple(store.seen()), store.revision
@@ -102,8 +106,7 @@ def _refused(result: CycleResult) -> list[str]:
     return list(dict.fromkeys([*result.fatal, *refused]))
 
 
-# -- podrecord ---------------------------------------------------------------------------------------------------------
-# What is known of each pod's scheduling: where it went, or why it did not.
+# -- the outcome of each pod -------------------------------------------------------------------------------------------
 
 
 @dataclass

@@ -1,4 +1,8 @@
-"""The binding cycle: pods with a node that wait for permission, are prepared and bound, or give the node back."""
+"""The binding cycle, and what happens to pods that could not be scheduled or bound.
+
+First failed attempts, which go back into the queue with their reason. Then the binding cycle: pods with a reserved
+node wait for permission, are prepared and bound, or give the node back. Pods of a gang can be bound together.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +23,10 @@ from .cycle import CycleResult, describe_binding_failure, describe_rejection
 from .events import Action, Event, Resource
 from .queue import SchedulingQueue
 
-# -- failures ----------------------------------------------------------------------------------------------------------
-# Attempts that came to nothing: back into the queue, with the reason on record (upstream: handleSchedulingFailure).
+# -- failed attempts ---------------------------------------------------------------------------------------------------
+# Back into the queue, with the reason on record (upstream: handleSchedulingFailure).
 #
-# Upstream retries errors for ever; here a retry must be able to end differently.
+# Upstream retries errors for ever; here a pod is retried after an error only if that may end differently.
 
 _MOST_ERRORS = 5
 """So often an error is retried while nothing else changes; upstream goes on for ever."""
@@ -49,7 +53,7 @@ class FailureHandler:
         self._count(item, result)
 
     def handle_member(self, item: QueuedPod, result: CycleResult, *, changed: bool) -> None:
-        """The same for a pod that was tried with its group; `changed`: something has happened in the cluster since."""
+        """As `handle`, for a pod that was tried with its group; `changed`: the cluster has changed since."""
         self._note(item, result)
         self._queue.put_back_member(item, failed_with_error=result.unexplained, changed=changed)
         self._count(item, result)
@@ -90,7 +94,7 @@ class FailureHandler:
         return False
 
 
-# -- bindingcycle ------------------------------------------------------------------------------------------------------
+# -- the binding cycle -------------------------------------------------------------------------------------------------
 
 TOO_FEW_BOUND = "pod group is unschedulable, too few pods of the gang could be bound"
 
@@ -111,7 +115,7 @@ class Binding:
 
 @dataclass(eq=False)
 class BoundTogether:
-    """The bindings of a gang of which at least `least` pods are bound together, those counted that `bound` says are.
+    """The bindings of a gang: at least `least` of its pods are bound together, those already `bound` included.
 
     Upstream binds each by itself.
     """
@@ -124,7 +128,7 @@ class BoundTogether:
 
 
 class BindingCycle:
-    """Carries bindings through. Nothing sleeps: one that waits is looked at again when something may have changed."""
+    """Completes bindings. Nothing sleeps: one that waits is examined again when something may have changed."""
 
     def __init__(self, handle: Handle, queue: SchedulingQueue, records: PodRecords, failures: FailureHandler) -> None:
         self._handle = handle
@@ -134,11 +138,11 @@ class BindingCycle:
         self._bindings: list[Binding] = []
 
     def add(self, binding: Binding) -> None:
-        """A node was reserved for a pod; `run` does the rest."""
+        """Take on a pod with a reserved node; `run` does the rest."""
         self._bindings.append(binding)
 
     def run(self, binding: Binding) -> None:
-        """Go as far as possible: announce the node, wait for permission, prepare, bind."""
+        """Bind the pod, or get as far as possible: announce the node, wait for permission, prepare, bind."""
         if binding.gang is not None and not binding.gang.settled:
             self._run_together(binding.gang)
         elif (binding.gang is None or binding in self._bindings) and self._prepare(binding):
@@ -192,12 +196,12 @@ class BindingCycle:
         framework.run_post_bind(binding.state, pod, node)
 
     def run_all(self) -> None:
-        """Look again at every binding: something outside the simulation has changed."""
+        """Examine every binding again, because something outside the simulation has changed."""
         for binding in list(self._bindings):
             self.run(binding)
 
     def pass_time(self) -> bool:
-        """Let time pass until the next Permit deadline, and go on with what is decided; False if nothing came of it."""
+        """Let time pass until the next Permit deadline, and go on with what is decided; False if nothing changed."""
         waiting = self._handle.waiting
         deadlines = [parked.deadline for parked in waiting if not parked.decided]
         if deadlines:

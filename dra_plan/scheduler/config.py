@@ -1,4 +1,9 @@
-"""KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1): profiles, their plugins, weights and arguments."""
+"""KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1): profiles, their plugins, weights and arguments.
+
+First the field names that kube-scheduler accepts, then the default plugins and how each is made from its arguments,
+then the configuration as it is read, with the plugins of each profile in order. Files are read elsewhere: this takes
+decoded documents.
+"""
 
 from __future__ import annotations
 
@@ -36,12 +41,10 @@ from dra_plan.scheduler.plugins.volumes import NodeVolumeLimits, VolumeRestricti
 
 from .framework import plugin_names
 
-# -- configfields ------------------------------------------------------------------------------------------------------
-# The fields of KubeSchedulerConfiguration, with those of the arguments of Kubernetes' own plugins.
-#
-# kube-scheduler reads its configuration strictly: a field that it does not know ends it before it starts. Here stand
-# the fields of v1 in any of the releases 1.34 to 1.36, whether or not the simulation has a use for them; what their
-# values may be does not belong here.
+# -- known fields ------------------------------------------------------------------------------------------------------
+# kube-scheduler reads its configuration strictly: it does not start with a field that it does not know. These are the
+# fields of v1 in any of the releases 1.34 to 1.36, with those of the arguments of Kubernetes' own plugins, whether or
+# not the simulation has a use for them. Values are not checked here.
 
 
 def _fields(*plain: str, **below: Any) -> dict[str, Any]:
@@ -123,8 +126,8 @@ def _unknown(value: Any, fields: Mapping[str, Any] | None, path: FieldPath) -> I
                 yield from _unknown(below, fields[name], here)
 
 
-# -- defaults ----------------------------------------------------------------------------------------------------------
-# The plugins of the default profile, in multi-point order, and how each is made from its arguments.
+# -- the default plugins, and how each is made from its arguments ------------------------------------------------------
+# The plugins of the default profile stand in multi-point order.
 
 MULTI_POINT: tuple[tuple[str, int], ...] = (
     (plugin_names.SCHEDULING_GATES, 0),
@@ -263,7 +266,7 @@ def _dynamic(args: Args, handle: Handle) -> DynamicResources:
 
 
 def registry() -> Registry:
-    """The plugins of the tree."""
+    """The in-tree plugins."""
     made = Registry()
     made.register(plugin_names.SCHEDULING_GATES, lambda _args, _handle: SchedulingGates())
     made.register(plugin_names.PRIORITY_SORT, lambda _args, _handle: PrioritySort())
@@ -288,7 +291,7 @@ def registry() -> Registry:
     return made
 
 
-# -- config ------------------------------------------------------------------------------------------------------------
+# -- the configuration, and the plugins of a profile -------------------------------------------------------------------
 
 API_VERSION = "kubescheduler.config.k8s.io/v1"
 KIND = "KubeSchedulerConfiguration"
@@ -296,7 +299,7 @@ UNKNOWN = "unknown field, which kube-scheduler refuses"
 
 
 class _Struct(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A part of the configuration; parts that the simulation has no use for are passed over."""
+    """A part of the configuration; parts that the simulation has no use for are ignored."""
 
 
 class PluginEntry(_Struct, frozen=True):
@@ -376,7 +379,7 @@ class ExtenderConfig(_Struct, frozen=True):
 
 
 class Configuration(_Struct, frozen=True):
-    """The document. `percentage_of_nodes_to_score` holds for profiles that don't say."""
+    """The document. `percentage_of_nodes_to_score` is the default of the profiles."""
 
     api_version: str = API_VERSION
     kind: str = KIND
@@ -485,7 +488,7 @@ def arguments(profile: Profile) -> dict[str, Args]:
 
 
 def percentages(configuration: Configuration) -> dict[str, int]:
-    """By profile, of how many nodes in a hundred it is enough that they fit; 0 leaves it to the number of nodes."""
+    """Of each profile, percentageOfNodesToScore; 0 means that it depends on the number of nodes."""
     default = configuration.percentage_of_nodes_to_score or 0
     return {
         p.scheduler_name: default if p.percentage_of_nodes_to_score is None else p.percentage_of_nodes_to_score

@@ -53,7 +53,7 @@ _PARTS: Mapping[SchedulerPart, Callable[[_Touched], object]] = {
 
 
 def of_scheduler(target: Target, inventory: Inventory, records: Sequence[PodRecord]) -> list[Notice]:
-    """Whose rules decided, where those of the release were not recorded: the parts that came to matter, by name."""
+    """A notice with the parts whose rules decided although they were not recorded for this release."""
     known = target.coverage
     if not known.scheduler:
         return []

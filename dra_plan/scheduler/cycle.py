@@ -1,4 +1,9 @@
-"""One scheduling cycle: from the snapshot to a node that is assumed, reserved and permitted, or to a diagnosis."""
+"""One scheduling cycle of one pod: it ends with a node that is assumed, reserved and permitted, or with a diagnosis.
+
+First the text of FailedScheduling, then how many nodes are examined and which of the best is taken, then the cycle
+itself, which runs one profile's plugins in upstream's order (schedulePod, prioritizeNodes). Binding is in
+`scheduler/binding.py`, the plugins' runs are in `scheduler/framework`.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +31,8 @@ from dra_plan.scheduler.framework.status import (
     unschedulable,
 )
 
-# -- messages ----------------------------------------------------------------------------------------------------------
-# The text of FailedScheduling: how the reasons of all nodes become one sentence.
+# -- the message of FailedScheduling -----------------------------------------------------------------------------------
+# How the reasons of all nodes become one sentence.
 
 NO_NODES = "no nodes available to schedule pods"
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
@@ -48,8 +53,7 @@ def fit_error(total: int, statuses: Mapping[str, Status], *, pre_filter: str = "
     return text
 
 
-# -- selection ---------------------------------------------------------------------------------------------------------
-# Which nodes are looked at, and which of the best is taken.
+# -- how many nodes are examined, and which of the best is taken -------------------------------------------------------
 
 LEAST_FEASIBLE = 100
 _LEAST_PERCENTAGE = 5
@@ -73,7 +77,7 @@ def best_of(scores: Sequence[int]) -> list[int]:
 
 
 class BestNodes(Sequence[str]):
-    """Names of the nodes with the highest score; read when they are asked for, as most pods have hundreds of them."""
+    """Names of the nodes with the highest score, looked up only on access, as most pods have hundreds of them."""
 
     __slots__ = ("_best", "_nodes")
 
@@ -97,7 +101,7 @@ class BestNodes(Sequence[str]):
 
 
 def winner(best: Sequence[int]) -> int:
-    """Which of several best ones is taken, by their indices: the one that ends up as the root of a binary heap.
+    """The index of the node that is taken among several best ones: the one that becomes the root of a binary heap.
 
     Go's container/heap builds the heap from below. An element gives way only to a strictly greater one, and the left
     of two equal children moves up; so the root is the best one that comes first when the tree of indices is walked
@@ -106,7 +110,7 @@ def winner(best: Sequence[int]) -> int:
     return best[0] if best[0] == 0 else min(best, key=lambda index: f"{index + 1:b}"[1:])
 
 
-# -- cycle -------------------------------------------------------------------------------------------------------------
+# -- the scheduling cycle ----------------------------------------------------------------------------------------------
 
 EXTENDER = "Extender"
 _EXTENDER_SCALE = 10
@@ -115,7 +119,7 @@ _EXTENDER_SCALE = 10
 
 @dataclass(slots=True)
 class CycleResult:
-    """What a cycle came to. Exactly one of `node` and `message` is set."""
+    """The result of a cycle. Exactly one of `node` and `message` is set."""
 
     node: str = ""
     message: str = ""
@@ -142,7 +146,7 @@ class Cycle:
         self._start = 0
 
     def run(self, framework: Framework, state: CycleState, pod: Pod, percentage: int) -> CycleResult:
-        """Find a node and take it; what was taken is given back if a later step fails."""
+        """Find a node and reserve it; everything is given back if a later step fails."""
         result, chosen = self.find(framework, state, pod, percentage)
         if chosen is not None:
             self._take(framework, state, pod, chosen, result)
@@ -369,5 +373,5 @@ def describe_rejection(status: Status, node: str, result: CycleResult) -> None:
 
 
 def describe_binding_failure(status: Status, result: CycleResult) -> None:
-    """A failure in PreBind or Bind: only its own words are told, and no plugin counts as having rejected the pod."""
+    """A failure in PreBind or Bind: the message is its own text alone, and no plugin counts as rejecting the pod."""
     result.message, result.failed_with_error, result.unexplained = status.message, not status.rejected, True

@@ -29,7 +29,7 @@ PARALLEL = "Parallel"
 
 
 def is_ordered(workload: AnyWorkload) -> bool:
-    """Whether the workload makes one pod after the other, each once all before are ready (StatefulSet's default)."""
+    """Whether the workload creates its pods one by one, each once all before it are ready (StatefulSet's default)."""
     return (
         isinstance(workload, Workload)
         and workload.kind == "StatefulSet"
@@ -45,9 +45,9 @@ def new_pods(
     *,
     is_ready: Callable[[Pod], bool] | None = None,
 ) -> Iterator[Pod]:
-    """The pods that the workload, whose `pods` these are, lacks.
+    """The pods that the workload still has to create; `pods` are those that it has.
 
-    Names that are `taken` in its namespace are not given again. With `is_ready`, a StatefulSet makes its pods in
+    Names that are `taken` in its namespace are not used again. With `is_ready`, a StatefulSet makes its pods in
     order: the next one once all before it are ready (podManagementPolicy OrderedReady). Without it, all at once.
     """
     if is_over(workload):

@@ -1,4 +1,8 @@
-"""What the user should know beside the bindings."""
+"""Notices of a simulation: what the user should know besides the bindings, and a summary of each pod group.
+
+First the notices about pod groups and their feature gates, then all others with `collect`, which puts them in a fixed
+order, then how each group stands at the end. Notices about claim sets are in `claims/index.py`.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +24,13 @@ from dra_plan.scheduler.plugins.default_preemption import DefaultPreemption
 from .attempts import PodRecord
 from .simulation import Simulation
 
-# -- notices -----------------------------------------------------------------------------------------------------------
-# What the user should know of pod groups beside what becomes of them.
+# -- notices about pod groups ------------------------------------------------------------------------------------------
 
 _GENERIC = "GenericWorkload"
 
 
 def group_notices(inventory: Inventory, cluster: SimulatedCluster, target: Target) -> list[Notice]:
-    """Gates that the input shows to be on and that are off here, gangs that run in part."""
+    """Notices about gates that are on in the input's cluster and off here, and gangs of which only a part runs."""
     return [*_gates(inventory, target), *_in_part(cluster)]
 
 
@@ -81,7 +84,7 @@ def _in_part(cluster: SimulatedCluster) -> Iterator[Notice]:
             yield Notice("gang-in-part", text, f"PodGroup {group.key}", defects=("G10",))
 
 
-# -- notices -----------------------------------------------------------------------------------------------------------
+# -- notices about pods, claims and devices ----------------------------------------------------------------------------
 
 SEVERAL_BEST = "several-best-nodes"
 """The code of the notice that a pod could as well have gone elsewhere."""
@@ -231,13 +234,12 @@ def _uncontrolled(simulation: Simulation, records: Sequence[PodRecord]) -> list[
     ]
 
 
-# -- summary -----------------------------------------------------------------------------------------------------------
-# How each pod group stands when nothing moves any more.
+# -- summary of each pod group -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class GroupSummary:
-    """One group: what the scheduler would have written into its status, and its pods in numbers."""
+    """One group: what the scheduler would have written into its status, and the numbers of its pods."""
 
     namespace: str
     name: str

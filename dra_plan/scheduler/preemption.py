@@ -1,4 +1,8 @@
-"""Choosing victims: on which node would removing less important pods make room, and at what price."""
+"""Preemption of a single pod: where removing less important pods makes room, and what happens to those removed.
+
+First the search for victims on each node (upstream: SelectVictimsOnNode, DryRunPreemption), then their eviction. Which
+candidate is taken is in `framework/extender.py`; preemption for a whole pod group is in `groups/scheduling.py`.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +24,12 @@ NEVER = "not eligible due to preemptionPolicy=Never."
 
 
 def no_victims(node: str) -> str:
-    """What is wrong with a node that is offered for preemption without a pod to evict."""
+    """The message for a node that is offered for preemption without a pod to evict."""
     return f'expected at least one victim pod on node "{node}"'
 
 
 def select_victims(handle: Handle, state: CycleState, pod: Pod, node: NodeInfo) -> Candidate | Status:
-    """The fewest, least important pods whose removal lets the pod fit; `state` and `node` are used up."""
+    """The fewest, least important pods whose removal lets the pod fit; `state` and `node` are changed."""
     trial = handle.trial
     priority = handle.cluster.info(pod).priority
     potential = [info for info in node.pods.values() if info.priority < priority]
@@ -73,7 +77,7 @@ def dry_run(
 ) -> tuple[list[Candidate], dict[str, Status]]:
     """Candidates, until `wanted` are found and one of them breaks no budget, and why the other nodes are none.
 
-    Upstream begins at a random node; here the first one begins.
+    Upstream begins at a random node; this begins at the first one.
     """
     candidates: list[Candidate] = []
     statuses: dict[str, Status] = {}
@@ -91,15 +95,14 @@ def dry_run(
     return candidates, statuses
 
 
-# -- eviction ----------------------------------------------------------------------------------------------------------
-# What becomes of a pod that has to make room for another one.
+# -- evicting victims --------------------------------------------------------------------------------------------------
 
 REASON = "PreemptionByScheduler"
 """The reason of the condition DisruptionTarget of a pod that is preempted."""
 
 
 def remove_victim(handle: Handle, victim: PodInfo, plugin: str) -> None:
-    """The pod is gone, or going where something else ends it; at Permit it is rejected in the plugin's name instead."""
+    """Delete the pod, or mark it if its kubelet ends it later; at Permit it is rejected for the plugin instead."""
     waiting = handle.waiting.get(victim.uid)
     if waiting is not None:
         waiting.preempt(plugin, "preempted")
@@ -110,12 +113,12 @@ def remove_victim(handle: Handle, victim: PodInfo, plugin: str) -> None:
 
 
 def preemption_message(pod: Pod) -> str:
-    """What the condition of a preempted pod says."""
+    """The message in the condition of a preempted pod."""
     return f"{pod.spec.scheduler_name or DEFAULT_SCHEDULER}: preempting to accommodate a higher priority pod"
 
 
 def is_victim(pod: Pod) -> bool:
-    """Whether the pod was preempted and is on its way out."""
+    """Whether the pod was preempted and is being deleted."""
     return pod.metadata.deletion_timestamp is not None and any(
         each.type == "DisruptionTarget" and each.status == "True" and each.reason == REASON
         for each in pod.status.conditions

@@ -1,7 +1,8 @@
 """The scheduling queue: active, backing off, unschedulable and gated pods, and what moves them.
 
 Simulated: a pod never waits for the wall clock. While the active queue is empty, rejected pods in backoff are taken
-early, as kube-scheduler does since 1.33; pods that failed with an error wait their time, which then simply passes.
+early, as kube-scheduler does since 1.33; pods that failed with an error wait out their backoff, and the simulated
+clock moves on. First the heap in which each part of the queue keeps its pods, then the queue.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from dra_plan.scheduler.framework.types import QueuedPod
 from .clock import Clock
 from .events import Event, Interest, Wake, concerns
 
-# -- podheap -----------------------------------------------------------------------------------------------------------
-# Pods in the order of fixed keys, from which any can be taken: the places of the scheduling queue.
+# -- heap of pods ------------------------------------------------------------------------------------------------------
+# Pods sorted by fixed keys, from which any pod can be removed: each part of the queue is one.
 
 
 class PodHeap:
@@ -50,7 +51,7 @@ class PodHeap:
         heapq.heappush(self._heap, (key, item.uid))
 
     def remove(self, uid: str) -> QueuedPod | None:
-        """Take a pod out, wherever it is; its place in the heap is found empty later."""
+        """Remove a pod, wherever it is; its entry in the heap is skipped later."""
         entry = self._items.pop(uid, None)
         return entry[1] if entry is not None else None
 
@@ -65,7 +66,7 @@ class PodHeap:
         return None
 
 
-# -- queue -------------------------------------------------------------------------------------------------------------
+# -- the scheduling queue ----------------------------------------------------------------------------------------------
 
 INITIAL_BACKOFF = 1.0
 MOST_BACKOFF = 10.0
@@ -152,7 +153,7 @@ class SchedulingQueue:
         return item
 
     def take(self, uids: Iterable[str]) -> list[QueuedPod]:
-        """Those of the pods that are in the queue, wherever that is, and not gated: they are tried with another one."""
+        """Remove and return those of the pods that are queued and not gated: they are tried with another one."""
         found = []
         for uid in uids:
             item = next((item for place in self._places if (item := place.remove(uid)) is not None), None)
@@ -210,7 +211,7 @@ class SchedulingQueue:
     # After an attempt
 
     def put_back(self, item: QueuedPod, *, failed_with_error: bool) -> None:
-        """The attempt failed: errors go to backoff, rejections wait for an event; events seen meanwhile count."""
+        """Put back a pod that failed: errors go to backoff, rejections wait for an event, unless one came meanwhile."""
         replay, item.replay = item.replay, []
         self._end(item, failed_with_error=failed_with_error)
         if failed_with_error or not (item.rejected_by or item.pending):
@@ -250,7 +251,7 @@ class SchedulingQueue:
     # Events
 
     def handle(self, event: Event) -> None:
-        """Pods that an event may have made schedulable are tried again."""
+        """Move the pods that an event may have made schedulable, so that they are tried again."""
         for item in self._in_flight.values():
             item.replay.append(event)
         self._end_idling()
@@ -259,7 +260,7 @@ class SchedulingQueue:
             self._reconsider(item, event)
 
     def binding_failed(self, event: Event, uid: str) -> None:
-        """A pod did not get to its node after all: for the others, but not for itself, it is as if it were deleted."""
+        """Binding a pod failed: for the others, but not for itself, it is as if the pod were deleted."""
         self._end_idling()
         for item in sorted(self._unschedulable.values(), key=lambda i: i.order):
             if item.uid != uid and item.fruitless < _MOST_FRUITLESS:
@@ -267,7 +268,7 @@ class SchedulingQueue:
                 self._reconsider(item, event)
 
     def member_came(self, event: Event, uids: Iterable[str]) -> None:
-        """A pod of a group came; `uids` are those of the group, of which gated ones may enter."""
+        """A pod of a group was created; gated pods among the group's `uids` may enter now."""
         for uid in uids:
             item = self._unschedulable.get(uid)
             if item is not None:

@@ -1,6 +1,8 @@
-"""All that keeps a pod from each node: every filter is asked, where a cycle ends with the first that refuses.
+"""Questions to the scheduler's filters: what keeps a pod from each node, and how many copies of a pod are scheduled.
 
-What is to be said about it is not known here.
+First every filter's answer for every node, where a cycle stops at the first that rejects; then copies that are created
+until one is not scheduled; then the filters that depend on nothing but node and pod, asked without a simulation. The
+answers are put into words elsewhere.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from .simulation import Simulation
 
 @dataclass(frozen=True)
 class Refusals:
-    """What keeps a pod from the nodes, by their names in scheduling order; nothing for a node that would take it.
+    """What keeps a pod from each node, by name in scheduling order; empty for a node that would take it.
 
     `claims` are those of the pod that wait for devices, `allocated` those that have theirs.
     """
@@ -41,7 +43,7 @@ class Refusals:
 
 
 def refusals(simulation: Simulation, pod: Pod) -> Refusals:
-    """What keeps the pod from each node of the cluster as it is now; nothing is changed by asking."""
+    """What keeps the pod from each node of the cluster as it is now; the cluster is not changed."""
     cluster = simulation.cluster
     nodes = list(cluster.nodes.values())
     framework = simulation.frameworks.get(cluster.info(pod).profile)
@@ -76,15 +78,14 @@ def _claims(
     return (), ()
 
 
-# -- copies ------------------------------------------------------------------------------------------------------------
-# Copies of a pod, created one after the other until the scheduler refuses one.
-#
-# What a number of copies means, and how many could be placed at best, is not known here.
+# -- copies of a pod ---------------------------------------------------------------------------------------------------
+# Copies are created one after the other until the scheduler refuses one. What their number means, and how many could
+# be placed at best, is not decided here.
 
 
 @dataclass
 class Copies:
-    """What became of the copies: those that were bound, in order, and the first that was not, if there was one."""
+    """The outcome for the copies: those that were bound, in order, and the first that was not, if there was one."""
 
     bound: list[PodRecord] = field(default_factory=list)
     refused: PodRecord | None = None
@@ -93,7 +94,7 @@ class Copies:
 def create(simulation: Simulation, template: Pod, limit: int) -> Copies:
     """Creates copies in a simulation that has started, each when the one before is bound; at most `limit`.
 
-    A copy counts as bound if it is once nothing moves any more, so also where it evicts others.
+    A copy counts as bound if it is bound when nothing changes any more, even if it evicts others.
     """
     copies = Copies()
     for number in range(limit):
@@ -107,9 +108,9 @@ def create(simulation: Simulation, template: Pod, limit: int) -> Copies:
 
 
 def create_in_proportion(simulation: Simulation, templates: Sequence[tuple[Pod, int]], limit: int) -> list[Copies]:
-    """The same for several pods, so many copies of each to a set, at most `limit` copies in all, until one is refused.
+    """As `create`, for sets with a number of copies of each pod: at most `limit` copies in all, until one is refused.
 
-    Always one of the pod comes next of which least of its share is there, the first of those that are even.
+    Next comes a copy of the pod that has the least of its share; of several such pods, the first.
     """
     found = [Copies() for _ in templates]
     for _ in range(limit):
@@ -139,10 +140,9 @@ def copy_of(template: Pod, number: int) -> Pod:
     return structs.replace(template, metadata=named, spec=spec, status=PodStatus())
 
 
-# -- noderules ---------------------------------------------------------------------------------------------------------
-# The filters that look at nothing but a node and a pod, asked outside a simulation: which nodes they exclude.
-#
-# The rules are the plugins'. What depends on other pods or on what is in use is for `simulate`.
+# -- filters that look at node and pod alone ---------------------------------------------------------------------------
+# They are asked outside a simulation: which nodes do they exclude? The rules are the plugins' own. What depends on
+# other pods or on what is in use needs a simulation.
 
 
 class NodeRules:
@@ -166,7 +166,7 @@ class NodeRules:
     def exclusions(self, pods: Iterable[Pod]) -> dict[str, list[NodeExclusion]]:
         """The nodes that are excluded for one of the pods, and by which plugins; most nodes take all pods.
 
-        For pods that are alike to the plugins the very same dict.
+        Pods that are alike to the plugins get the very same dict.
         """
         pods = list(pods)
         keys = tuple(self._key(pod) for pod in pods)

@@ -1,4 +1,8 @@
-"""The whole simulation: an input goes in, bindings, allocations and messages come out."""
+"""The whole simulation: an input goes in, bindings, allocations and messages come out.
+
+First how a later state of the cluster is applied to a running simulation, then `simulate`, which runs one or several
+states to the end and collects the result. The parts of a simulation are put together in `scheduler/simulation.py`.
+"""
 
 from __future__ import annotations
 
@@ -30,12 +34,11 @@ from .notices import GroupSummary, summaries
 from .queue import MOST_BACKOFF
 from .simulation import Simulation
 
-# -- laterstate --------------------------------------------------------------------------------------------------------
-# The next state of the cluster: what changed becomes events, and events wake pods.
-#
-# A later state is given like the first one, as manifests. Only the differences between the two inputs are applied, so
-# what the simulation has decided since (bindings, allocations) stays unless an object is changed or gone. What
-# controllers do meanwhile is done here too: claims are generated, and claims that nobody uses any more are freed.
+# -- later states of the cluster ---------------------------------------------------------------------------------------
+# What changed becomes events, and events wake pods. A later state is given like the first one, as manifests. Only the
+# differences between the two inputs are applied, so what the simulation has decided since (bindings, allocations)
+# stays unless an object is changed or gone. What controllers do meanwhile is done here too: claims are generated, and
+# claims that nobody uses any more are freed.
 
 
 class _WithMetadata(Protocol):
@@ -64,7 +67,7 @@ def advance(simulation: Simulation, before: Inventory, after: Inventory) -> None
 
 
 class LaterState:
-    """The differences between two inputs, and how each kind of them is told to a simulation."""
+    """The differences between two inputs, and how each kind is applied to a simulation."""
 
     def __init__(self, simulation: Simulation, before: Inventory, after: Inventory) -> None:
         self._simulation = simulation
@@ -288,12 +291,12 @@ def _pod_change(was: Pod, now: Pod, current: Pod) -> Action:
     return action
 
 
-# -- simulate ----------------------------------------------------------------------------------------------------------
+# -- running a simulation, and its result ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Eviction:
-    """A pod that has to go for another one."""
+    """A pod that is evicted to make room for another one."""
 
     victim: str
     preemptor: str
@@ -302,7 +305,7 @@ class Eviction:
 
 @dataclass
 class SimulationResult:
-    """What became of every pod and claim. `pods` are in the order in which the scheduler saw them."""
+    """The outcome for every pod and claim. `pods` are in the order in which the scheduler saw them."""
 
     target: Target
     api_server: str
@@ -331,7 +334,7 @@ class SimulationResult:
 
 
 def simulate(simulation: Simulation, then: Iterable[Inventory] = ()) -> SimulationResult:
-    """Schedule everything, then again after each later state of the cluster, until nothing moves any more."""
+    """Schedule everything, then again after each later state of the cluster, until nothing changes any more."""
     simulation.start()
     before = simulation.inventory
     for after in then:
@@ -342,7 +345,7 @@ def simulate(simulation: Simulation, then: Iterable[Inventory] = ()) -> Simulati
 
 
 def evictions_of(simulation: Simulation) -> list[Eviction]:
-    """The pods that had to go for others, each for the first one, in the order of the decisions."""
+    """The preempted pods, each with the first pod that preempted it, in the order of the decisions."""
     evictions = [
         Eviction(victim.key, preemptor.key, node)
         for plugin in simulation.plugins_of(DefaultPreemption)

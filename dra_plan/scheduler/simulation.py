@@ -1,4 +1,9 @@
-"""One simulation: an input, the cluster made of it, and the scheduler with its profiles, wired together."""
+"""One simulation: an input, the cluster made of it, and the scheduler with its profiles, wired together.
+
+First the scheduler, which takes pods from the queue, runs their cycles and binds them; then the simulation, which
+reads the configuration, builds the profiles and hands the pods of the input to the scheduler. Several states of the
+cluster in a row, and the result, are in `scheduler/simulate.py`.
+"""
 
 from __future__ import annotations
 
@@ -43,9 +48,7 @@ from .new_pods import new_pods
 from .queue import SchedulingQueue
 from .volume_controller import settle_volumes
 
-# -- scheduler ---------------------------------------------------------------------------------------------------------
-# The scheduler at work: takes pods from the queue, runs their cycles, and binds them while the next one is tried.
-#
+# -- the scheduler at work ---------------------------------------------------------------------------------------------
 # What upstream does in parallel happens here in a fixed order. Work that a cycle leaves behind (binding, evicting) is
 # carried out at the end of the next cycle that examines nodes: the pod tried directly afterwards does not see it yet.
 
@@ -95,7 +98,7 @@ class Scheduler:
         handle.cluster.listener = queue.handle
 
     def enqueue(self, pod: Pod) -> None:
-        """A pod that wants a node. Pods of other schedulers are left alone."""
+        """Queue a pod that needs a node. Pods of other schedulers are left alone."""
         info = self.handle.cluster.info(pod)
         record = self.records.of(pod)
         if info.profile not in self.frameworks:
@@ -112,7 +115,7 @@ class Scheduler:
             self.queue.member_came(event, self.handle.cluster.groups.seen(info.group))
 
     def run(self) -> None:
-        """Schedule until nothing moves any more, or until the deadline: what waits then to be tried is cut short."""
+        """Schedule until nothing changes any more, or until the deadline, when pods still to be tried are cut short."""
         while True:
             if self.is_late():
                 self._cut_short()
@@ -128,7 +131,7 @@ class Scheduler:
                 return
 
     def is_late(self) -> bool:
-        """Whether the time is over that was given to the simulation."""
+        """Whether the simulation's time limit has passed."""
         deadline = self.handle.deadline
         return deadline is not None and time.monotonic() > deadline
 
@@ -207,7 +210,7 @@ class Scheduler:
         return True
 
 
-# -- simulation --------------------------------------------------------------------------------------------------------
+# -- the simulation ----------------------------------------------------------------------------------------------------
 
 ENTRY_POINTS = "dra_plan.scheduler_plugins"
 
@@ -364,7 +367,7 @@ class Simulation:
             self.cluster.add_group(group)
 
     def admit(self, pod: Pod) -> None:
-        """A pod seen for the first time: it is on a node, or wants one, or is none of the scheduler's business."""
+        """Take in a new pod: it is on a node, or needs one, or does not concern the scheduler."""
         if pod.spec.node_name:
             self.scheduler.records.of(pod).node = pod.spec.node_name
         elif ended(pod):
@@ -379,7 +382,7 @@ class Simulation:
         return self._admission.admitted(pod)
 
     def arrive(self, pod: Pod) -> PodRecord:
-        """A pod is created now, with its claims; the scheduler has its record as soon as it has run."""
+        """Create a pod now, with its claims; it has a record once the scheduler has run."""
         pod, claims = self._admission.arriving(pod)
         for claim in claims:
             self.cluster.put_claim(claim)

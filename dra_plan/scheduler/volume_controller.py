@@ -26,7 +26,7 @@ from dra_plan.scheduler.cluster.volumes import Claim, provisioner_driver
 
 
 def settle_volumes(cluster: SimulatedCluster) -> bool:
-    """Every claim for which something was decided is bound; False if there was none."""
+    """Bind every claim for which a volume or node was decided; False if there was none."""
     store = cluster.volumes
     pairs = []
     for key, decision in store.decisions.items():

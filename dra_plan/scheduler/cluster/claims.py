@@ -1,4 +1,7 @@
-"""All claims as the scheduler sees them: stored ones, those being allocated, and which devices that leaves."""
+"""All claims as the scheduler sees them: stored ones, those being allocated, and which devices that leaves.
+
+At the end the binding conditions of claims: devices that drivers prepare before the pod may be bound (KEP-5007).
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from .keys import ClaimKey, claim_key
 class ClaimStore:
     """Claims by namespace and name, in order of arrival.
 
-    Claims in flight were given devices by a pod that is not bound yet; they are known by uid, for one for extended
+    Claims in flight have devices for a pod that is not bound yet. They are kept by uid, because a claim for extended
     resources gets its name later.
     """
 
@@ -97,9 +100,9 @@ class ClaimStore:
     # Claims that are being allocated
 
     def signal_pending_allocation(self, claim: ResourceClaim) -> None:
-        """The claim, with its allocation, is in flight: its devices count as used from now on.
+        """Put the claim in flight with its allocation: its devices count as used from now on.
 
-        If it was already, it is shared: what the first one signalled stays.
+        If it is in flight already, it is shared: the first allocation stays.
         """
         if claim.metadata.uid in self._in_flight:
             self._sharers[claim.metadata.uid] += 1
@@ -114,7 +117,7 @@ class ClaimStore:
         return self._in_flight.get(uid)
 
     def remove_pending_allocation(self, uid: str) -> ResourceClaim | None:
-        """One pod less has the claim in flight. Returned if that frees its devices: the stored claim has none."""
+        """One pod fewer has the claim in flight. Returns it if that frees its devices: the stored one has none."""
         if self._sharers[uid] > 0:
             self._sharers[uid] -= 1
             return None
@@ -135,8 +138,7 @@ class ClaimStore:
         return self._state
 
 
-# -- conditions --------------------------------------------------------------------------------------------------------
-# Binding conditions: devices that drivers prepare before the pod may be bound (KEP-5007).
+# -- binding conditions ------------------------------------------------------------------------------------------------
 
 
 def conditional_results(claim: ResourceClaim) -> list[DeviceRequestAllocationResult]:

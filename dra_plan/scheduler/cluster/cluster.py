@@ -1,6 +1,8 @@
-"""The simulated cluster: the objects of the API server, and the scheduler's aggregates of nodes and pods.
+"""The simulated cluster: the objects of the API server, and the scheduler's view of nodes and pods.
 
-Every change goes through a method here, which keeps the aggregates true and tells the listener what happened.
+First the pod groups with their pods, then nodes and pods that simulations of related clusters share, then the cluster.
+Every change goes through a method of the cluster, which keeps the sums of nodes up to date and tells the listener what
+happened. Claims, volumes and nodes have modules of their own beside this one.
 """
 
 from __future__ import annotations
@@ -24,8 +26,8 @@ from .keys import ClaimKey, GroupKey, claim_key, class_names, group_key, pod_uid
 from .nodes import Journal, NodeInfo, PodInfo, scheduling_order
 from .volumes import VolumeStore
 
-# -- podgroups ---------------------------------------------------------------------------------------------------------
-# The pod groups of a cluster, and which pods of each the scheduler has seen, and where they are.
+# -- pod groups --------------------------------------------------------------------------------------------------------
+# The groups of a cluster, which pods of each the scheduler has seen, and where these are.
 
 
 class PodGroups:
@@ -62,7 +64,7 @@ class PodGroups:
     # Pods
 
     def saw(self, info: PodInfo) -> None:
-        """A pod that one of our profiles schedules is waiting for a node."""
+        """Note a pod that waits for a node and that one of our profiles schedules."""
         if info.group is not None:
             self._waiting.setdefault(info.group, {})[info.uid] = None
 
@@ -104,15 +106,14 @@ class PodGroups:
         return len(self._waiting.get(key, {}).keys() | self._placed.get(key, {}).keys())
 
 
-# -- knownobjects ------------------------------------------------------------------------------------------------------
-# Nodes and pods as the scheduler knows them before it schedules, made once for simulations that have them in common.
-#
-# A node that is the same, with the same pods and the same devices in use, has the same version in all of them: what
-# was found out about it in one simulation holds in the others.
+# -- nodes and pods shared by simulations ------------------------------------------------------------------------------
+# Nodes and pods as the scheduler knows them before it schedules, made once for simulations that have them in common. A
+# node that is the same, with the same pods and the same devices in use, has the same version in all of them: what was
+# found out about it in one simulation holds in the others.
 
 
 class KnownObjects:
-    """The nodes and pods of the first simulation that asks, for those that come after it.
+    """The nodes and pods of the first simulation, reused by later ones.
 
     Nothing that is kept is ever changed: each simulation gets copies of the nodes.
     """
@@ -129,7 +130,7 @@ class KnownObjects:
         self._first = False
 
     def begin(self, view: View, claims: Iterable[ResourceClaim]) -> None:
-        """A simulation begins: of the cluster that the view shows, with these claims."""
+        """Start a simulation of the cluster that the view shows, with these claims."""
         in_use = {claim_key(claim): claim.allocation for claim in claims if claim.allocation is not None}
         self._first = self._view is None
         if self._view is None:
@@ -180,7 +181,7 @@ def _same(known: Mapping[str, PodInfo], pods: Mapping[str, PodInfo]) -> bool:
     return len(known) == len(pods) and all(a is b for a, b in zip(known.values(), pods.values(), strict=True))
 
 
-# -- cluster -----------------------------------------------------------------------------------------------------------
+# -- the cluster -------------------------------------------------------------------------------------------------------
 
 _NO_LABELS: Mapping[str, str] = {}
 
@@ -240,7 +241,7 @@ class SimulatedCluster:
         self.listener(Event(resource, action, old, new))
 
     def set_lookups(self, inventory: Inventory) -> None:
-        """Make the input's other objects those of the cluster: plugins look them up when they need them."""
+        """Take over the input's other objects, which plugins look up when they need them."""
         self.namespaces: dict[str, Namespace] = {n.metadata.name: n for n in inventory.namespaces}
         self.budgets: list[PodDisruptionBudget] = list(inventory.disruption_budgets)
         self.services: dict[str, list[Service]] = {}
@@ -271,7 +272,7 @@ class SimulatedCluster:
         self._pool_nodes = None
 
     def see(self, nodes: dict[str, NodeInfo]) -> None:
-        """Make these, in scheduling order, all nodes that there are; no remembered answer is valid then."""
+        """Make these, in scheduling order, the only nodes; remembered answers are no longer valid."""
         self.nodes = nodes
         self.node_revision += 1
         self.in_order = tuple(nodes.values())
@@ -347,7 +348,7 @@ class SimulatedCluster:
         self.pods[pod_uid(pod)] = pod
 
     def set_claimed(self, pod: Pod, node: str, claimed: list[NodeAllocatableResourceClaimStatus]) -> None:
-        """What devices take from the node for the pod, which was assumed there, is in its status and counts."""
+        """Count what devices take from the node for the pod, which was assumed there; its status says it too."""
         uid = pod_uid(pod)
         current = self.pods.get(uid, pod)
         status = replace(current.status, node_allocatable_resource_claim_statuses=claimed)
@@ -439,7 +440,7 @@ class SimulatedCluster:
             self._touch(freed)
 
     def _touch(self, claim: ResourceClaim) -> None:
-        """Answers about the nodes that can reach the claim's devices are no longer valid."""
+        """Invalidate the answers about nodes that can reach the claim's devices."""
         if claim.allocation is None:
             return
         for pool in dict.fromkeys(result.pool for result in claim.allocation.devices.results):
@@ -456,7 +457,7 @@ class SimulatedCluster:
                 info.touch()
 
     def set_devices(self, inventory: Inventory) -> None:
-        """Make the input's slices, classes and taint rules those of the cluster; no remembered answer is valid then."""
+        """Take over the input's slices, classes and taint rules; remembered answers are no longer valid."""
         self.view = View.of(inventory, self.view.target)
         self._pool_nodes = None
         self._extended = None

@@ -12,7 +12,7 @@ from .memo import NodeTables
 
 @dataclass(frozen=True)
 class Common:
-    """For simulations under one target and with one step budget, one after the other. No answer depends on it."""
+    """Shared by successive simulations with the same target and step budget. No answer depends on it."""
 
     objects: KnownObjects = field(default_factory=KnownObjects)
     answers: dict[Hashable, NodeTables[Any]] = field(default_factory=dict)

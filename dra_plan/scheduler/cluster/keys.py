@@ -1,4 +1,7 @@
-"""How objects are told apart inside the simulation."""
+"""Keys of pods, groups and claims inside the simulation, and two look-ups by name.
+
+The look-ups: which device class serves which extended resource, and which nodes reach the devices of a pool.
+"""
 
 from __future__ import annotations
 
@@ -33,8 +36,7 @@ def pod_uid(pod: Pod) -> str:
     return pod.metadata.uid or pod.key
 
 
-# -- classnames --------------------------------------------------------------------------------------------------------
-# Which device class serves which extended resource name.
+# -- device classes of extended resources ------------------------------------------------------------------------------
 
 
 def class_names(classes: Iterable[DeviceClass], *, loser_loses_implicit: bool) -> dict[str, str]:
@@ -64,8 +66,8 @@ def _newer(one: DeviceClass, other: DeviceClass) -> bool:
     return mine > theirs or (mine == theirs and one.metadata.name < other.metadata.name)
 
 
-# -- poolreach ---------------------------------------------------------------------------------------------------------
-# Which nodes reach the devices of a pool, by what its slices say.
+# -- nodes that reach a pool -------------------------------------------------------------------------------------------
+# What the slices of the pool say about nodes.
 
 
 def pool_reach(slices: Iterable[ResourceSlice]) -> dict[str, dict[str, None] | None]:

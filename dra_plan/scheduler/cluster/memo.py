@@ -39,13 +39,13 @@ class ShapeAnswers(Generic[_Answer]):
         self._closed: set[int] = set()
 
     def forget_all(self, unknown: _Answer, number: int) -> None:
-        """Nothing is known of so many nodes."""
+        """Start over with this number of nodes and no answers."""
         self.answers = [unknown] * number
         self.open = list(range(number))
         self._closed.clear()
 
     def forget(self, unknown: _Answer, positions: Iterable[int]) -> None:
-        """Nothing is known of these nodes any more."""
+        """Drop the answers for these nodes."""
         answers, closed = self.answers, self._closed
         for position in positions:
             answers[position] = unknown
@@ -54,7 +54,7 @@ class ShapeAnswers(Generic[_Answer]):
                 insort(self.open, position)
 
     def close(self, position: int) -> None:
-        """The answer for a node is such that nobody needs to come by again until it changes."""
+        """Skip the node from now on, until it changes."""
         if position not in self._closed:
             self._closed.add(position)
             del self.open[bisect_left(self.open, position)]
@@ -63,8 +63,8 @@ class ShapeAnswers(Generic[_Answer]):
 class NodeAnswers(Generic[_Answer]):
     """Per shape (key), the answers of all nodes in scheduling order. The least recently used shapes are dropped.
 
-    Unlike with a table nobody has to look at a node to learn that it has not changed: the cluster's journal names
-    those that have, and only their answers are forgotten. Answers `of_objects`, which depend on the node's object
+    No node has to be examined to learn that it has not changed: the cluster's journal names those that have, and only
+    their answers are dropped. Answers `of_objects`, which depend on the node's object
     alone, hold whatever pods and devices do: until nodes come, change or go.
     """
 

@@ -1,4 +1,8 @@
-"""What the scheduler knows of a node and of a pod: parsed once, aggregated as pods come and go."""
+"""What the scheduler knows of a node and of a pod: parsed once, and summed up as pods come and go.
+
+First what a pod requests, then its affinity terms, then pods and nodes with their sums (upstream: PodInfo, NodeInfo),
+then the order in which nodes are examined.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +30,10 @@ from dra_plan.scheduler.clock import parse_time
 from .keys import GroupKey, group_key
 from .volumes import PodVolumes, pod_volumes
 
-# -- podrequest --------------------------------------------------------------------------------------------------------
-# What a pod asks of a node: cpu in thousandths, everything else in units, both rounded up.
-#
-# The rules of `k8s.io/component-helpers/resource` for init containers, sidecars, overhead, pod-level resources and
-# pods that are being resized; what the devices of claims take from the node (KEP-5517).
+# -- requests of a pod -------------------------------------------------------------------------------------------------
+# cpu in thousandths, everything else in units, both rounded up. The rules of `k8s.io/component-helpers/resource` for
+# init containers, sidecars, overhead, pod-level resources and pods that are being resized; what the devices of claims
+# take from the node (KEP-5517).
 
 CPU = "cpu"
 MEMORY = "memory"
@@ -55,7 +58,7 @@ def is_extended(name: str) -> bool:
 
 
 def is_scalar(name: str) -> bool:
-    """Whether nodes are compared by this resource, beside cpu, memory and ephemeral storage."""
+    """Whether nodes are compared by this resource, besides cpu, memory and ephemeral storage."""
     return ("/" in name and not name.startswith("requests.")) or name.startswith(("hugepages-", "attachable-volumes-"))
 
 
@@ -168,8 +171,8 @@ def host_ports(containers: Iterable[Container]) -> list[tuple[str, str, int]]:
     ]
 
 
-# -- affinityterms -----------------------------------------------------------------------------------------------------
-# Pod affinity rules, ready for matching: namespaces and label keys filled in.
+# -- pod affinity terms ------------------------------------------------------------------------------------------------
+# Ready for matching: namespaces and label keys are filled in.
 
 NamespaceLabels = Callable[[str], Mapping[str, str]]
 """The labels of a namespace, empty if it is unknown."""
@@ -266,7 +269,7 @@ def with_label_keys(
     )
 
 
-# -- nodeinfo ----------------------------------------------------------------------------------------------------------
+# -- pods and nodes with their sums ------------------------------------------------------------------------------------
 
 _versions = itertools.count(1)
 
@@ -276,7 +279,7 @@ Port = tuple[str, str, int]
 
 
 class Journal:
-    """The names of nodes that changed, one after the other, for those who remember what they were told of them.
+    """The names of nodes that changed, in order, for whoever remembers answers about nodes.
 
     A node that goes on changing while nobody reads is named once.
     """
@@ -288,7 +291,7 @@ class Journal:
         self._seen = 0
 
     def end(self) -> int:
-        """How many entries there are; who asks will see whatever comes after them."""
+        """How many entries there are: pass it to `since` later to get what came after them."""
         self._seen = len(self._names)
         return self._seen
 
@@ -298,7 +301,7 @@ class Journal:
             self._names.append(name)
 
     def since(self, read: int) -> Iterable[str]:
-        """The nodes that changed since the journal had so many entries, each once."""
+        """The nodes that changed since the journal had this many entries, each once."""
         return dict.fromkeys(self._names[read:])
 
 
@@ -453,7 +456,7 @@ class NodeInfo:
         return info
 
     def renew(self, info: PodInfo) -> None:
-        """What `remove` and `add` do for a pod that is on the node and counts for the same as before."""
+        """Replace a pod on the node by a version with the same requests, as `remove` and `add` would."""
         if next(reversed(self.pods)) != info.uid:
             self.remove(info.uid)
             self.add(info)
@@ -514,8 +517,8 @@ class NodeInfo:
         return other
 
 
-# -- nodetree ----------------------------------------------------------------------------------------------------------
-# The order in which nodes are looked at: round robin over zones, by arrival inside a zone.
+# -- the order of nodes ------------------------------------------------------------------------------------------------
+# Round robin over zones, in order of arrival inside a zone (upstream: node_tree.go).
 
 
 def _label(labels: Mapping[str, str], old: str, new: str) -> str:

@@ -1,7 +1,9 @@
-"""All storage objects as the scheduler sees them: stored ones, and what it has assumed of volumes and claims.
+"""Volumes and claims on them as the scheduler sees them, with what it has assumed of them.
 
-What is assumed holds for the pods that follow at once; it is written when the pod is bound, and dropped if it is not.
-Upstream: the assume caches of volumebinding, and the listers of the other plugins.
+First disks of in-tree plugins and the CSI drivers that replace them, then one volume and one claim, then the store of
+all storage objects, then what the volumes of a pod ask for. What is assumed holds for the pods that follow at once; it
+is written when the pod is bound, and dropped if it is not. Upstream: the assume caches of volumebinding, and the
+listers of the other plugins. The rules are in `plugins/volumes.py` and `plugins/volume_binding.py`.
 """
 
 from __future__ import annotations
@@ -41,16 +43,15 @@ from dra_plan.api.well_known import (
 )
 from dra_plan.scheduler.events import Action, Resource
 
-# -- volumemigration ---------------------------------------------------------------------------------------------------
+# -- CSI migration -----------------------------------------------------------------------------------------------------
 # Disks of providers that were once part of Kubernetes: the CSI driver that each has become, and its topology key.
-#
 # Upstream: csi-translation-lib.
 
 ZONE_SEPARATOR = "__"
 
 
 class Migrated(NamedTuple):
-    """The CSI driver that a plugin of the tree has become; `zone_key` is the node label that says zones for it."""
+    """The CSI driver that replaces an in-tree plugin; `zone_key` is its node label for zones."""
 
     plugin: str
     driver: str
@@ -76,7 +77,7 @@ INLINE_DISKS = {
 
 
 def migrated_source(volume: PersistentVolume) -> tuple[Migrated, str] | None:
-    """The driver of a volume of the tree, and its handle there; None for all other volumes."""
+    """The CSI driver of an in-tree volume, and its handle there; None for all other volumes."""
     spec = volume.spec
     if spec.gce_persistent_disk is not None:
         # names of disks are those of a zone
@@ -94,7 +95,7 @@ def migrated_source(volume: PersistentVolume) -> tuple[Migrated, str] | None:
 
 
 def provisioner_driver(provisioner: str) -> str:
-    """The CSI driver that makes volumes for a provisioner: itself, or what one of the tree has become."""
+    """The CSI driver that makes volumes for a provisioner: itself, or the replacement of an in-tree one."""
     known = _BY_PLUGIN.get(provisioner)
     return known.driver if known is not None else provisioner
 
@@ -151,8 +152,8 @@ def _with_zones(terms: list[NodeSelectorTerm], key: str, zones: list[str]) -> li
     ]
 
 
-# -- volumeobjects -----------------------------------------------------------------------------------------------------
-# Volumes and claims on them as scheduling compares them: each made once of its object, with what follows from it.
+# -- volumes and claims ------------------------------------------------------------------------------------------------
+# Each is made once of its object, with what scheduling derives from it.
 
 READ_WRITE_ONCE_POD = "ReadWriteOncePod"
 WAITS = "WaitForFirstConsumer"
@@ -174,7 +175,7 @@ def _class_name(metadata: ObjectMeta, name: str | None) -> str:
 
 
 class VolumeReach:
-    """The nodes from which a volume can be used, by their labels alone: fields, such as the name, are not looked at."""
+    """The nodes from which a volume can be used, by their labels alone: fields, such as the name, are ignored."""
 
     def __init__(self, required: NodeSelector | None) -> None:
         self._terms: list[Sequence[NodeSelectorRequirement]] | None = None
@@ -205,7 +206,7 @@ class VolumeReach:
 
     @cached_property
     def hosts(self) -> frozenset[str] | None:
-        """The only host names that can match, None if that can't be said."""
+        """The only host names that can match, None if they are not known."""
         found: set[str] = set()
         for term in [()] if self._terms is None else self._terms:
             named = next((r.values for r in term if r.key == HOSTNAME and r.operator == "In"), None)
@@ -237,7 +238,7 @@ class Volume:
 
     @cached_property
     def is_migrated(self) -> bool:
-        """Whether a CSI driver serves what the object describes as a disk of the tree."""
+        """Whether a CSI driver serves what the object describes as an in-tree disk."""
         return migrated_source(self.object) is not None
 
     @cached_property
@@ -311,7 +312,7 @@ class Claim:
         return READ_WRITE_ONCE_POD in self.object.spec.access_modes
 
 
-# -- volumestore -------------------------------------------------------------------------------------------------------
+# -- the store of storage objects --------------------------------------------------------------------------------------
 
 TABLES: dict[Resource, str] = {
     Resource.STORAGE_CLASS: "storage_classes",
@@ -328,7 +329,7 @@ Emit = Callable[[Resource, Action, object, object], None]
 
 
 class Decision(NamedTuple):
-    """What becomes of a claim that waited: the volume that it gets, or the node for which one is made."""
+    """What is decided for a waiting claim: the volume that it gets, or the node for which one is made."""
 
     volume: str = ""
     node: str = ""
@@ -416,7 +417,7 @@ class VolumeStore:
     # Changing
 
     def _store(self, kind: Resource, key: tuple[str, str], new: Any) -> None:
-        """The object under the key is this one now; None if it is gone. What was assumed of it is void."""
+        """Store the object under the key, or remove it (None). What was assumed of it is dropped."""
         self.revision += 1
         if kind is Resource.VOLUME:
             self._assumed_volumes.pop(key[1], None)
@@ -436,13 +437,13 @@ class VolumeStore:
             _set(self.open, key, new if new is not None and not new.spec.volume_name else None)
 
     def change(self, kind: Resource, old: Any, new: Any) -> None:
-        """In the input an object came (no old one), changed or went (no new one)."""
+        """Apply a change in the input: an object came (no old one), changed or went (no new one)."""
         self._read(kind, _key(new if new is not None else old), new)
         action = Action.UPDATE_OTHER if old is not None and new is not None else Action.DELETE
         self._emit(kind, Action.ADD if old is None else action, old, new)
 
     def bind(self, pairs: Iterable[tuple[PersistentVolumeClaim, PersistentVolume]]) -> None:
-        """Claims have their volumes for good, which may be new. All are stored before anybody is told of any."""
+        """Bind claims to their volumes, which may be new. All are stored before any event is sent."""
         changed: list[tuple[Resource, Any, Any]] = []
         for pvc, pv in pairs:
             old_claim, old_volume = self._claims[_key(pvc)], self._volumes.get(pv.metadata.name)
@@ -456,7 +457,7 @@ class VolumeStore:
     # Assuming, writing, taking back
 
     def assume(self, chosen: NodeVolumes, node: str) -> None:
-        """The pod's volumes are set aside for its claims, and its other claims wait for volumes on the node."""
+        """Set the pod's volumes aside for its claims; its other claims wait for volumes on the node."""
         for claim, volume in chosen.static:
             if not volume.is_for(claim) or not (volume.object.spec.claim_ref or ObjectReference()).uid:
                 self._assumed_volumes[volume.name] = Volume(_set_aside(volume, claim))
@@ -468,7 +469,7 @@ class VolumeStore:
             )
 
     def restore(self, chosen: NodeVolumes) -> None:
-        """What was assumed and not written is void."""
+        """Drop what was assumed and not written."""
         for _, volume in chosen.static:
             self._assumed_volumes.pop(volume.name, None)
         for claim in chosen.new:
@@ -480,7 +481,7 @@ class VolumeStore:
         return stored is not None and stored.is_bound
 
     def write(self, chosen: NodeVolumes, node: str) -> str:
-        """What was assumed is stored, so that volumes get bound and made; a text says what is no longer there."""
+        """Store what was assumed, so that volumes get bound and made; returns a message if an object is gone."""
         for claim, volume in chosen.static:
             if volume.name not in self._volumes:
                 return f'persistentvolumes "{volume.name}" not found'
@@ -515,10 +516,9 @@ def _set_aside(volume: Volume, claim: Claim) -> PersistentVolume:
     return replace(pv, metadata=metadata, spec=replace(pv.spec, claim_ref=reference))
 
 
-# -- podvolumes --------------------------------------------------------------------------------------------------------
-# What a pod's volumes ask of the scheduler: claims on volumes, disks that don't share, disks that count on a node.
-#
-# Read from the plain objects of `spec.volumes`; what the claims are is in `volumestore`.
+# -- volumes of a pod --------------------------------------------------------------------------------------------------
+# Claims, disks that pods on one node can't share, and disks that count towards a node's limit. Read from the plain
+# objects of `spec.volumes`.
 
 
 class ClaimUse(NamedTuple):
@@ -529,7 +529,7 @@ class ClaimUse(NamedTuple):
 
 
 class Disk(NamedTuple):
-    """An in-line disk of which pods on one node can't both have it, unless both only read."""
+    """An in-line disk that two pods on one node can't both use, unless both only read."""
 
     kind: str
     identity: tuple[str, ...]
@@ -569,7 +569,7 @@ NO_VOLUMES = PodVolumes()
 
 
 def pod_volumes(pod: Pod) -> PodVolumes:
-    """What the pod's volumes ask; `NO_VOLUMES` where that is nothing."""
+    """What the pod's volumes ask for; `NO_VOLUMES` if nothing."""
     if not pod.spec.volumes:
         return NO_VOLUMES
     found = PodVolumes(

@@ -1,4 +1,7 @@
-"""Binding claims: writing allocations and reservations to the (simulated) API server, and taking them back."""
+"""Binding claims: writing allocations and reservations to the (simulated) API server, and taking them back.
+
+At the end: which events may make a pod schedulable that DynamicResources rejected.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ MOST_CONSUMERS = 256
 
 
 class BindError(Exception):
-    """Binding a claim failed; the text is upstream's."""
+    """Binding a claim failed; the message is upstream's."""
 
 
 class Binder:
@@ -45,7 +48,7 @@ class Binder:
         """(claim, user whose reservation was overwritten)."""
 
     def bind(self, kept: PodState, pod: Pod, node: str) -> Status | None:
-        """All claims are allocated and reserved for the pod, and their devices ready; Wait while they are not."""
+        """Allocate all claims and reserve them for the pod; Wait while their devices are not ready."""
         try:
             self._bind_all(kept, pod)
         except BindError as problem:
@@ -197,7 +200,7 @@ class Binder:
     def take_from_node(
         self, kept: PodState, pod: Pod, node: str, claimed: Sequence[NodeAllocatableResourceClaimStatus]
     ) -> None:
-        """What the devices take from the node counts from now on."""
+        """Count what the devices take from the node from now on."""
         if claimed:
             kept.taken_from = node
             self._handle.cluster.set_claimed(pod, node, list(claimed))
@@ -211,7 +214,7 @@ class Binder:
             kept.taken_from = ""
 
     def unreserve_for_group(self, kept: PodState, pod: Pod) -> bool:
-        """Where no pod of the group has a node, its allocated claims are no longer reserved for it; False if none was.
+        """Drop the group's reservations if no pod of it has a node; False if there was none.
 
         The next attempt may then deallocate them.
         """
@@ -246,8 +249,7 @@ class Binder:
                 self._handle.cluster.delete_claim(stored_special)
 
 
-# -- hints -------------------------------------------------------------------------------------------------------------
-# Which events may make a pod schedulable that DynamicResources rejected.
+# -- queueing hints ----------------------------------------------------------------------------------------------------
 
 
 def interests(store: ClaimStore) -> Sequence[Interest]:

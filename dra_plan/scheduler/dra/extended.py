@@ -1,4 +1,8 @@
-"""Extended resources served by devices: which names, and which requests stand for them."""
+"""Extended resources that are served by devices (KEP-5004), and two scores that depend on devices.
+
+First the special claim that stands for a pod's extended resources, with its requests; then how many devices a node has
+for such a resource, which scoring takes as its capacity; then the score of firstAvailable alternatives.
+"""
 
 from __future__ import annotations
 
@@ -47,12 +51,12 @@ def wanted_names(requests: Amounts) -> list[str]:
 
 
 def served_names(names: Iterable[str], mapped: Collection[str], allocatable: Mapping[str, int]) -> tuple[str, ...]:
-    """Those of the names that devices serve on a node; those that a class serves are `mapped`."""
+    """The names among these that devices serve on a node; `mapped` are those that a class serves."""
     return tuple(name for name in names if is_served(allocatable.get(name, 0), mapped=name in mapped))
 
 
 def is_served(allocatable: int, *, mapped: bool) -> bool:
-    """Whether devices serve a name on a node: a class does, and the node has nothing of it to allocate."""
+    """Whether devices serve a name on a node: a class has the name, and the node itself has none to allocate."""
     return mapped and allocatable <= 0
 
 
@@ -90,7 +94,7 @@ class Use:
 
 
 def container_shape(pod: Pod) -> Hashable:
-    """All of the pod that the special claim's requests follow from: equal shapes make equal requests."""
+    """Everything in the pod that determines the special claim's requests: equal shapes give equal requests."""
     init, containers = pod.spec.init_containers, pod.spec.containers
     listed = (*init, *containers)
     return len(init), tuple((c.restart_policy, tuple(sorted(c.resources.requests.items()))) for c in listed)
@@ -109,7 +113,7 @@ class _Asking:
 def special_requests(
     pod: Pod, served: Collection[str], classes: Mapping[str, str]
 ) -> tuple[list[DeviceRequest], list[Use]]:
-    """The requests for the names that devices serve, sorted by name as text, and who uses which."""
+    """The requests for the names that devices serve, sorted by name as text, and which container uses which."""
     containers = [*pod.spec.init_containers, *pod.spec.containers]
     plain = len(pod.spec.init_containers)
     requests: list[DeviceRequest] = []
@@ -173,11 +177,9 @@ def with_requests(claim: ResourceClaim, requests: list[DeviceRequest]) -> Resour
     return replace(claim, spec=ResourceClaimSpec(devices=DeviceClaim(requests=requests)))
 
 
-# -- devicetotals ------------------------------------------------------------------------------------------------------
-# How many devices a node has for an extended resource that devices serve: what scores count as its capacity.
-#
-# Coarser than the allocator, as upstream's scoring is: pool generations and completeness, taints and counters play no
-# role.
+# -- devices as capacity for scoring -----------------------------------------------------------------------------------
+# How many devices a node has for an extended resource. Coarser than the allocator, as upstream's scoring is: pool
+# generations and completeness, taints and counters play no role.
 
 Totals = Callable[[str, NodeInfo], tuple[int, int]]
 """(resource name, node) -> (devices, those in use)."""
@@ -283,8 +285,7 @@ def _selected(selector: NodeSelector, node: NodeInfo) -> bool:
     return node_matches(selector, node.name, node.labels)
 
 
-# -- ranks -------------------------------------------------------------------------------------------------------------
-# How good the alternatives are that a claim's firstAvailable requests got: the plugin's score.
+# -- score of firstAvailable alternatives ------------------------------------------------------------------------------
 
 _BEST_RANK = 8
 """The score of a request's first alternative; one less for each further one."""

@@ -1,4 +1,9 @@
-"""What Filter asks of one node: whether the pod's claims can be satisfied there, and with which devices."""
+"""DynamicResources in PreFilter and Filter: whether a pod's claims can be allocated on a node, and from which devices.
+
+First what the plugin keeps during one cycle, then the check of one node, then the checks of claims and requests that
+PreFilter makes before any node is examined. Then for which pods an answer about a node can be reused, and what pods of
+one group share. Devices are allocated by `dra_plan.allocator`; the plugin itself is in `dra/plugin.py`.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +37,7 @@ if TYPE_CHECKING:
     from dra_plan.scheduler.cluster.cluster import SimulatedCluster
 
 
-# -- state -------------------------------------------------------------------------------------------------------------
-# What DynamicResources keeps during one cycle of one pod.
+# -- state of one cycle ------------------------------------------------------------------------------------------------
 
 Allocations = Sequence[AllocationResult]
 
@@ -79,16 +83,16 @@ class PodState:
 
     @property
     def waiting(self) -> list[ResourceClaim]:
-        """The user's claims without devices in the API server, whoever finds some for them."""
+        """The user's claims that are not allocated in the API server, even if another pod is allocating them."""
         return [claim for claim in self.claims if claim.allocation is None]
 
     @property
     def pending(self) -> list[ResourceClaim]:
-        """Those of them for which this pod has to find devices."""
+        """The waiting claims for which this pod has to find devices."""
         return [claim for claim in self.waiting if claim.metadata.uid not in self.shared]
 
     def for_waiting(self, found: Sequence[AllocationResult], *, mixed_up: bool) -> list[AllocationResult]:
-        """The allocations of the waiting claims in their order, of which `found` are those that this pod found.
+        """The allocations of the waiting claims in their order; `found` are those that this pod found.
 
         `mixed_up`: upstream puts those of shared claims behind the new ones, and then goes by the order of the claims.
         """
@@ -116,7 +120,7 @@ class PodState:
         return not self.claims and self.special is None
 
 
-# -- nodecheck ---------------------------------------------------------------------------------------------------------
+# -- checking a node ---------------------------------------------------------------------------------------------------
 
 UNAVAILABLE = unresolvable(NOT_AVAILABLE).by(plugin_names.DYNAMIC_RESOURCES)
 """An allocated claim can't be used on the node. Known again as the object that it is."""
@@ -128,7 +132,7 @@ _MOST_LOOKS = 64
 
 
 class NodeCheck:
-    """Looks at nodes for pods with claims. A pod's allocators are kept in its state, one per set of served names."""
+    """Checks nodes for pods with claims. A pod's allocators are kept in its state, one per set of served names."""
 
     def __init__(self, handle: Handle, binding_timeout: float, max_steps: int) -> None:
         self._handle = handle
@@ -267,8 +271,7 @@ class _KnownLooks:
             self._found.keep(key, likeness)
 
 
-# -- claimcheck --------------------------------------------------------------------------------------------------------
-# What PreFilter asks of each claim before any node is looked at: whether it can be allocated, and has its classes.
+# -- checking claims before any node is examined -----------------------------------------------------------------------
 
 
 def check_claim(
@@ -290,7 +293,7 @@ def check_claim(
 
 
 def check_requests(claim: ResourceClaim, view: View) -> Status | None:
-    """Why no node is even looked at for what the claim asks: forms and classes that are not known."""
+    """Why the claim's requests rule out every node at once: unknown forms of requests, and missing classes."""
     statuses = (_check_request(claim, request, view) for request in claim.spec.devices.requests)
     return next((status for status in statuses if status is not None), None)
 
@@ -318,12 +321,12 @@ def _check_class(name: str, request: str, view: View) -> Status | None:
     return None
 
 
-# -- answerkey ---------------------------------------------------------------------------------------------------------
-# For which pods an answer about a node's devices holds as well: those with the same key.
+# -- keys under which answers are reused -------------------------------------------------------------------------------
+# Pods with the same key get the same answer for a node's devices.
 
 
 def answer_key(kept: PodState, pod: Pod, view: View) -> Hashable:
-    """What the answer for a node depends on beside the node; None if that can't be said in a key."""
+    """What the answer for a node depends on besides the node; None if it can't be put into a key."""
     if view.shared_counter_names or view.target.features.node_allocatable:
         return None  # the node that is asked first decides for all; what the pod asks of the node decides too
     if any(claims.conditional_results(claim) for claim in kept.allocated):
@@ -341,12 +344,12 @@ def answer_key(kept: PodState, pod: Pod, view: View) -> Hashable:
     return specs, where, ranks, (*special, container_shape(pod))
 
 
-# -- sharing -----------------------------------------------------------------------------------------------------------
+# -- claims of pod groups ----------------------------------------------------------------------------------------------
 # What pods of a group share: devices in flight in the group's cycle, and claims that are the group's own.
 
 
 def in_flight(claims: Sequence[ResourceClaim], store: ClaimStore) -> dict[str, AllocationResult]:
-    """By uid, what other pods of the group have put in flight for these claims in this cycle."""
+    """The allocations that other pods of the group have put in flight for these claims in this cycle, by uid."""
     found = {}
     for claim in claims:
         flying = store.pending_allocation(claim.metadata.uid)

@@ -29,7 +29,7 @@ _FIRST = (CPU, MEMORY, EPHEMERAL)
 
 
 class ConsumedCapacityError(Exception):
-    """A mapping needs consumed capacity, and the device is not shared; the text is upstream's."""
+    """A mapping needs consumed capacity, and the device is not shared; the message is upstream's."""
 
 
 class NodeAllocatable:
@@ -50,7 +50,7 @@ class NodeAllocatable:
     def check(
         self, pod: Pod, node: NodeInfo, pairs: Sequence[tuple[ResourceClaim, AllocationResult]]
     ) -> tuple[Status | None, list[NodeAllocatableResourceClaimStatus]]:
-        """Why the node has no room for what the devices of new allocations take, and what the pod's status would say.
+        """Whether the node has room for what newly allocated devices take, and what the pod's status would say of them.
 
         Claims that were allocated before take nothing.
         """

@@ -117,7 +117,7 @@ class DynamicResources(
         return [entry_claim(pod, entry, find, of_groups=of_groups) for entry in pod.spec.resource_claims]
 
     def events_to_register(self) -> Sequence[Interest]:
-        """See `hints`."""
+        """See `binding.interests`."""
         return binding.interests(self._handle.cluster.claims)
 
     # PreFilter
@@ -171,7 +171,7 @@ class DynamicResources(
         return answer.status
 
     def claims_asked_for(self, kept: PodState, pod: Pod, node: NodeInfo) -> list[ResourceClaim]:
-        """The claims for which devices are sought on the node; none where there is nothing to do."""
+        """The claims to be allocated on the node; none if there is nothing to do."""
         return [] if kept.empty else self._check.claims_on(kept, pod, node)
 
     def _answers(self, kept: PodState) -> dict[str, tuple[int, NodeAnswer]]:

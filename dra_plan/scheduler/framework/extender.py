@@ -1,4 +1,8 @@
-"""Scheduler extenders as the cycle sees them: a port. Who talks HTTP stands outside the scheduler."""
+"""Preemption candidates and how they are compared, and the interface of scheduler extenders.
+
+Candidates come first because extenders may change them (upstream: ProcessPreemption). The HTTP client of extenders is
+outside the scheduler.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +17,8 @@ from dra_plan.errors import DraPlanError
 from dra_plan.scheduler.cluster.cluster import SimulatedCluster
 from dra_plan.scheduler.cluster.nodes import NodeInfo, PodInfo
 
-# -- victims -----------------------------------------------------------------------------------------------------------
-# What preemption weighs: the pods that would go, the budgets that protect them, and which node loses least.
+# -- candidates for preemption -----------------------------------------------------------------------------------------
+# The pods that would go, the disruption budgets that protect them, and which node loses least.
 
 _PRIORITY_OFFSET = 2**31
 """Added to each victim's priority, so that more victims always weigh more."""
@@ -91,7 +95,7 @@ def best_candidate(candidates: Sequence[Candidate]) -> Candidate:
     return left[0]
 
 
-# -- extenders ---------------------------------------------------------------------------------------------------------
+# -- scheduler extenders -----------------------------------------------------------------------------------------------
 
 
 class ExtenderError(DraPlanError):
@@ -99,7 +103,7 @@ class ExtenderError(DraPlanError):
 
 
 class ExtenderFilterResult:
-    """The nodes an extender leaves, and why it refuses the others."""
+    """The nodes that an extender lets pass, and why it rejects the others."""
 
     __slots__ = ("failed", "nodes", "unresolvable")
 

@@ -1,7 +1,8 @@
 """The extension points, with Kubernetes' names: what a plugin may implement.
 
 A plugin derives from the classes of the points it takes part in. Its methods must not change the objects they are
-given, and must answer the same when asked the same: the simulation is repeatable.
+given, and must give the same answer to the same question: the simulation is repeatable. Then follow the handle,
+through which a plugin reaches the cluster, and the registry of plugin factories.
 """
 
 from __future__ import annotations
@@ -231,7 +232,7 @@ class Diagnosis:
     plugins: frozenset[str] = field(default_factory=frozenset)
 
 
-# -- handle ------------------------------------------------------------------------------------------------------------
+# -- the handle given to plugins ---------------------------------------------------------------------------------------
 # What a plugin may reach: the snapshot of the cycle, waiting pods, nominations, objects and simulated time.
 
 
@@ -300,8 +301,7 @@ class Handle:
         return waiting is not None and waiting.reject("", "removed")
 
 
-# -- registry ----------------------------------------------------------------------------------------------------------
-# Plugin factories by name.
+# -- the registry of plugin factories ----------------------------------------------------------------------------------
 
 Factory = Callable[[Mapping[str, Any], "Handle"], Plugin]
 """(arguments from the configuration, handle) -> plugin."""

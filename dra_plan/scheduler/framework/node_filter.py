@@ -20,7 +20,7 @@ UNKNOWN = Status(Code.ERROR, "not asked yet")
 
 
 class Scan:
-    """What a scan came to: the nodes that `passed`, of so many `examined` in their order from a start."""
+    """The result of a scan: the nodes that `passed`, and how many were `examined`, in order from the start."""
 
     def __init__(self, nodes: Sequence[NodeInfo], start: int, answers: Sequence[Status | None]) -> None:
         self.passed: list[NodeInfo] = []
@@ -49,7 +49,7 @@ class Scan:
 
 
 class Refused(Mapping[str, Status]):
-    """The rejections of a scan: most pods find a node, and nobody asks what the others say."""
+    """The rejections of a scan, put together only on access: most pods find a node, and then nobody needs them."""
 
     def __init__(self, scan: Scan, number: int) -> None:
         self._scan, self._number = scan, number
@@ -71,7 +71,7 @@ class Refused(Mapping[str, Status]):
 
 
 class FilterAnswers:
-    """What a profile's filters said of nodes: to whole pods, and, for pods unlike in all else, plugin by plugin."""
+    """Remembered answers of a profile's filters: for equal pods, and by plugin for pods that are equal to it alone."""
 
     def __init__(self, cluster: SimulatedCluster) -> None:
         self.of_pods: NodeAnswers[Status | None] = NodeAnswers(cluster, UNKNOWN)
@@ -81,7 +81,7 @@ class FilterAnswers:
 
 
 class _Run:
-    """Neighbouring filters whose answers are remembered: theirs together, and apart those of each kind of plugin."""
+    """Neighbouring filters whose answers are remembered, together and plugin by plugin."""
 
     __slots__ = ("_keys", "_made", "_plugins", "_remembered", "known")
 
@@ -92,7 +92,7 @@ class _Run:
 
     @property
     def parts(self) -> list[tuple[Sequence[FilterPlugin], list[Status | None]]]:
-        """The plugins in their order, with their answers by position: those that look at objects alone together."""
+        """The plugins in order, with their answers by position; those that read only its object share answers."""
         if self._made is None:
             self._made, remembered = [], self._remembered
             entries = zip(self._plugins, self._keys, strict=True)

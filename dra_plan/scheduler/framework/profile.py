@@ -1,4 +1,8 @@
-"""A profile's plugins at work: one object with every run that the queue and the cycle ask for."""
+"""The scoring plugins of a profile, and the framework: all plugins of one profile in one object.
+
+The framework has every run that the queue and the cycle ask for; the other extension points are in
+`framework/runtime.py`.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +22,8 @@ from .status import CycleState, Status, error, failed, is_skip
 from .trace import Tracer
 from .types import QueuedPod
 
-# -- scoring -----------------------------------------------------------------------------------------------------------
-# PreScore and Score of a profile: weighted scores of the nodes that fit, with Kubernetes' error texts.
+# -- PreScore and Score ------------------------------------------------------------------------------------------------
+# Weighted scores of the nodes that fit, with Kubernetes' error texts.
 
 
 class ScorePhase(ProfilePlugins):
@@ -96,14 +100,14 @@ class ScorePhase(ProfilePlugins):
 
 
 def places_of_none(scores: Sequence[object]) -> Iterator[int]:
-    """Where scores are missing, which may be filled in on the way: few are, so the list is asked for the next."""
+    """The positions of missing scores, found one by one, as they may be filled in meanwhile. Few scores are missing."""
     at = -1
     for _ in range(scores.count(None)):
         at = scores.index(None, at + 1)
         yield at
 
 
-# -- profile -----------------------------------------------------------------------------------------------------------
+# -- the framework of a profile ----------------------------------------------------------------------------------------
 
 
 class Framework(FilterPhase, ScorePhase, BindPhase):
@@ -133,7 +137,7 @@ class Framework(FilterPhase, ScorePhase, BindPhase):
             return self.queue_sort.sort_key(item)
 
     def wants(self, plugin: Plugin, interests: Sequence[Interest], event: Event, pod: Pod) -> bool:
-        """Whether the event is, in the plugin's eyes, a reason to try the pod again."""
+        """Whether the plugin takes the event as a reason to try the pod again."""
         with Guard(plugin, "QueueingHint", pod):
             return any(wakes(interest, event, pod) for interest in interests)
 

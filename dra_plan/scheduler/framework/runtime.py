@@ -1,4 +1,9 @@
-"""The plugins of one profile by extension point, and what every run of them shares: a raise, and a failure's text."""
+"""The plugins of one profile by extension point, and how they are run up to the point where a pod is bound.
+
+First what all runs share: the lists of plugins, and how a raise or a failure is reported. Then PreFilter, Filter and
+PostFilter, then Reserve to PostBind, then arithmetic for scores. PreScore and Score, and the object that joins all
+runs, are in `framework/profile.py`.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +62,7 @@ class PluginPanicError(DraPlanError):
 
 
 class Guard:
-    """What a plugin raises in here becomes a PluginPanicError; our own errors go through."""
+    """Turns what a plugin raises into a PluginPanicError; our own errors pass through."""
 
     __slots__ = ("_plugin", "_pod", "_point")
 
@@ -73,7 +78,7 @@ class Guard:
 
 
 class ProfilePlugins:
-    """The plugins of one profile, by extension point, with what they and the trace need."""
+    """The plugins of one profile by extension point, with the guard against raises and the trace."""
 
     def __init__(
         self, profile: str, plugins: Mapping[str, Sequence[Plugin]], handle: Handle, tracer: Tracer | None
@@ -101,14 +106,14 @@ class ProfilePlugins:
 
     @staticmethod
     def failure(point: str, plugin: Plugin, status: Status) -> Status:
-        """A rejection as it is; everything else as an Error that names the plugin."""
+        """The status itself if it is a rejection; anything else as an Error that names the plugin."""
         if status.rejected:
             return status.by(plugin.name)
         return error(f'running {point} plugin "{plugin.name}": {status.message}').by(plugin.name)
 
 
-# -- filtering ---------------------------------------------------------------------------------------------------------
-# PreFilter, Filter and PostFilter of a profile: which nodes fit, with Kubernetes' error texts.
+# -- PreFilter, Filter and PostFilter ----------------------------------------------------------------------------------
+# Which nodes fit a pod, with Kubernetes' error texts.
 
 
 class FilterPhase(ProfilePlugins, TrialFilter):
@@ -253,8 +258,8 @@ def _none_left(plugins: Sequence[str]) -> Status:
     return unresolvable(f"{not_satisfied(plugins)} simultaneously").by(plugins[-1])
 
 
-# -- binding -----------------------------------------------------------------------------------------------------------
-# Reserve, Permit, PreBind, Bind and PostBind of a profile, with Kubernetes' error texts.
+# -- Reserve, Permit, PreBind, Bind and PostBind -----------------------------------------------------------------------
+# With Kubernetes' error texts.
 
 ASKED_TO_WAIT = "one or more plugins asked to wait and no plugin rejected pod"
 
@@ -290,7 +295,7 @@ class BindPhase(ProfilePlugins):
     def ask_permit(
         self, state: CycleState, pod: Pod, node: str
     ) -> tuple[Status | None, dict[str, tuple[Status, float]]]:
-        """A rejection or an Error, and by plugin who asks to wait, and for how long at most; nobody waits yet."""
+        """A rejection or an Error, and the plugins that ask to wait, each with its timeout; nothing waits yet."""
         waits: dict[str, tuple[Status, float]] = {}
         for plugin in self._at_permit:
             with Guard(plugin, "Permit", pod):
@@ -345,23 +350,23 @@ class BindPhase(ProfilePlugins):
         return Status(Code.SKIP)
 
     def run_post_bind(self, state: CycleState, pod: Pod, node: str) -> None:
-        """Tell everybody."""
+        """Tell all PostBind plugins."""
         for plugin in self._at_post_bind:
             with Guard(plugin, "PostBind", pod):
                 plugin.post_bind(state, pod, node)
 
 
-# -- scoring -----------------------------------------------------------------------------------------------------------
-# Arithmetic that several scores share. All divisions are integer divisions, as in Go.
+# -- arithmetic of scores ----------------------------------------------------------------------------------------------
+# Shared by several plugins. All divisions are integer divisions, as in Go.
 
 
 def is_level(scores: Sequence[int]) -> bool:
-    """Whether all of them, and there is one at least, are the same: so they are where a plugin has no preference."""
+    """Whether all scores (at least one) are the same, as they are if a plugin has no preference."""
     return scores[0] == scores[-1] and scores.count(scores[0]) == len(scores)
 
 
 def add_up(rows: Iterable[Sequence[int]], number: int) -> list[int]:
-    """The sum of each of `number` columns, which are one at least; level rows cost next to nothing."""
+    """The sum of each of `number` columns (at least one); rows of equal scores cost next to nothing."""
     base = 0
     totals: Sequence[int] | None = None
     for row in rows:

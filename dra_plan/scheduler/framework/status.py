@@ -1,4 +1,8 @@
-"""What a plugin answers: a code with reasons. A plain None means Success, as a nil status does upstream."""
+"""Answers of plugins: what keeps a pod from a node, the status with its code and reasons, and the state of a cycle.
+
+A plain None means Success, as a nil status does upstream. The cycle state is where the plugins of one cycle keep what
+they computed.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +14,13 @@ from typing import Any, NamedTuple, TypeGuard
 
 from dra_plan.api.scheduling import PodGroup
 
-# -- obstacles ---------------------------------------------------------------------------------------------------------
-# What keeps a pod from a node, as values: what a plugin knows when it refuses, beside its text. `output` words them.
-#
-# A plugin that knows more than its text says gets a class here; nobody reads the text to find it out.
+# -- reasons as values -------------------------------------------------------------------------------------------------
+# What a plugin knows when it rejects a node, beside the text of its reason. A plugin that knows more than its text
+# says gets a class here, so that nobody has to parse the text.
 
 
 class ResourceShort(NamedTuple):
-    """Less of a resource is left on the node than the pod asks for, in the units of `podrequest.amounts`.
+    """Less of a resource is left on the node than the pod asks for, in the units of `cluster.nodes.amounts`.
 
     The number of pods is the resource `pods`, of which a pod asks for one. What is left is never negative.
     """
@@ -68,7 +71,7 @@ class Reason(NamedTuple):
 class Status:
     """A code, its reasons, and the name of the plugin that gave it (filled in by the framework).
 
-    A reason that is given as plain text becomes one that is about nothing known.
+    A reason that is given as plain text gets no `about`.
     """
 
     __slots__ = ("code", "plugin", "reasons")
@@ -160,12 +163,12 @@ def is_skip(status: Status | None) -> bool:
     return status is not None and status.code is Code.SKIP
 
 
-# -- cyclestate --------------------------------------------------------------------------------------------------------
-# The store in which the plugins of one scheduling cycle keep what they computed (v1alpha1: PluginContext).
+# -- cycle state -------------------------------------------------------------------------------------------------------
+# The store of one scheduling cycle (v1alpha1: PluginContext).
 
 
 class StateNotFoundError(KeyError):
-    """Nothing was written under the key; its text is the one that Kubernetes prints."""
+    """Nothing was written under the key; the message is the one that Kubernetes prints."""
 
     def __str__(self) -> str:
         return "not found"
@@ -224,7 +227,7 @@ class CycleState:
         self._values.pop(key, None)
 
     def clone(self) -> CycleState:
-        """A state that can be written to without the original noticing."""
+        """A copy that can be written to without changing the original."""
         other = CycleState(self.group)
         other._values = {
             key: value.clone() if hasattr(value, "clone") else value for key, value in self._values.items()

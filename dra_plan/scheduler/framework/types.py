@@ -1,4 +1,4 @@
-"""A pod in the scheduling queue, with the history of its attempts (upstream: QueuedPodInfo)."""
+"""Pods in the scheduling queue with the history of their attempts (upstream: QueuedPodInfo), and nominated pods."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ class QueuedPod:
         return self.info.profile
 
 
-# -- nominations -------------------------------------------------------------------------------------------------------
-# Which pods have a node nominated, after preemption or while being bound.
+# -- nominated pods ----------------------------------------------------------------------------------------------------
+# Pods that have a node nominated, after preemption or while being bound.
 
 
 class Nominator:

@@ -46,7 +46,7 @@ class WaitingPod:
 
     @property
     def decided(self) -> bool:
-        """Whether the waiting is over."""
+        """Whether the pod was allowed or rejected."""
         return self._verdict is not None or not self._deadlines
 
     @property
@@ -55,7 +55,7 @@ class WaitingPod:
         return self._verdict
 
     def allow(self, plugin: str) -> None:
-        """One plugin has nothing against the pod any more; no effect once it is decided."""
+        """The plugin allows the pod; no effect once it is decided."""
         self._deadlines.pop(plugin, None)
 
     def reject(self, plugin: str, message: str) -> bool:

@@ -54,7 +54,7 @@ class GroupAdmission:
 
 
 def times_are_a_servers(groups: Iterable[PodGroup], pods: Iterable[Pod]) -> bool:
-    """Whether the creationTimestamps of pods can tell who came first.
+    """Whether the creationTimestamps of pods tell which came first.
 
     An API server gives every object one. Where a pod that has one is a member of a group of the input that has none,
     no server wrote them, and the scheduler, which never reads them, gets to see the objects as they are listed.
@@ -71,7 +71,7 @@ def _is_timed_member(pod: Pod, timeless: set[str]) -> bool:
 
 
 def comes_after(group: PodGroup, pod: Pod) -> bool:
-    """Whether the group was created after the pod; a group that says no time was there first."""
+    """Whether the group was created after the pod; a group without a time counts as older."""
     if (group.metadata.annotations or {}).get(_LATE):
         return True
     return _moment(group, float("-inf")) > _moment(pod, float("inf"))

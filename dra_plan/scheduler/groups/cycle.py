@@ -1,7 +1,8 @@
-"""The cycle of a pod group: its pods one after the other through the ordinary algorithm, and what that comes to.
+"""The cycle of a pod group: its pods are tried one after the other with the ordinary algorithm, in each placement.
 
-Each pod that finds a node is held there while the later ones are tried; at the end everything is given back, last
-first. Nothing is bound here, and nothing that was there before is changed: that is `commit`'s business.
+First the cycle: each pod that finds a node is held there while the later ones are tried; at the end everything is
+given back, last first. Then placements (the domains of the group's topology key), the cluster restricted for a trial,
+the messages, and the search for the best placement. Nothing is bound or changed here: see `groups/scheduling.py`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from dra_plan.scheduler.framework.types import QueuedPod
 
 
 class GroupVerdict(Enum):
-    """What becomes of a group in one cycle."""
+    """The outcome of a group in one cycle."""
 
     SCHEDULED = "scheduled"
     PREEMPTING = "preempting"
@@ -48,7 +49,7 @@ class MemberAttempt:
 
 @dataclass(slots=True)
 class GroupOutcome:
-    """What a cycle came to. With the verdict ERROR the last attempt is the one that failed."""
+    """The result of a cycle. With the verdict ERROR the last attempt is the one that failed."""
 
     verdict: GroupVerdict
     attempts: list[MemberAttempt] = field(default_factory=list)
@@ -149,12 +150,12 @@ class GroupCycle:
         return GroupVerdict.SCHEDULED if left >= max(group.min_count, 1) else GroupVerdict.PREEMPTING
 
 
-# -- placement ---------------------------------------------------------------------------------------------------------
+# -- placements of a group ---------------------------------------------------------------------------------------------
 # Where a group may go as a whole: one domain of its topology key, and which of several is taken.
 
 
 class PlacementError(Exception):
-    """The group's pods on nodes do not say where it belongs; the text is upstream's."""
+    """The group's pods on nodes do not determine its domain; the message is upstream's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +201,7 @@ def _undetermined(why: str) -> str:
 
 
 def best(outcomes: Sequence[GroupOutcome], counts: Sequence[int]) -> int:
-    """Which success is taken: more pods of the group, then fuller nodes; `counts` are the group's pods in each."""
+    """The index of the best success: more pods of the group, then fuller nodes; `counts` are its pods in each."""
     most = max(counts)
     scores = [count * MAX_NODE_SCORE // most + outcome.score for outcome, count in zip(outcomes, counts, strict=True)]
     return scores.index(max(scores))
@@ -217,13 +218,13 @@ def fullness(nodes: Sequence[NodeInfo]) -> int:
     return sum(scores) // len(scores) if scores else 0
 
 
-# -- trial -------------------------------------------------------------------------------------------------------------
-# A cluster in which something is tried that is undone: with some of its nodes only, or with pods taken off.
+# -- restricting the cluster for a trial -------------------------------------------------------------------------------
+# Only some of its nodes, or with pods taken off: all is undone at the end.
 
 
 @contextmanager
 def only(cluster: SimulatedCluster, names: Collection[str]) -> Iterator[None]:
-    """Within, the cluster has no other nodes than these; what is changed within must be undone within."""
+    """A context in which the cluster has only these nodes; changes made within it must be undone within it."""
     everything = cluster.nodes
     cluster.see({name: info for name, info in everything.items() if name in names})
     try:
@@ -234,7 +235,7 @@ def only(cluster: SimulatedCluster, names: Collection[str]) -> Iterator[None]:
 
 @contextmanager
 def same_order(cluster: SimulatedCluster) -> Iterator[None]:
-    """Pods that are taken off their nodes within and put back are in the same order afterwards."""
+    """A context in which pods can be taken off nodes and put back without changing their order afterwards."""
     before = {name: list(info.pods) for name, info in cluster.nodes.items()}
     try:
         yield
@@ -245,8 +246,8 @@ def same_order(cluster: SimulatedCluster) -> Iterator[None]:
                 cluster.nodes[name].pods = {uid: pods[uid] for uid in uids}
 
 
-# -- words -------------------------------------------------------------------------------------------------------------
-# What the pods of a group are told, and the group itself: the scheduler's words (docs/framework.md, Pod groups).
+# -- messages about a group --------------------------------------------------------------------------------------------
+# The scheduler's words for the pods of a group and the group itself (docs/framework.md, Pod groups).
 
 UNSCHEDULABLE = "pod group is unschedulable"
 PREEMPTING = "pod group is waiting for preemption to complete"
@@ -254,12 +255,12 @@ NO_PLACEMENT = "no feasible placements found"
 
 
 def others_failed(error: str) -> str:
-    """An error of one pod, as the others are told of it."""
+    """The message for the other pods of a group when one pod fails with an error."""
     return f"failed to schedule other pod from a pod group: {error}"
 
 
 def different_schedulers(first: str, second: str) -> str:
-    """Why pods of one group can't be scheduled that belong to different profiles."""
+    """The message for pods of one group that name different schedulers."""
     what = "all pods in a single pod group should have the same .spec.schedulerName set"
     return f'{what}, got: "{first}" and "{second}"'
 
@@ -270,7 +271,7 @@ def no_placement_fits(count: int, first: str) -> str:
 
 
 def held_back(attempt: MemberAttempt) -> CycleResult:
-    """For a pod that found a node, in a group that did not find enough.
+    """The result for a pod that found a node, in a group that did not find enough.
 
     Nothing is nominated for it now; if it failed to bind before, its status still names the node, and that counts.
     """
@@ -280,17 +281,16 @@ def held_back(attempt: MemberAttempt) -> CycleResult:
 
 
 def waits_for_preemption(node: str) -> CycleResult:
-    """For a pod that found a node, in a group that waits for others to make room; "" if no node is kept for it."""
+    """The result for a pod that found a node, in a group that waits for preemption; "" if no node is kept for it."""
     return CycleResult(message=f"{UNSCHEDULABLE}, {PREEMPTING}", nomination=NominatingInfo(node) if node else None)
 
 
 def failed(error: str) -> CycleResult:
-    """For a pod of a group that ended in an error."""
+    """The result for a pod of a group that ended in an error."""
     return CycleResult(message=error, failed_with_error=True, unexplained=True, nomination=NominatingInfo(""))
 
 
-# -- search ------------------------------------------------------------------------------------------------------------
-# Where a group can go: its cycle in each placement, and the best of those in which it fits.
+# -- searching for the best placement ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,7 +307,7 @@ class GroupTask:
 
 @dataclass(slots=True)
 class GroupAnswer:
-    """What the group's pods came to; `message` is the group's own where it is not scheduled."""
+    """The outcome for the group's pods; `message` is the group's own if it is not scheduled."""
 
     outcome: GroupOutcome
     message: str = ""
@@ -323,7 +323,7 @@ class GroupSearch:
         self._cycle = cycle
 
     def run(self, task: GroupTask, *, makes_room: bool = True) -> GroupAnswer:
-        """The best placement that has room for enough pods, otherwise what was found in the first one."""
+        """The outcome in the best placement with room for enough pods, otherwise the one in the first placement."""
         try:
             where = placements(self._handle.cluster, task.key, task.group)
         except PlacementError as problem:

@@ -12,7 +12,7 @@ SCHEDULED = "PodGroupScheduled"
 
 @dataclass(frozen=True, slots=True)
 class MemberAnswer:
-    """A pod of a cycle: the node that it found there, or the scheduler's words."""
+    """A pod of a cycle: the node that it found there, or the scheduler's message."""
 
     pod: str
     node: str = ""
@@ -30,11 +30,11 @@ class PodGroupRecord:
     """What the pods of the last cycle came to, in the order in which they were tried."""
 
     def scheduled(self) -> None:
-        """Enough pods have found a node."""
+        """Record that enough pods have found a node."""
         self._set("True", "Scheduled", "")
 
     def failed(self, message: str, *, with_error: bool) -> None:
-        """A cycle came to nothing. Once enough pods had found a node, that stays on record."""
+        """Record that a cycle failed. Once enough pods had found a node, that stays on record."""
         known = self.conditions.get(SCHEDULED)
         if known is None or known.status != "True":
             self._set("False", "SchedulerError" if with_error else "Unschedulable", message)

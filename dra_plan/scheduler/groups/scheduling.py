@@ -1,6 +1,7 @@
-"""A pod of a group is on top of the queue: the whole group is tried, and its pods are bound, or told why not.
+"""Scheduling a pod group: when one of its pods is on top of the queue, the whole group is tried, and bound or rejected.
 
-This is what joins the parts of the package to the queue and the binding of the ordinary scheduler.
+First preemption for a whole group, then what joins the group's cycle (`groups/cycle.py`) to the queue and the binding
+of the ordinary scheduler.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ from .cycle import (
 )
 from .record import MemberAnswer, PodGroupRecords
 
-# -- preemption --------------------------------------------------------------------------------------------------------
-# Preemption for a whole group (gate WorkloadAwarePreemption): which pods have to go so that enough of it fits.
+# -- preemption for a group --------------------------------------------------------------------------------------------
+# Which pods have to go so that enough of the group fits (gate WorkloadAwarePreemption).
 
 NO_VICTIMS = "No preemption victims found for incoming preemptor"
 _CONSTRAINED = "workload aware preemption is not supported for pod groups with scheduling constraints"
@@ -63,7 +64,7 @@ class VictimUnit:
 
 
 class GroupPreemption:
-    """Makes room for groups. Nothing happens with the gate off: each pod of a group then preempts by itself."""
+    """Makes room for groups. With the gate off it does nothing: each pod of a group then preempts by itself."""
 
     def __init__(self, handle: Handle, search: GroupSearch) -> None:
         self._handle = handle
@@ -72,7 +73,7 @@ class GroupPreemption:
         """(group, victim, node), in the order of their decision."""
 
     def make_room(self, task: GroupTask, answer: GroupAnswer) -> None:
-        """Evict what is in the way, if that helps; the answer says afterwards what the group waits for, or why not."""
+        """Evict the victims if that helps; the answer then says what the group waits for, or why nobody was evicted."""
         if not self._handle.target.features.group_preemption or task.group is None:
             return
         refusal = self._refusal(task)
@@ -183,11 +184,11 @@ def _priority(cluster: SimulatedCluster, info: PodInfo, as_group: bool) -> int:
     return (group.spec.priority or 0) if group is not None else info.priority
 
 
-# -- scheduling --------------------------------------------------------------------------------------------------------
+# -- scheduling a group ------------------------------------------------------------------------------------------------
 
 
 class GroupScheduling:
-    """Schedules groups; `records` says what became of them."""
+    """Schedules groups; `records` has their outcomes."""
 
     def __init__(
         self,
@@ -227,7 +228,7 @@ class GroupScheduling:
         return sorted(items, key=lambda item: (-item.info.priority, came[item.uid]))
 
     def run(self, key: GroupKey, items: list[QueuedPod]) -> bool:
-        """Try the pods together, and carry out what comes of it; False if no node was looked at."""
+        """Try the pods together, and bind or reject them; False if no node was examined."""
         group = self._handle.cluster.groups.get(key)
         before = self._handle.cluster.revision
         for item in items:

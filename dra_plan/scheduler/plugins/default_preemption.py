@@ -162,5 +162,5 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
         self._handle.later(f"evict {', '.join(v.pod.key for v in victims)}", carry_out)
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Deleted pods open the gate; whether that is a reason to try again, other plugins say."""
+        """Deleted pods open the gate; other plugins decide whether that is a reason to try again."""
         return [Interest(Resource.ASSIGNED_POD, Action.DELETE, lambda _pod, _old, _new: Hint.SKIP)]

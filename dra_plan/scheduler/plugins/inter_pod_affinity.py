@@ -1,4 +1,7 @@
-"""InterPodAffinity: near to some pods, away from others; the rules of pods already placed count too."""
+"""InterPodAffinity: near to some pods, away from others; the rules of pods already placed count too.
+
+First sums over all nodes that are kept from pod to pod, then the plugin.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +31,8 @@ from dra_plan.scheduler.framework.interface import (
 )
 from dra_plan.scheduler.framework.status import SKIP, CycleState, Status, unresolvable, unschedulable
 
-# -- tallies -----------------------------------------------------------------------------------------------------------
-# Sums over all nodes, kept while pods come and go: after the first time only nodes that have changed are looked at.
+# -- sums over all nodes -----------------------------------------------------------------------------------------------
+# Kept while pods come and go: after the first time only nodes that have changed are examined.
 
 _Key = TypeVar("_Key", bound=Hashable)
 
@@ -69,13 +72,13 @@ class Tallies(Generic[_Key]):
         self._shapes: Remembered[Hashable, _Tally[_Key]] = Remembered(most)
 
     def forget(self) -> None:
-        """Something has changed on which what nodes bring in depends, beside the nodes."""
+        """Drop all sums: something other than the nodes has changed on which they depend."""
         self._shapes.clear()
 
     def of(self, shape: Hashable, part: Callable[[NodeInfo], Mapping[_Key, int]]) -> Mapping[_Key, int]:
-        """The sum of what all nodes bring in by key, 0 included; never to be changed.
+        """The sum over all nodes by key, 0 included; the caller must not change it.
 
-        `part` says what one node brings in, by the shape, the node and the pods on it.
+        `part` gives the share of one node, by the shape, the node and the pods on it.
         """
         found: _Tally[_Key] = self._shapes.of(shape, _Tally)
         cluster, end = self._cluster, self._cluster.journal.end()
@@ -89,7 +92,7 @@ class Tallies(Generic[_Key]):
         return found.totals
 
 
-# -- interpodaffinity --------------------------------------------------------------------------------------------------
+# -- the plugin --------------------------------------------------------------------------------------------------------
 
 _NOT_NEAR = unresolvable("node(s) didn't match pod affinity rules")
 _NOT_AWAY = unschedulable("node(s) didn't match pod anti-affinity rules")
@@ -212,7 +215,7 @@ class InterPodAffinity(
         return None
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Affinity, then anti-affinity, then what existing pods don't want near."""
+        """Check affinity, then anti-affinity, then the anti-affinity of existing pods."""
         counted: _AffinityCounts = state.read(self.name)
         if not self._near(counted, pod, node):
             return _NOT_NEAR

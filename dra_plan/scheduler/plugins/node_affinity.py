@@ -67,7 +67,7 @@ def _terms_match(selector: NodeSelector, name: str, labels: Mapping[str, str]) -
 
 
 def shape(pod: Pod) -> Hashable:
-    """What `matches` looks at of a pod: node selector and required terms."""
+    """What `matches` reads of a pod: node selector and required terms."""
     required = required_terms(pod)
     terms = msgspec.json.encode(required) if required is not None else b""
     return tuple(sorted(pod.spec.node_selector.items())), terms

@@ -1,4 +1,9 @@
-"""NodeName and NodeUnschedulable: the two checks that look at a single field of the node."""
+"""Plugins that compare a pod with one property of the node, in this order.
+
+TaintToleration rejects nodes with taints that the pod does not tolerate, or prefers other nodes. NodeName and
+NodeUnschedulable check a single field of the node. NodePorts: two pods can't have the same host port. ImageLocality
+prefers nodes that have the pod's images already.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +29,7 @@ from dra_plan.scheduler.framework.interface import (
 from dra_plan.scheduler.framework.runtime import normalize
 from dra_plan.scheduler.framework.status import SKIP, CycleState, Status, unresolvable, unschedulable
 
-# -- tainttoleration ---------------------------------------------------------------------------------------------------
-# TaintToleration: taints that the pod does not tolerate reject a node, or make it less attractive.
+# -- TaintToleration ---------------------------------------------------------------------------------------------------
 
 
 def tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
@@ -42,7 +46,7 @@ def untolerated(taints: Iterable[Taint], tolerations: Sequence[Toleration]) -> T
 
 
 def shape(pod: Pod) -> Hashable:
-    """What is looked at of a pod: its tolerations."""
+    """What the plugin reads of a pod: its tolerations."""
     return tuple((t.key, t.operator, t.value, t.effect) for t in pod.spec.tolerations)
 
 
@@ -104,7 +108,7 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensio
         return Hint.QUEUE if fine(new) and not fine(old) else Hint.SKIP
 
 
-# -- nodename ----------------------------------------------------------------------------------------------------------
+# -- NodeName and NodeUnschedulable ------------------------------------------------------------------------------------
 
 
 class NodeName(FilterPlugin, EnqueueExtensions):
@@ -157,15 +161,14 @@ class NodeUnschedulable(FilterPlugin, EnqueueExtensions):
         return Hint.QUEUE if old is None or old.spec.unschedulable else Hint.SKIP
 
 
-# -- nodeports ---------------------------------------------------------------------------------------------------------
-# NodePorts: two pods can't have the same host port on a node.
+# -- NodePorts ---------------------------------------------------------------------------------------------------------
 
 _ANY = "0.0.0.0"
 _TAKEN = unschedulable("node(s) didn't have free ports for the requested pod ports")
 
 
 def conflict(wanted: Sequence[Port], used: Iterable[Port]) -> bool:
-    """Whether any wanted port is used; the address that means all conflicts with every address."""
+    """Whether any wanted port is used; the wildcard address conflicts with every address."""
     return any(
         protocol == other and port == number and (_ANY in (address, where) or address == where)
         for other, where, number in used
@@ -213,8 +216,7 @@ class NodePorts(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
         return Hint.QUEUE
 
 
-# -- imagelocality -----------------------------------------------------------------------------------------------------
-# ImageLocality: prefers nodes that hold the pod's images already.
+# -- ImageLocality -----------------------------------------------------------------------------------------------------
 
 _MEBIBYTE = 1024 * 1024
 _LEAST = 23 * _MEBIBYTE

@@ -1,4 +1,7 @@
-"""NodeResourcesFit: does the node have room, and how much of it is left."""
+"""NodeResourcesFit and NodeResourcesBalancedAllocation: whether a node has room for a pod, and how full it gets.
+
+First how full a node would be and the strategies that make a score of it, then the two plugins.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +26,7 @@ from dra_plan.scheduler.framework.interface import (
 )
 from dra_plan.scheduler.framework.status import SKIP, Code, CycleState, Reason, ResourceShort, Status, insufficient
 
-# -- allocation --------------------------------------------------------------------------------------------------------
-# How full a node would be with a pod on it, and the strategies that turn that into a score.
+# -- usage of a node, and scoring strategies ---------------------------------------------------------------------------
 
 Usage = list[tuple[int, int, int, int]]
 """(used with the pod, allocatable, weight, the pod's part) of each resource that the node has."""
@@ -125,7 +127,7 @@ def usage(
     return found
 
 
-# -- fit ---------------------------------------------------------------------------------------------------------------
+# -- NodeResourcesFit --------------------------------------------------------------------------------------------------
 
 _TOO_MANY = Reason("Too many pods", ResourceShort(PODS, 1, 0))
 
@@ -173,7 +175,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         return is_extended(name) and (name in self._ignored or name.split("/", 1)[0] in self._ignored_groups)
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Name everything that is short; it is beyond help if a request alone exceeds the node."""
+        """Name every resource that is short; preemption can't help if a request alone exceeds the node."""
         wanted: _FitRequest = state.read(self.name)
         reasons = [_TOO_MANY] if len(node.pods) + 1 > node.allowed_pods else []
         hopeless = False
@@ -249,8 +251,8 @@ class _FitRequest:
         self.key: Hashable = tuple(sorted(requests.items()))
 
 
-# -- balanced ----------------------------------------------------------------------------------------------------------
-# NodeResourcesBalancedAllocation: prefers nodes whose resources the pod brings into balance.
+# -- NodeResourcesBalancedAllocation -----------------------------------------------------------------------------------
+# Prefers nodes on which the pod brings the use of resources into balance.
 
 _NEUTRAL = 50
 

@@ -1,4 +1,8 @@
-"""PrioritySort: higher priority first, then whoever has waited longer."""
+"""The three smallest plugins: PrioritySort, SchedulingGates and DefaultBinder.
+
+PrioritySort takes pods of higher priority first, then those that have waited longer. SchedulingGates keeps pods with
+gates out of the active queue. DefaultBinder writes the node into the pod.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +32,7 @@ class PrioritySort(QueueSortPlugin):
         return (-item.info.priority,)
 
 
-# -- schedulinggates ---------------------------------------------------------------------------------------------------
-# SchedulingGates: pods with gates stay out of the queue.
+# -- SchedulingGates ---------------------------------------------------------------------------------------------------
 
 
 class SchedulingGates(PreEnqueuePlugin, EnqueueExtensions):
@@ -49,8 +52,7 @@ class SchedulingGates(PreEnqueuePlugin, EnqueueExtensions):
         return [Interest(Resource.UNSCHEDULED_POD, Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED)]
 
 
-# -- defaultbinder -----------------------------------------------------------------------------------------------------
-# DefaultBinder: writes the node into the pod.
+# -- DefaultBinder -----------------------------------------------------------------------------------------------------
 
 
 class DefaultBinder(BindPlugin):

@@ -1,4 +1,7 @@
-"""PodTopologySpread: keeps the pods that a selector names evenly spread over the values of a node label."""
+"""PodTopologySpread: keeps the pods that a selector names evenly spread over the values of a node label.
+
+First the constraints of a pod, then the counts of pods per node and domain, then the plugin.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +40,8 @@ from .node_affinity import shape as affinity_shape
 from .node_checks import shape as toleration_shape
 from .node_checks import untolerated
 
-# -- spreadconstraints -------------------------------------------------------------------------------------------------
-# The spread constraints of a pod, its own or the defaults, and which pods and nodes each of them counts.
+# -- spread constraints of a pod ---------------------------------------------------------------------------------------
+# Its own or the defaults, and which pods and nodes each of them counts.
 
 SYSTEM_DEFAULTS = (
     TopologySpreadConstraint(max_skew=3, topology_key=HOSTNAME, when_unsatisfiable="ScheduleAnyway"),
@@ -70,7 +73,7 @@ class SpreadConstraint:
     def count(self, node: NodeInfo, namespace: str) -> int:
         """How many pods on the node are spread by this constraint; those being deleted don't count.
 
-        An empty selector counts nobody, although it selects every pod: so upstream.
+        An empty selector counts no pods, although it selects every pod, as upstream.
         """
         if self.selector is None or not (self.selector.match_labels or self.selector.match_expressions):
             return 0
@@ -96,7 +99,7 @@ def constraints_of(pod: Pod, listed: Sequence[TopologySpreadConstraint], when: s
 
 
 def default_selector(pod: Pod, cluster: SimulatedCluster) -> LabelSelector | None:
-    """What selects the pod's like: services that select it and its owning controller; None if nothing does."""
+    """The selector for pods like this one, from services that select it and its controller; None if there is none."""
     labels = pod.metadata.labels or {}
     wanted: dict[str, str] = {}
     for service in cluster.services.get(pod.metadata.namespace, ()):
@@ -121,11 +124,9 @@ def has_all(labels: Mapping[str, str], constraints: Sequence[SpreadConstraint]) 
     return all(constraint.key in labels for constraint in constraints)
 
 
-# -- spreadcounts ------------------------------------------------------------------------------------------------------
-# How many pods a spread constraint finds on each node and in each domain, kept while pods come and go.
-#
-# A constraint that many pods have in common is counted once: after that only the nodes that have changed are looked
-# at. What is to be made of the counts belongs to `spread`, which pods and nodes count to `spreadconstraints`.
+# -- counts per node and domain ----------------------------------------------------------------------------------------
+# Kept while pods come and go. A constraint that many pods have in common is counted once: after that only the nodes
+# that have changed are examined.
 
 _MOST_CONSTRAINTS = 512
 
@@ -169,7 +170,7 @@ class SpreadCounts:
         return [_count(constraint, namespace, node, known) for node in nodes]
 
     def in_domains(self, constraint: SpreadConstraint, pod: Pod, labels: Sequence[str]) -> Mapping[str, int]:
-        """Pods by label value, over all nodes that count for the pod and have these labels; never to be changed.
+        """Pods by label value, over all nodes that count for the pod and have these labels; not to be changed.
 
         A value that only nodes without such pods have is there with 0.
         """
@@ -229,7 +230,7 @@ def _domain(constraint: SpreadConstraint, pod: Pod, node: NodeInfo, labels: Sequ
     return _NOWHERE
 
 
-# -- spread ------------------------------------------------------------------------------------------------------------
+# -- the plugin --------------------------------------------------------------------------------------------------------
 
 _TEXT = "node(s) didn't match pod topology spread constraints"
 _UNEVEN = unschedulable(_TEXT)
@@ -379,7 +380,7 @@ class PodTopologySpread(
         return None
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """The larger, the more of its like the pod would meet."""
+        """Higher the more pods of the same kind are in the node's domains."""
         scored: _SpreadScores = state.read(f"{self.name}/score")
         if node.name in scored.ignored:
             return 0

@@ -1,4 +1,8 @@
-"""VolumeBinding: a pod fits where its claims on volumes can be met; reserving a node decides which volumes they get."""
+"""VolumeBinding: a pod fits where its claims can get volumes; reserving a node decides which volumes they get.
+
+First where a new volume can be provisioned, then which volumes the claims of a pod can get on a node, then the plugin.
+What is assumed is kept in `cluster/volumes.py`, and written by `volume_controller.py`.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +44,7 @@ from dra_plan.scheduler.framework.interface import (
 )
 from dra_plan.scheduler.framework.status import SKIP, Code, CycleState, Status, error, unresolvable
 
-# -- volumeprovisioning ------------------------------------------------------------------------------------------------
+# -- provisioning ------------------------------------------------------------------------------------------------------
 # On which nodes a new volume can be made for a claim: by its class, allowed topologies and published capacities.
 
 BIND_CONFLICT = "node(s) didn't find available persistent volumes to bind"
@@ -50,7 +54,7 @@ _NO_PROVISIONER = "kubernetes.io/no-provisioner"
 
 
 class Provisioning:
-    """What decides where a volume can be made for one claim. Neither other claims nor other pods are subtracted."""
+    """What decides where a volume can be made for one claim. Capacity is not reduced by other claims or pods."""
 
     def __init__(self, store: VolumeStore, claim: Claim) -> None:
         storage_class = store.class_of(claim)
@@ -109,7 +113,7 @@ def _allows(storage_class: StorageClass, labels: Mapping[str, str]) -> bool:
 
 
 def largest_volume(capacity: CSIStorageCapacity) -> int | None:
-    """The size of the largest volume that can be made, None if that is not said."""
+    """The size of the largest volume that can be made, None if it is not given."""
     limit = capacity.maximum_volume_size if capacity.maximum_volume_size is not None else capacity.capacity
     return None if limit is None else parse(limit).units
 
@@ -119,11 +123,9 @@ def _most(capacity: CSIStorageCapacity) -> int:
     return -1 if most is None else most
 
 
-# -- volumematching ----------------------------------------------------------------------------------------------------
-# Which volumes the claims of a pod can have on a node: that of a bound claim, one that is there, or a new one.
-#
-# The rules of upstream's volume binder (FindPodVolumes). Where new ones can be made is in `volumeprovisioning`.
-# Nothing is assumed or written here.
+# -- matching claims and volumes ---------------------------------------------------------------------------------------
+# Which volumes the claims of a pod can have on a node: that of a bound claim, an existing one, or a new one. The rules
+# of upstream's volume binder (FindPodVolumes). Nothing is assumed or written here.
 
 NODE_CONFLICT = "node(s) didn't match PersistentVolume's node affinity"
 NO_VOLUME = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
@@ -267,7 +269,7 @@ def _affinity(volume: Volume, csi_node: CSINode | None) -> VolumeReach:
     return VolumeReach(pv.spec.node_affinity.required if pv.spec.node_affinity is not None else None)
 
 
-# -- volumebinding -----------------------------------------------------------------------------------------------------
+# -- the plugin --------------------------------------------------------------------------------------------------------
 
 _IMMEDIATE = unresolvable("pod has unbound immediate PersistentVolumeClaims")
 _WAITING = Status(Code.WAIT, "waiting for volumes to be bound")
@@ -319,7 +321,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin,
         return None, None
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject nodes on which a claim can't be met; remember what the others would give."""
+        """Reject nodes on which a claim can't be met; remember which volumes the other nodes offer."""
         kept: _BindingState = state.read(self.name)
         chosen, reasons = kept.claims.on_node(node.name, node.labels)
         if reasons:
@@ -398,7 +400,7 @@ def _problem(pod: Pod, use: ClaimUse, claim: Claim | None) -> str:
 
 
 def not_owner(pod: Pod, claim: Claim) -> str:
-    """What is said of an ephemeral volume's claim that was made for somebody else; "" for the pod's own."""
+    """The message for an ephemeral volume's claim that belongs to another pod; "" if it is the pod's own."""
     if controls(pod, claim.object.metadata):
         return ""
     return f"PVC {claim.object.key} was not created for pod {pod.key} (pod is not owner)"

@@ -1,4 +1,9 @@
-"""VolumeRestrictions: disks that pods on one node can't both have, and claims that only one pod may use."""
+"""VolumeRestrictions, NodeVolumeLimits and VolumeZone: three filters that look at the volumes of pods.
+
+VolumeRestrictions: disks that pods on one node can't both have, and claims that only one pod may use.
+NodeVolumeLimits: how many volumes of a CSI driver a node takes. VolumeZone: volumes with zone or region labels are
+used only on nodes there. Which volume a claim gets is in `plugins/volume_binding.py`.
+"""
 
 from __future__ import annotations
 
@@ -158,8 +163,7 @@ def _after_claim(pod: Pod, _old: PersistentVolumeClaim | None, new: PersistentVo
     return Hint.QUEUE if own else Hint.SKIP
 
 
-# -- nodevolumelimits --------------------------------------------------------------------------------------------------
-# NodeVolumeLimits: how many volumes of a CSI driver a node takes.
+# -- NodeVolumeLimits --------------------------------------------------------------------------------------------------
 
 _TOO_MANY = unschedulable("node(s) exceed max volume count")
 
@@ -337,8 +341,7 @@ def _after_attachment(pod: Pod, _old: VolumeAttachment | None, _new: VolumeAttac
     return Hint.QUEUE if pod_volumes(pod).named else Hint.SKIP
 
 
-# -- volumezone --------------------------------------------------------------------------------------------------------
-# VolumeZone: a volume with zone or region labels is used only on nodes of that zone or region.
+# -- VolumeZone --------------------------------------------------------------------------------------------------------
 
 _KEYS = (BETA_ZONE, BETA_REGION, ZONE, REGION)
 _NOW_CALLED = {BETA_ZONE: ZONE, BETA_REGION: REGION}
