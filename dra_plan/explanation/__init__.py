@@ -1,4 +1,4 @@
-"""Why not: funnels, blocking sets and suggestions; reads the probe and asks the allocator again.
+"""Why claims do not fit: funnels, blocking sets and suggestions, found by asking the allocator again.
 
 Reasons are values with stable codes; `output` words them. Nothing here knows of files, or of how a plan is made.
 """

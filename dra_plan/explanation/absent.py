@@ -1,4 +1,7 @@
-"""Values that a selector asks for and no device of the whole cluster has: then no node is of use, whatever is free."""
+"""Values that a selector asks for and no device of the whole cluster has: then no node is of use, whatever is free.
+
+Then, for a group of nodes, which selectors are taken apart into the parts that decide, and over which devices.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ Typed = tuple[str, Any]
 
 @dataclass(slots=True, frozen=True)
 class AbsentValue:
-    """A selector of the want, or of its class, is true only where `reference` is `wanted`, which it is nowhere.
+    """A selector of the want, or of its class, needs `reference` to be `wanted`, which it is on no device.
 
     `values` counts what it is instead, over the devices that publish it: at least one does, of the type wanted.
     """
@@ -44,9 +47,9 @@ Published = dict[Reference, Counter[Typed]]
 
 
 def absent_values(view: View, groups: Sequence[NodeGroup], known: Published) -> list[AbsentValue]:
-    """What the requests that can't be met on some node ask for in vain, each selector's clause once.
+    """The absent values that requests which can't be met on some node ask for, each clause of a selector once.
 
-    `known` is what was looked up in the same slices before; it grows.
+    `known` caches what was looked up in the same slices before; it grows.
     """
     asked = [found for want in _failing(groups) for found in _asked(want)]
     if not asked:
@@ -63,7 +66,7 @@ def absent_values(view: View, groups: Sequence[NodeGroup], known: Published) -> 
 
 
 def _failing(groups: Sequence[NodeGroup]) -> list[Want]:
-    """The wants of requests that can't be met alone on the nodes of some group, each once."""
+    """The wants of requests that the nodes of some group can't meet even alone, each once."""
     found: dict[tuple[int, str], Want] = {}
     for group in groups:
         for funnels in group.offer.failing() if group.offer is not None else ():
@@ -99,15 +102,14 @@ def _values(view: View, wanted: Iterable[Reference]) -> Published:
     return found
 
 
-# -- node selectors ----------------------------------------------------------------------------------------------------
-# Which selectors of nodes with one group are taken apart, and over which devices.
+# -- deciding parts on a group of nodes --------------------------------------------------------------------------------
 
 
 def decisive_parts_of(offers: Sequence[NodeOffer]) -> dict[tuple[int, int], list[DecisivePart]]:
     """The deciding parts of selectors, for requests that can't be met alone, by want and removal of the first offer.
 
-    The devices are those of all the offers. Of a class's selector only where no device passes it: that it keeps other
-    kinds of devices out is its purpose. Without offers, as where pools can't be gathered, there are none.
+    The devices are those of all the offers. A class's selector counts only if no device passes it, as its purpose is to
+    keep other kinds of devices out. Without offers, as where pools can't be gathered, there are none.
     """
     if not offers:
         return {}

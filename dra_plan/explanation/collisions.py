@@ -1,4 +1,7 @@
-"""What can't be met together, as documents have it: what each side has, and what is needed beside what is left."""
+"""What can't be met together, as documents have it: the elements of a blocking set with what each side has.
+
+Then the counters that are in the way, and what the requests need of a shared amount beside what is left of it.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ CounterKey = tuple[PoolID, str]
 
 
 def not_together(offer: NodeOffer, found: BlockingSet) -> NotTogether:
-    """Elements that can't be met together."""
+    """The blocking set as documents have it."""
     elements = [_element(offer, element) for element in found.elements]
     return NotTogether(proven=found.proven, elements=elements, shortages=list(_shortages(offer, found)))
 
@@ -102,7 +105,7 @@ def _blocking_request(offer: NodeOffer, element: RequestElement, claim: ClaimNam
     )
 
 
-# -- counters ------------------------------------------------------------------------------------------------------
+# -- counters ----------------------------------------------------------------------------------------------------------
 
 
 def _counter(offer: NodeOffer, element: CounterElement) -> BlockingCounter:
@@ -121,7 +124,7 @@ def _counter(offer: NodeOffer, element: CounterElement) -> BlockingCounter:
 
 
 def counter_sets(offer: NodeOffer, wanted: Iterable[CounterKey]) -> Iterator[SeenCounterSet]:
-    """The counter sets that the node sees of those wanted: what is left of each counter, and its total."""
+    """The wanted counter sets that the node sees, with what is left of each counter, and its total."""
     view = offer.placement.view
     counters = Counters(view.state, view.target)
     for pool_id, name in dict.fromkeys(wanted):
@@ -140,7 +143,7 @@ def counter_sets(offer: NodeOffer, wanted: Iterable[CounterKey]) -> Iterator[See
                         )
 
 
-# -- needed beside left --------------------------------------------------------------------------------------------
+# -- what is needed and what is left -----------------------------------------------------------------------------------
 
 
 def _shortages(offer: NodeOffer, found: BlockingSet) -> Iterator[Shortage]:

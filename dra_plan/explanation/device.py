@@ -1,4 +1,7 @@
-"""The whole group of one device: every check of every request, passed or failed, with the numbers."""
+"""The whole story of one device: every check of every request, passed or failed.
+
+First the claim sets and requests that the device is judged for, then the numbers behind each check.
+"""
 
 from __future__ import annotations
 
@@ -43,12 +46,12 @@ def known_devices(view: View) -> Iterator[DeviceID]:
 
 
 def hint(view: View, device: DeviceID) -> str | None:
-    """A device that may have been meant by one that is not known."""
+    """A known device with a name near that of an unknown one."""
     return nearest(str(device), [str(known) for known in known_devices(view)])
 
 
 def explain_device(view: View, nodes: Sequence[Node], claim_sets: Iterable[ClaimSet], device: DeviceID) -> DeviceStory:
-    """What became of the device for each claim set, on the first of the nodes that sees it."""
+    """What became of the device for each claim set, on the first node that sees it."""
     seen = [(node, found) for node in nodes if (found := _on(view, node, device)) is not None]
     slices = [s for s in view.gatherer.slices.get(device.pool_id, ()) if any(d.id == device for d in s.devices)]
     made = DeviceStory(
@@ -122,7 +125,7 @@ def _merged(told: Sequence[DeviceCheck]) -> list[DeviceCheck]:
     return list(merged.values())
 
 
-# -- the numbers behind the checks ---------------------------------------------------------------------------------
+# -- the numbers behind the checks -------------------------------------------------------------------------------------
 
 
 def _selectors(placement: Placement, want: Want, _pool: Pool, device: PoolDevice) -> list[Detail]:

@@ -1,4 +1,8 @@
-"""What was found out, as the parts of an Explanation (`documents.explanation`) and of a plan's reasons."""
+"""What was found out, as the parts of an Explanation (`documents.explanation`) and of a plan's reasons.
+
+First the reason that leads on the nodes that refuse; then the stories of groups of nodes, their requests, suggestions
+and choices; last the flat list of reasons of each node of a plan. Sentences are made in `output`.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +38,8 @@ from .parts import clause, defect, examples, fault, holder, pool, removal, value
 from .placement import Budget, Placement, Placements
 from .reasons import Refusal, TakenAlready, code, group_key, refusal_fields
 
-# -- leading -----------------------------------------------------------------------------------------------------------
-# Which reason leads on nodes that refuse: of the devices that come nearest to being used, what stops most of them.
+# -- leading reasons ---------------------------------------------------------------------------------------------------
+# Of the devices that come nearest to being used, what stops most of them leads.
 
 Cause = tuple[str, str, str]
 """A code, the class whose selector refuses, and the name that it is about; empty where there is none."""
@@ -64,9 +68,9 @@ def leading_reasons(groups: Iterable[NodeGroup]) -> list[LeadingReason]:
 def of_nodes(
     view: View, claim_set: ClaimSet, nodes: Sequence[Node], answers: Sequence[NodeOutcome]
 ) -> list[LeadingReason]:
-    """The leading reasons on nodes, found with little work: what collides is sought on one node, for a short time.
+    """The leading reasons on nodes, found with little work: a blocking set is looked for on one node, for a short time.
 
-    `answers` are those for `nodes`, in the same order. That one node is the first by name, whatever that order is.
+    `answers` are those for `nodes`, in the same order. That one node is the first by name, in any order of `nodes`.
     """
     placements = Placements(view, claim_set.claims, BLOCKING_STEPS, claim_set.allocated)
     budget, groups = Budget(BLOCKING_STEPS, BLOCKING_STEPS), []
@@ -171,7 +175,7 @@ def _weight(offer: NodeOffer, funnel: Funnel, removal: Removal) -> tuple[int, in
 
 
 def _about(group: NodeGroup, position: int, number: int, removal: Removal) -> str:
-    """The name that a person knows it by."""
+    """The name of what the reason is about."""
     fields = refusal_fields(removal.refusal)
     if removal.step == "selector":
         parts = group.decisive_parts.get((position, number), ())
@@ -181,7 +185,7 @@ def _about(group: NodeGroup, position: int, number: int, removal: Removal) -> st
     return str(name or fields.get("counter") or fields.get("capacity") or fields.get("attribute") or "")
 
 
-# -- document ----------------------------------------------------------------------------------------------------------
+# -- claim sets and groups of nodes ------------------------------------------------------------------------------------
 
 
 class SetParts:
@@ -274,7 +278,7 @@ def _absent(found: AbsentValue) -> AbsentName:
     )
 
 
-# -- requests ------------------------------------------------------------------------------------------------------
+# -- requests, suggestions and choices ---------------------------------------------------------------------------------
 
 
 def _story_request(group: NodeGroup, offer: NodeOffer, position: int) -> StoryRequest:
@@ -340,7 +344,7 @@ def choice(placement: Placement, made: DeviceChoice) -> ChosenDevice:
 
 
 def _passed_over(placement: Placement, passed: Sequence[tuple[PoolDevice, Refusal | None]]) -> PassedOver:
-    """Devices that were passed over for reasons of one kind, told of with the first."""
+    """Devices that were passed over for reasons of one kind; the first stands for all."""
     first = passed[0][1]
     keys = dict.fromkeys(reason.claim for _, reason in passed if isinstance(reason, InUse) and reason.claim is not None)
     return PassedOver(
@@ -365,10 +369,8 @@ def _alternative(offer: NodeOffer, funnel: Funnel) -> PassedAlternative:
     return PassedAlternative(**_request(funnel), removed=removed, left_devices=examples(funnel.left))
 
 
-# -- node reasons ------------------------------------------------------------------------------------------------------
-# The reasons of an AllocationPlan's nodes: for each node a flat list, the cause first.
-#
-# Every code is described in docs/reasons.md.
+# -- reasons of the nodes of a plan ------------------------------------------------------------------------------------
+# For each node of an AllocationPlan a flat list, the cause first. Every code is described in docs/reasons.md.
 
 
 def reasons_by_node(told: SetExplanation) -> dict[str, list[Reason]]:

@@ -82,7 +82,7 @@ def tolerate(toleration: DeviceToleration) -> Edit:
 
 
 def set_count(count: int) -> Edit:
-    """Asks for exactly so many devices."""
+    """Asks for exactly this many devices."""
     return lambda asked: replace(asked, allocation_mode="ExactCount", count=count)
 
 

@@ -1,7 +1,8 @@
-"""What a claim set's answer can be blamed on, and placements in which some of it does not hold.
+"""What a claim set's answer can be blamed on, and blocking sets: the fewest such elements that leave no allocation.
 
 An element is a request, a constraint, a counter or another claim. Dropping a request takes it out of its claim;
 dropping a constraint lifts it; dropping a counter makes it endless; dropping another claim gives its devices back.
+First elements and the placements without them, then the search, which drops one element after the other.
 """
 
 from __future__ import annotations
@@ -54,9 +55,9 @@ Element = RequestElement | ConstraintElement | CounterElement | ClaimElement
 
 
 def elements(placement: Placement) -> list[Element]:
-    """All that could be blamed on this node, from what is dropped first: other claims, counters, constraints, requests.
+    """All that could be blamed on this node, in the order of dropping: other claims, counters, constraints, requests.
 
-    Each stands once, also where a name is not unique: requests of one name are dropped together.
+    Each occurs once, even if a name is not unique: requests of one name are dropped together.
     What is tried first is more likely dropped, and a set without other claims says more about the claim set itself.
     """
     found: list[Element] = [ClaimElement(claim.key) for claim in placement.allocated if claim.key not in placement.own]
@@ -137,10 +138,9 @@ def _endless(slice_: ResourceSlice, counters: Collection[CounterElement]) -> Res
     return replace(slice_, spec=replace(slice_.spec, shared_counters=sets))
 
 
-# -- blocking ----------------------------------------------------------------------------------------------------------
-# Blocking sets: the fewest elements that together leave no allocation, found by dropping one after the other.
-#
-# Asked with all known defects repaired, so that a set says something about the objects and not about a release.
+# -- blocking sets -----------------------------------------------------------------------------------------------------
+# Asked with all known defects of the release repaired, so that a set says something about the objects and not about a
+# release.
 
 SAME_EVERYWHERE = (RequestElement, ConstraintElement)
 """Elements that mean the same on every node."""
@@ -219,7 +219,7 @@ class _Deletion:
         return list(self._held)
 
     def drop(self, run: Sequence[Element]) -> None:
-        """Drops of the run all that can be."""
+        """Drops every element of the run that can be dropped."""
         fits = self._fits_without(run)
         if fits is False:
             self._gone += run

@@ -63,7 +63,7 @@ class ErrorDetails:
 
 
 def of_set(claim_set: ClaimSet, inventory: Inventory) -> ErrorDetails:
-    """Why the claims of a pod are not even known."""
+    """Why it is not even known which claims a pod has."""
     details = ErrorDetails("claim-set-error", str(claim_set.error), claim_set.owner, claim_set.origin)
     missing = claim_set.error.missing if claim_set.error is not None else None
     if missing is not None:

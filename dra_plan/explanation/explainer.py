@@ -1,4 +1,8 @@
-"""Why the answers for a claim set are what they are: groups of nodes, and what is found out about each."""
+"""Why the answers for a claim set are what they are: groups of nodes, and what is found out about each.
+
+First what is kept from an earlier look at the same nodes, for claims that ask for the same; then the explanation of one
+claim set. What is found out is in `funnel`, `selectors`, `elements`, `errors` and `suggest`.
+"""
 
 from __future__ import annotations
 
@@ -24,18 +28,16 @@ from .parts import Renaming
 from .placement import Budget, Placement, Placements
 from .reasons import SelectorFailed, group_key
 
-# -- known -------------------------------------------------------------------------------------------------------------
-# What an earlier look at nodes found, for claims that ask for the same in the cluster as it is later.
-#
-# Kept are the funnels of nodes, which follow from what is asked for and from who has which devices in the node's
-# pools, and what devices are published with. What is said of several nodes together is found anew.
+# -- findings that are kept --------------------------------------------------------------------------------------------
+# The funnels of nodes, which follow from what is asked for and from who has which devices in the node's pools, and what
+# devices publish. What is said of several nodes together is found anew.
 
 Holders = tuple[tuple[str, object], ...]
 """The claims that have devices in a node's pools, by NAMESPACE/NAME, each with what it has."""
 
 
 class KnownFindings:
-    """What was found for one `claimsets.alike.asked` in one cluster, of which only claims change."""
+    """What was found for claims that ask for the same, in a cluster of which only claims change."""
 
     def __init__(self) -> None:
         self._funnels: dict[str, tuple[Node, Holders, list[Funnel]]] = {}
@@ -68,7 +70,7 @@ def _names_claims(funnel: Funnel) -> bool:
     return any(isinstance(refusal, SelectorFailed) for removal in funnel.removals for refusal in removal.refusals)
 
 
-# -- explainer ---------------------------------------------------------------------------------------------------------
+# -- explaining one claim set ------------------------------------------------------------------------------------------
 
 Key = tuple[object, ...]
 
@@ -109,8 +111,8 @@ def explain(
 ) -> SetExplanation:
     """Why the answers are what they are. `answers` are those for `nodes`, in the same order.
 
-    To release one of the claims that are `kept` is not suggested. `known` is what was found for claims that ask for
-    the same in the cluster as it was before.
+    Releasing one of the `kept` claims is never suggested. `known` is what was found for claims that ask for the same
+    in the cluster as it was before.
 
     After the `deadline`, in monotonic time, nothing more is asked of the allocator: blocking sets are not proven then,
     and nothing is suggested.
@@ -144,9 +146,9 @@ class _Explainer:
     # -- grouping ------------------------------------------------------------------------------------------------
 
     def groups(self, nodes: Sequence[Node], answers: Sequence[NodeOutcome]) -> list[NodeGroup]:
-        """Nodes of which the same is said, in the order of first nodes; what decides about the set comes first.
+        """Nodes with the same findings, in the order of first nodes; what decides about the set comes first.
 
-        Nodes without any device come last: of them there is nothing more to say.
+        Nodes without any device come last: there is nothing more to say about them.
         """
         grouped: dict[Key, NodeGroup] = {}
         for node, answer in zip(nodes, answers, strict=True):
@@ -235,7 +237,7 @@ def _key(offer: NodeOffer | None, answer: NodeOutcome, *, together: bool) -> tup
 
 
 def _funnel_key(offer: NodeOffer, told: Funnel) -> tuple[object, ...]:
-    """What stops the want: a device that is in use, and would not do if it were free, counts by what it lacks."""
+    """What stops the want: a device in use that would not fit even if free counts by what it lacks."""
     if told.causes is None:
         causes: set[object] = set()
         for removal in told.removals:

@@ -1,7 +1,8 @@
 """The funnel: for each request, or alternative, the devices of a node and how many each check takes away.
 
-Counts only, of one node; which sub-expression decides is `selectors.py`, what several requests do to each other is
-`blocking.py`.
+In this order: the checks of one device, pools that are not looked at, the funnel itself, why a request got the device
+that it got, and who holds what a request lacks. All of one node; which part of a selector decides is in `selectors`,
+what several requests do to each other in `elements`.
 """
 
 from __future__ import annotations
@@ -30,11 +31,9 @@ from dra_plan.allocator.taking import Taker
 from .placement import Placement
 from .reasons import PoolUnusable, Refusal, SelectorFailed, TakenAlready, code, group_key
 
-# -- checks ------------------------------------------------------------------------------------------------------------
-# What one device must pass to serve one request while nothing is taken yet, in the allocator's order.
-#
-# The allocator's `Taker` decides and says in which order; here every check can be asked, not just the first that
-# fails.
+# -- checks of one device ----------------------------------------------------------------------------------------------
+# What a device must pass to serve a request while nothing is taken yet. The allocator's `Taker` decides and says in
+# which order; here every check can be asked, not just the first that fails.
 
 
 class CheckResult(NamedTuple):
@@ -65,7 +64,7 @@ class Checks:
         )
 
     def every(self, want: Want, device: PoolDevice, pool: Pool) -> list[CheckResult]:
-        """What each check says, in the order in which the want meets them."""
+        """The result of every check, in the allocator's order."""
         found = [
             CheckResult(check.name, self._asked(check.refusal, want, device)) for check in self._taker.checks(want)
         ]
@@ -83,11 +82,11 @@ class Checks:
         return None
 
     def names(self, want: Want) -> list[str]:
-        """The names of the checks in order, each where it first comes."""
+        """The names of the checks, each once, in order."""
         return list(dict.fromkeys(("pool", *(check.name for check in self._taker.checks(want)))))
 
     def matches(self, want: Want, device: PoolDevice, pool: Pool) -> bool:
-        """Whether All includes the device."""
+        """Whether the device counts for allocation mode All."""
         try:
             return self._pool(pool) is None and self._taker.all_includes(want, device)
         except AllocationError:
@@ -113,8 +112,7 @@ class Checks:
             return self._taker.demand(want, device).refusal
 
 
-# -- pools -------------------------------------------------------------------------------------------------------------
-# Pools that are not looked at, and the slices that cause it.
+# -- pools that are not looked at --------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -154,7 +152,7 @@ def _disagreeing(slices: Sequence[PoolSlice]) -> Sequence[PoolSlice]:
     return [s for s in slices if s.object.spec.pool.resource_slice_count != expected] or slices
 
 
-# -- funnel ------------------------------------------------------------------------------------------------------------
+# -- funnels -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -289,7 +287,7 @@ def _is_of_request(removal: Removal) -> bool:
 class DeviceChoice:
     """A device given to a slot of a request, and those before it with the reason why not.
 
-    Without a reason a device was tried, and nothing was found for what comes after.
+    A device without a reason was tried, but led to no solution for the slots after it.
     """
 
     want: Want
@@ -321,22 +319,22 @@ class ChoiceProbe(Probe):
         self.choices.append(DeviceChoice(want, slot))
 
     def rejected(self, want: Want, slot: int, device: PoolDevice, reason: DeviceReason) -> None:
-        """The device can't be used in this slot now."""
+        """Notes that the device can't be used in this slot now."""
         taken = isinstance(reason, InUse) and reason.claim is None
         self._choice(want, slot).passed_over.append((device, TakenAlready() if taken else reason))
 
     def taken(self, want: Want, slot: int, device: PoolDevice) -> None:
-        """The device is tried."""
+        """Notes that the device is tried."""
         self._choice(want, slot).device = device.id
 
     def retreated(self, want: Want, slot: int, device: PoolDevice) -> None:
-        """It led to nothing."""
+        """Notes that the device led to nothing."""
         choice = self._choice(want, slot)
         choice.device = None
         choice.passed_over.append((device, None))
 
     def restarted(self) -> None:
-        """What was heard does not count."""
+        """Forgets everything: the search begins again."""
         self.choices.clear()
 
     def _choice(self, want: Want, slot: int) -> DeviceChoice:
@@ -420,5 +418,5 @@ def counter_holders(offer: NodeOffer, pool_id: PoolID, counter_set: str, counter
 
 
 def wanted(offer: NodeOffer, want: Want, devices: Iterable[PoolDevice]) -> list[PoolDevice]:
-    """Those of the devices that pass the want's selectors."""
+    """The devices that pass the want's selectors."""
     return [device for device in devices if offer.checks.selector(want, device) is None]

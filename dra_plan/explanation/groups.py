@@ -1,4 +1,4 @@
-"""Groups of nodes of which the same is to be said: all that is known about why claims do not fit there."""
+"""Groups of nodes with the same findings: all that is known about why claims do not fit there."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .selectors import DecisivePart
 
 @dataclass(slots=True)
 class NodeGroup:
-    """What is to be said of `nodes`; details are those of the first, `answer`, `offer` and `placement` too.
+    """What was found for `nodes`; details, such as `answer`, `offer` and `placement`, are those of the first.
 
     `answers` and `offers` are those of all nodes, in order; `decisive_parts` are about the devices of all of them.
     """
@@ -46,13 +46,13 @@ class NodeGroup:
         return self.offers[0]
 
     def add(self, node: Node, answer: NodeOutcome, offer: NodeOffer | None) -> None:
-        """One more node of which the same is to be said."""
+        """Adds a node with the same findings."""
         self.nodes.append(node)
         self.answers.append(answer)
         self.offers.append(offer)
 
     def lead(self) -> None:
-        """Puts the node first of which there is most to say: it stands for the others."""
+        """Puts the node with most findings first: it stands for the others."""
         told = [sum(len(funnel.removals) for funnel in offer.funnels) if offer else 0 for offer in self.offers]
         position = told.index(max(told))
         self.nodes.insert(0, self.nodes.pop(position))

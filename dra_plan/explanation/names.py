@@ -1,4 +1,8 @@
-"""Names of claims, requests, devices and pools as documents have them."""
+"""Names as documents have them, of claims, requests, devices and pools.
+
+Then the known defects of the release to which an answer is owed, and the object that has to be edited to change a
+claim.
+"""
 
 from __future__ import annotations
 
@@ -31,12 +35,12 @@ def pool_name(pool: PoolID) -> PoolName:
 
 
 def request_name(want: Want) -> dict[str, Any]:
-    """The fields of what begins with the name of a request."""
+    """The fields with which a document names a request."""
     return {"claim": claim_name(want.claim), "request": want.full_name}
 
 
-# -- defects -----------------------------------------------------------------------------------------------------------
-# Known defects of the release to which an answer is owed.
+# -- defects that decide -----------------------------------------------------------------------------------------------
+# The known defects of a release without which the answer would be another.
 
 STEPS = 50_000
 """Search steps for all the questions about one node's defects."""
@@ -61,8 +65,7 @@ def defects(placement: Placement, answer: NodeOutcome) -> DecisiveDefects | None
     return None
 
 
-# -- sources -----------------------------------------------------------------------------------------------------------
-# Where a claim comes from: the object that somebody has to edit to change it.
+# -- objects that claims come from -------------------------------------------------------------------------------------
 
 CLAIM, TEMPLATE = "ResourceClaim", "ResourceClaimTemplate"
 

@@ -1,4 +1,7 @@
-"""Pools, defects and errors as documents have them (`documents.reasons`)."""
+"""Pools, defects, errors and refused devices as documents have them (`documents.reasons`, `documents.devices`).
+
+Last, how findings for one claim set are renamed for another that asks for the same.
+"""
 
 from __future__ import annotations
 
@@ -77,8 +80,8 @@ def _object(key: tuple[str, str, str] | None) -> ObjectName | None:
     return ObjectName(kind=key[0], namespace=key[1], name=key[2]) if key is not None else None
 
 
-# -- device parts ------------------------------------------------------------------------------------------------------
-# Devices that are refused, and what selectors find of them, as documents have them (`documents.devices`).
+# -- refused devices ---------------------------------------------------------------------------------------------------
+# With what selectors find of them.
 
 EXAMPLES = 3
 """Devices that a removal names."""
@@ -88,12 +91,12 @@ VALUES = 6
 
 
 def examples(devices: Sequence[PoolDevice]) -> list[DeviceName]:
-    """Some of the devices."""
+    """The first of the devices, as examples."""
     return [device_name(device.id) for device in devices[:EXAMPLES]]
 
 
 def values(counted: Counter[tuple[str, Any]]) -> list[FoundValue]:
-    """The commonest values, of which `counted` has types and numbers."""
+    """The commonest values; `counted` counts devices by type and value."""
     return [_value(typed, count) for typed, count in counted.most_common(VALUES)]
 
 
@@ -183,8 +186,8 @@ def _found(found: NamedValues) -> FoundName:
     )
 
 
-# -- renamed -----------------------------------------------------------------------------------------------------------
-# What was found out for one claim set, told of another that asks for the same: only names of claims differ.
+# -- the same findings for other claims --------------------------------------------------------------------------------
+# Only the names of claims differ.
 
 T = TypeVar("T")
 Names = Mapping[ClaimName, ClaimName]
@@ -199,12 +202,12 @@ class Renaming:
 
     @classmethod
     def between(cls, told: Sequence[ResourceClaim], meant: Sequence[ResourceClaim], inventory: Inventory) -> Renaming:
-        """What is told of some claims becomes what holds for others, claim by claim, and the reverse."""
+        """Swaps the names of two lists of claims, claim by claim."""
         pairs = [(_name(one), _name(other)) for one, other in zip(told, meant, strict=True)]
         return cls(dict([*((other, one) for one, other in pairs), *pairs]), inventory)
 
     def of(self, part: T) -> T:
-        """The part with the other names; what names no such claim is left as it is."""
+        """The part with the other names; the same object if it names no such claim."""
         return cast(T, self._renamed(part))
 
     def _renamed(self, part: object) -> object:

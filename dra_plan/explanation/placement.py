@@ -1,7 +1,7 @@
 """Claims to be placed on one node, as a value: change a part of it and ask the allocator again.
 
-What decides beside node and claims is the allocator's `View`. Finding reasons, blocking sets and suggestions is other
-files' work.
+What decides besides node and claims is the allocator's `View`. Finding reasons, blocking sets and suggestions is the
+work of other modules.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Placement:
 
     @cached_property
     def step_weight(self) -> int:
-        """As how many usual steps one of a search for these claims on this node counts."""
+        """How many usual steps one step of a search for these claims on this node counts as."""
         requests = sum(len(wants) for ready in self.requests for wants in ready.requests)
         if requests < FEW_REQUESTS:
             return 1
@@ -96,7 +96,7 @@ class Placement:
 
     @cached_property
     def gathered(self) -> tuple[list[Pool], list[Pool]]:
-        """The node's pools, and those that are obsolete for it. Raises AllocationError for a node selector unread."""
+        """The node's pools, and obsolete ones. Raises AllocationError for a node selector that can't be read."""
         obsolete: list[Pool] = []
         return self.view.gatherer.gather(self.node, obsolete=obsolete), obsolete
 
@@ -127,24 +127,24 @@ class Placement:
         return self.alike[claim] if claim < len(self.alike) else claim
 
     def with_claims(self, claims: Iterable[ResourceClaim]) -> Placement:
-        """Other claims to place."""
+        """The same with other claims to place."""
         return replace(self, claims=tuple(claims))
 
     def with_classes(self, classes: Mapping[str, DeviceClass]) -> Placement:
-        """Other device classes."""
+        """The same with other device classes."""
         return self._in(self.view.with_classes(classes))
 
     def with_node(self, node: Node) -> Placement:
-        """The node with other labels; its name must be the same."""
+        """The same with a node of the same name that has other labels."""
         return replace(self, node=node)
 
     def without_allocated(self, keys: Iterable[str]) -> Placement:
-        """The claims of those names (NAMESPACE/NAME) give their devices back."""
+        """The same after the claims of these names (NAMESPACE/NAME) have given their devices back."""
         gone = set(keys)
         return self._in(self.view.with_claims([claim for claim in self.allocated if claim.key not in gone]))
 
     def with_slices(self, slices: Iterable[ResourceSlice]) -> Placement:
-        """Other slices: these are all that exist."""
+        """The same with other slices: these are all that exist."""
         return self._in(self.view.with_slices(tuple(slices)))
 
     def repaired(self, *quirks: Quirk) -> Placement:

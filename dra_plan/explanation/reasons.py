@@ -1,4 +1,4 @@
-"""The stable codes of reasons, and what each reason says besides: from the allocator's values to plain data.
+"""The stable codes of reasons, and the fields of each: from the allocator's values to plain data.
 
 `docs/reasons.md` describes every code; a test compares the two. No sentence is made here.
 """

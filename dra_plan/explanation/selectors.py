@@ -1,4 +1,8 @@
-"""Why a selector is false: the part that decides, and what the devices have instead of what it wants."""
+"""Why a selector is false: the part that decides, and what the devices have instead of what it wants.
+
+First the values and names that devices publish, then the parts that decide, last how a selector that fails on devices
+can be rewritten so that it doesn't.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +24,8 @@ if TYPE_CHECKING:
     from dra_plan.cel.explain import EvaluatedPart
 
 
-# -- published ---------------------------------------------------------------------------------------------------------
-# What devices publish: the values of attributes and capacities by name, and the names that there are.
+# -- what devices publish ----------------------------------------------------------------------------------------------
+# Values of attributes and capacities by name, and the names that there are.
 
 _TYPES = (
     ("int", "int_value"),
@@ -62,7 +66,7 @@ def qualified(name: str, driver: str) -> tuple[str, str]:
 
 
 def look_up(device: PoolDevice, reference: Reference) -> tuple[str, Any] | None:
-    """Type and value of what the reference names on the device, or None."""
+    """Type and value of the device's attribute or capacity of this name, or None."""
     if reference.kind == "driver":
         return "string", device.id.driver
     if reference.kind == "domain":
@@ -84,7 +88,7 @@ def attribute_value(attribute: DeviceAttribute) -> tuple[str, Any]:
     return "unknown", None
 
 
-# -- selectors ---------------------------------------------------------------------------------------------------------
+# -- parts that decide -------------------------------------------------------------------------------------------------
 
 MOST_COMPUTED = 100
 """Devices for which parts of a clause are computed."""
@@ -235,8 +239,8 @@ def _absence(reference: Reference, publications: Publications) -> tuple[str, str
     return "unknown-domain", nearest(reference.domain, publications.domains[reference.kind])
 
 
-# -- mending -----------------------------------------------------------------------------------------------------------
-# Selectors that fail on devices, written so that they don't: with guards in front, or for one driver only.
+# -- selectors that fail, rewritten ------------------------------------------------------------------------------------
+# With guards in front, or for one driver only.
 
 MOST_GUARDS = 8
 """Times that guards are added before it is given up."""

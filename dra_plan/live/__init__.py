@@ -22,7 +22,7 @@ def read_cluster(
 
 
 def namespace_of_context(context: str | None = None, kubeconfig: str | None = None) -> str | None:
-    """The namespace in which kubectl looks for names that do not say theirs; None where no context is chosen.
+    """The default namespace of kubectl's context; None if no context is chosen.
 
     Raises KubectlMissingError without a kubectl.
     """

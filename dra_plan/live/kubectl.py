@@ -1,7 +1,8 @@
-"""One request through kubectl: every way to log in is kubectl's. Knows paths and errors, and nothing of objects.
+"""One request through kubectl, and which kinds a cluster is asked for.
 
-A request is `kubectl get --raw PATH`, which every kubectl from 1.20 on understands; what the kubeconfig says is
-`kubectl config view`. It reads and never writes.
+First requests: `kubectl get --raw PATH`, which every kubectl from 1.20 on understands, and `kubectl config view` for
+what the kubeconfig says; every way to log in is kubectl's, and nothing is ever written. Then the kinds that planning
+reads, each in the newest version that the server has. What the objects say is not known here.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class Refusal(StrEnum):
 
 
 class RequestError(Exception):
-    """A request that has no answer: why, and what was said."""
+    """A request that has no answer: why, and the message that came instead."""
 
     def __init__(self, refusal: Refusal, message: str) -> None:
         self.refusal, self.message = refusal, message
@@ -64,7 +65,7 @@ class KubectlMissingError(InputError):
 
 
 class Requests(Protocol):
-    """Who answers requests: kubectl, or what stands for it in tests."""
+    """What answers requests: kubectl, or a stand-in in tests."""
 
     def get(self, path: str) -> bytes:
         """The body of the answer. Raises RequestError."""
@@ -72,7 +73,7 @@ class Requests(Protocol):
 
 
 def find() -> str:
-    """The kubectl that is used: KUBECTL_PATH, or the one on PATH. Raises KubectlMissingError without one."""
+    """The path of kubectl: KUBECTL_PATH, or the one on PATH. Raises KubectlMissingError if there is none."""
     named = os.environ.get(PATH_VARIABLE)
     program = shutil.which(named or "kubectl")
     if program is not None:
@@ -84,7 +85,7 @@ def find() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Kubectl:
-    """kubectl with the context and kubeconfig that were named; without them its own choice.
+    """kubectl with the given context and kubeconfig; without them its own defaults.
 
     `silence` is in seconds. Raises KubectlMissingError when made without a kubectl.
     """
@@ -113,7 +114,7 @@ class Kubectl:
         return body
 
     def namespace(self) -> str | None:
-        """The namespace of the context, for names that do not say theirs; None where the kubeconfig has no context."""
+        """The default namespace of the context; None if the kubeconfig has no context."""
         asked = [self.program, "config", "view", "--minify", f"--output=jsonpath={_NAMESPACE}", *self._options()]
         try:
             done = subprocess.run(
@@ -184,7 +185,7 @@ class _Answer:
 
 
 def _refused(text: str, status: int) -> RequestError:
-    """The error that kubectl told on standard error."""
+    """The error that kubectl wrote to standard error."""
     lines = [line for line in text.splitlines() if line.strip() and not _LOG_LINE.match(line)]
     said = " ".join(lines) or f"kubectl ended with status {status}"
     found = _SERVER_ERROR.search(said)
@@ -194,10 +195,8 @@ def _refused(text: str, status: int) -> RequestError:
     return RequestError(known.get(found[1], Refusal.FAILED), f"{found[2]} ({found[1]})")
 
 
-# -- resources ---------------------------------------------------------------------------------------------------------
-# What a cluster is asked for: the kinds that planning reads, each in the newest version that the server has of it.
-#
-# The kinds are those of `manifests.kinds`, which can be read from files too: no Secret, no ConfigMap, nothing else.
+# -- kinds to ask for --------------------------------------------------------------------------------------------------
+# Those of `manifests.kinds`, which can be read from files too: no Secret, no ConfigMap, nothing else.
 
 _CHANGING = ("resource.k8s.io", "scheduling.k8s.io")
 """Groups whose resources differ between the versions that a server has; of the others all have been v1 for long."""
@@ -252,7 +251,7 @@ class _Resources(msgspec.Struct):
 class Discovery:
     """What a server has: versions by group, and resources by group and version; None for what it does not tell.
 
-    Of versions that were not asked for, as newer ones have all that is sought, nothing is known.
+    Nothing is known of versions that were not asked for because newer ones have every kind already.
     """
 
     groups: dict[str, list[str]] | None
@@ -298,7 +297,7 @@ def discover(requests: Requests) -> Discovery:
 
 
 def _resources_of(requests: Requests, group: str, versions: Iterable[str]) -> list[tuple[str, set[str] | None]]:
-    """What each version of a group has, the newest first, until all that is sought is found."""
+    """The resources of each version of a group, the newest first, until every wanted kind is found."""
     sought = {kind.plural: kind for kind in kinds.every() if kind.group == group}
     found = []
     for version in sorted(versions, key=age):
@@ -318,6 +317,6 @@ def _resources(requests: Requests, group: str, version: str) -> set[str] | None:
 
 
 def wanted() -> Iterable[Kind]:
-    """All kinds that are asked for, in the order in which a snapshot has them: what others are judged by goes first."""
+    """All kinds that are asked for, in the order of a snapshot: kinds that others refer to come first."""
     first = ("Node", "Namespace", "DeviceClass", "ResourceSlice", "DeviceTaintRule")
     return sorted(kinds.every(), key=lambda kind: first.index(kind.name) if kind.name in first else len(first))

@@ -1,7 +1,8 @@
-"""Which texts of an object are names, and what takes their place. Whatever is not known to be none is one.
+"""A snapshot under pseudonyms, which gives the same answers: for a bug report that shows nobody's names.
 
-All names of a snapshot share one table, in which they keep their order: what is equal stays equal (a node, its pool and
-its hostname label), and what is sorted stays sorted, so that every answer is the same up to the renaming.
+First the constants of selectors, then which texts of an object are names (any that is not known to be none), then the
+whole snapshot. All names share one table, in which they keep their order: what is equal stays equal (a node, its pool
+and its hostname label), and what is sorted stays sorted, so that every answer is the same up to the renaming.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ from dra_plan.errors import DraPlanError
 
 from .snapshot import Snapshot
 
-# -- literals ----------------------------------------------------------------------------------------------------------
-# Constants of selectors that are compared: what an attribute is equal to, or one of. Others may be patterns.
+# -- constants in selectors --------------------------------------------------------------------------------------------
+# Only those that are compared: what an attribute is equal to, or one of. Others may be patterns.
 
 _EQUAL = ("==", "!=")
 
 
 def renamed(expression: str, rename: Callable[[str], str]) -> str:
-    """The expression with other texts where texts are compared."""
+    """The expression with each text constant that is compared renamed."""
     changed = expression
     for token in reversed(list(_compared(tokenize(expression)[0]))):
         value = string(token.text)
@@ -50,7 +51,7 @@ def _compared(tokens: list[Token]) -> Iterator[Token]:
             yield token
 
 
-# -- pseudonyms --------------------------------------------------------------------------------------------------------
+# -- names in an object ------------------------------------------------------------------------------------------------
 
 Rename = Callable[[str], str]
 
@@ -157,7 +158,7 @@ _ANNOTATIONS = {
 
 
 class Pseudonymizing:
-    """One pass over objects: with `rename` each name is asked for; what it gives takes the name's place.
+    """One pass over objects: `rename` is called with each name, and its result takes the name's place.
 
     `kept` are names that stay, those of drivers. Unless `values`, texts that drivers publish as attributes, and
     constants of selectors, stay.
@@ -237,7 +238,7 @@ class Pseudonymizing:
 
 
 def drivers(objects: Iterable[dict[str, Any]]) -> set[str]:
-    """The names of drivers, which stay: selectors and attributes are made of them."""
+    """The names of drivers, which are kept because selectors and attributes contain them."""
     found: set[str] = set()
     waiting: list[tuple[str, Any]] = [("", value) for value in objects]
     while waiting:
@@ -254,16 +255,14 @@ def drivers(objects: Iterable[dict[str, Any]]) -> set[str]:
     return found
 
 
-# -- anonymize ---------------------------------------------------------------------------------------------------------
-# A snapshot under pseudonyms, which gives the same answers: for a bug report that shows nobody's names.
-#
+# -- a whole snapshot --------------------------------------------------------------------------------------------------
 # Drivers, the names of attributes and capacities, and amounts stay; so do times, versions and gates.
 
 _UNREADABLE = (DraPlanError, msgspec.MsgspecError)
 
 
 class Anonymized(NamedTuple):
-    """A snapshot under pseudonyms; `values_stay` if it shows what drivers publish as texts of attributes."""
+    """A snapshot under pseudonyms; `values_stay` if it still shows the texts that drivers publish as attributes."""
 
     snapshot: Snapshot
     values_stay: bool
@@ -305,7 +304,7 @@ def _table(objects: list[dict[str, Any]], kept: set[str], *, values: bool) -> di
 
 
 def _selects_the_same(objects: list[dict[str, Any]], names: dict[str, str], kept: set[str]) -> bool:
-    """Whether every selector says of every device what it said before."""
+    """Whether every selector has the same result on every device as before."""
     devices = _different_devices(objects)
     renaming = Pseudonymizing(lambda text: names.get(text, text), kept, values=True)
     new = [renaming.object({"devices": [device]})["devices"][0] for _, device in devices]
@@ -353,7 +352,7 @@ def _compiled(expression: str) -> Selector | None:
 
 
 def _verdict(selector: Selector, device: dict[str, Any], driver: str) -> object:
-    """What the selector says of a device, or of which kind its error is."""
+    """The selector's result on a device, or the kind of its error."""
     return _said(lambda: selector.matches(msgspec.convert(device, Device), driver))
 
 

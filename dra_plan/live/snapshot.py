@@ -1,4 +1,9 @@
-"""A cluster as it was read: what it says of itself, and its objects, as one List that every command reads."""
+"""A cluster as it was read: what it says of itself, and its objects, as one List that every command reads.
+
+In this order: which fields of an object are kept, lists read page by page, the feature gates and the release that a
+server reports, the snapshot itself, a component's /metrics, and the ClusterRole that suffices. Requests and the choice
+of kinds are in `kubectl`.
+"""
 
 from __future__ import annotations
 
@@ -31,9 +36,7 @@ from dra_plan.manifests.sources import Source
 
 from .kubectl import SILENCE, Discovery, Listed, Refusal, RequestError, Requests, discover, wanted
 
-# -- projection --------------------------------------------------------------------------------------------------------
-# What is kept of an object that a server sends: the fields that planning reads, as they were sent.
-#
+# -- fields that are kept ----------------------------------------------------------------------------------------------
 # The fields are those of the structs in `api`, so there is no second list of them. Of resource.k8s.io, where every
 # field may decide, everything is kept, but no managedFields, and no data that drivers report of allocated devices.
 
@@ -46,7 +49,7 @@ _DRIVER_DATA = ("data", "networkData")
 
 
 def keeper(listed: Listed) -> Keep:
-    """What is kept of objects of a kind in a version. What is no map is given back as it is, for reading to refuse."""
+    """Reduces objects of a kind and version to the fields that are kept; non-objects stay, for reading to refuse."""
     if issubclass(listed.kind.type, StrictObject) or listed.kind.versions[listed.version] is not None:
         return _of_devices
     keep = _of_type(listed.kind.type) or _same
@@ -54,7 +57,7 @@ def keeper(listed: Listed) -> Keep:
 
 
 def _of_pod(keep: Keep, value: Any) -> Any:
-    """Pods that wait keep their resource version: it tells who was refused first."""
+    """Pending pods keep their resource version: it shows which was refused first."""
     kept = keep(value)
     metadata, spec = value.get("metadata"), value.get("spec")
     version = metadata.get("resourceVersion") if isinstance(metadata, dict) else None
@@ -147,8 +150,8 @@ def _of_values(keep: Keep, value: Any) -> Any:
     return {key: keep(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
-# -- pages -------------------------------------------------------------------------------------------------------------
-# One list, read page by page to its end, or not at all: nothing half-read is taken for the whole.
+# -- lists, page by page -----------------------------------------------------------------------------------------------
+# A list is read to its end or not at all: half of it is never taken for the whole.
 
 PAGE = 500
 """Objects asked for at once."""
@@ -177,7 +180,7 @@ _PAGE = msgspec.json.Decoder(_Page)
 
 
 def read_list(requests: Requests, listed: Listed, heard: Heard) -> list[bytes]:
-    """All objects of a list as JSON texts, in the server's order, of each what planning reads.
+    """All objects of a list as JSON texts, in the server's order, with only the fields that planning reads.
 
     Raises RequestError if the list can't be read to its end.
     """
@@ -251,8 +254,7 @@ def _name(value: dict[str, Any]) -> tuple[Any, Any]:
     return namespace, name
 
 
-# -- gates -------------------------------------------------------------------------------------------------------------
-# Which feature gates a component says that it has: of its /metrics, or of its /flagz.
+# -- feature gates of a component --------------------------------------------------------------------------------------
 
 _METRIC = re.compile(r"^kubernetes_feature_enabled\{([^}]*)\}\s+([01])(?:\.0*)?\s*$", re.MULTILINE)
 _NAME = re.compile(r'(?:^|,)\s*name="([A-Za-z0-9]+)"')
@@ -262,7 +264,7 @@ _GATE = re.compile(r":?([A-Za-z0-9]+)=(true|false)")
 
 
 def of_metrics(text: str) -> dict[str, bool]:
-    """The gates of a component's metrics, all that it knows; none if the text has no such metric."""
+    """All feature gates in a component's metrics; none if the text has no such metric."""
     found = {}
     for labels, value in _METRIC.findall(text):
         name = _NAME.search(labels)
@@ -272,16 +274,14 @@ def of_metrics(text: str) -> dict[str, bool]:
 
 
 def of_flags(text: str) -> dict[str, bool] | None:
-    """The gates that were set on the command line of a component; None if the text is no list of flags."""
+    """The gates that were set on the command line of a component; None if the text is not a list of flags."""
     line = _JSON_FLAG.search(text) if text.lstrip().startswith("{") else _FLAG.search(text)
     if line is None:
         return None
     return {name: value == "true" for name, value in _GATE.findall(line[1])}
 
 
-# -- release -----------------------------------------------------------------------------------------------------------
-# What a cluster says of its release: the version of the API server, and the gates that it reports.
-#
+# -- the release of a cluster ------------------------------------------------------------------------------------------
 # The gates are the API server's: the scheduler's may differ, and only the scheduler itself tells them.
 
 
@@ -293,7 +293,7 @@ class ServerVersion(NamedTuple):
 
 
 class ReportedGates(NamedTuple):
-    """Gates with their values, and who reported them; none without anybody."""
+    """Gates with their values, and who reported them; no gates if nobody did."""
 
     values: dict[str, bool]
     source: str
@@ -335,7 +335,7 @@ def gates_of(requests: Requests) -> ReportedGates:
     return ReportedGates({}, "")
 
 
-# -- snapshot ----------------------------------------------------------------------------------------------------------
+# -- the snapshot ------------------------------------------------------------------------------------------------------
 
 AT_ONCE = 6
 """Lists that are read at the same time."""
@@ -371,7 +371,7 @@ class Snapshot:
         yield end + b"]}" + end
 
     def reported(self, gates: Mapping[str, bool]) -> Snapshot:
-        """The same with the gates that its scheduler reports, instead of those of the API server."""
+        """The snapshot with the gates that the scheduler reports instead of those of the API server."""
         told = msgspec.structs.replace(
             self.info, feature_gates=dict(sorted(gates.items())), feature_gates_from="kube-scheduler /metrics"
         )
@@ -387,7 +387,7 @@ class Snapshot:
         Path(path).write_bytes(self.content(os.fspath(path)))
 
     def source(self) -> Source:
-        """The same as a source that is read before any file; nobody sees its lines."""
+        """The snapshot as a source that is read before any file; its lines are not reported."""
         return Source("the cluster", b"".join(self.pieces(end=b"")), has_lines=False)
 
 
@@ -454,7 +454,7 @@ def _read_all(
 
 
 class _Counter:
-    """What was read so far, told on the way."""
+    """Counts what was read so far, and reports progress."""
 
     def __init__(self, total: int, progress: Progress | None) -> None:
         self._total, self._progress = total, progress
@@ -513,13 +513,13 @@ def _check(found: dict[Kind, _ReadKind]) -> None:
 
 
 def without_time(snapshot: Snapshot) -> Snapshot:
-    """The same for comparing: two readings of an unchanged cluster are equal."""
+    """The snapshot without its time, so that two readings of an unchanged cluster are equal."""
     objects = [_RESOURCE_VERSION.sub(b"", text) for text in snapshot.objects]
     return replace(snapshot, info=msgspec.structs.replace(snapshot.info, time=""), objects=objects)
 
 
-# -- metrics -----------------------------------------------------------------------------------------------------------
-# The text of a component's /metrics: of a file, or of an address that is asked once.
+# -- metrics of a component --------------------------------------------------------------------------------------------
+# From a file, or from an address that is asked once.
 
 _ADDRESSES = ("http://", "https://")
 _MOST_BYTES = 64 << 20
@@ -543,8 +543,8 @@ def text_of(place: str, *, may_ask: bool) -> str:
         raise UsageError(f"--scheduler-metrics {place}: {said}") from error
 
 
-# -- rbac --------------------------------------------------------------------------------------------------------------
-# The rights that a snapshot needs: the ClusterRole that suffices, and gives no more.
+# -- the ClusterRole ---------------------------------------------------------------------------------------------------
+# The rights that a snapshot needs, and no more.
 
 GATES = ("/metrics", "/flagz")
 """Paths that say which gates the API server has; without them a release's defaults stand in."""

@@ -1,6 +1,6 @@
 """From paths, streams and plain dicts to the typed objects of `api`: reading, conversion, defaulting, faults.
 
-What may be planned, and how, is not decided here.
+Whether and where the objects can be scheduled is decided elsewhere.
 """
 
 from .faults import Fault, ManifestErrors

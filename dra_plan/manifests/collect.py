@@ -1,4 +1,8 @@
-"""Objects of one input gathered into an inventory: kinds told apart, namespaces, versions and defaults settled."""
+"""Objects of one input gathered into an inventory: kinds told apart, namespaces, versions and defaults settled.
+
+First what is read of objects of kinds that planning does not know: their pod templates, and the claim templates that
+their controllers make. Then the collector.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +32,10 @@ from .quantities import are_readable
 from .sharing import SharedParts
 from .unwrap import contradict, merged, overridden_notices, unwrap
 
-# -- podtemplates ------------------------------------------------------------------------------------------------------
-# Pod templates in objects of kinds that planning does not know (JobSet, MPIJob, RayCluster), found by their shape.
-#
-# A pod template is a map whose `spec` has a list of `containers`, or such a spec under a name that ends in `podSpec`,
-# as in a PodCliqueSet. How many pods are made of it is told by fields that say so plainly wherever they occur on the
-# way to it; what else a kind's controller does is not known here.
+# -- pod templates in objects of unknown kinds -------------------------------------------------------------------------
+# JobSet, MPIJob, RayCluster and the like. A pod template is found by its shape: a map whose `spec` has a list of
+# `containers`, or such a spec under a name that ends in `podSpec`, as in a PodCliqueSet. The number of its pods comes
+# from fields such as `replicas` on the way to it; what else a kind's controller does is not known here.
 
 _DEEPEST = 12
 """Steps below `spec` at which a pod template is looked for."""
@@ -46,7 +48,7 @@ _OVER = ("Complete", "Completed", "Succeeded", "Failed")
 
 
 class FoundTemplate(NamedTuple):
-    """A pod template, where it stands, and how many pods are to be made of it."""
+    """A pod template, its path, and how many pods are made from it."""
 
     path: FieldPath
     value: dict[str, Any]
@@ -54,7 +56,7 @@ class FoundTemplate(NamedTuple):
 
 
 class NotPlannedError(ValueError):
-    """A pod template can't be decoded; `path` is where it stands."""
+    """A pod template can't be decoded; `path` is its path in the object."""
 
     def __init__(self, path: FieldPath, why: str) -> None:
         super().__init__(why)
@@ -116,7 +118,7 @@ def _is_pod_spec(spec: Mapping[str, Any]) -> bool:
 
 
 def _number(value: Mapping[str, Any]) -> int:
-    """How many of it a map asks for: none while it is suspended."""
+    """How many replicas a map asks for: none while it is suspended."""
     if value.get("suspend") is True:
         return 0
     number = 1
@@ -134,14 +136,14 @@ def _count(value: object) -> int:
 
 
 def _group_size(key: str, value: Mapping[str, Any]) -> int:
-    """Of a LeaderWorkerSet's group: `size` pods, one of which is the leader if that has a template of its own."""
+    """The pods of a LeaderWorkerSet's group: `size`, one of them the leader if that has a template of its own."""
     if key != "workerTemplate" or "size" not in value:
         return 1
     return max(0, _count(value["size"]) - ("leaderTemplate" in value))
 
 
 def _groups_of_cliques(value: Mapping[str, Any]) -> dict[str, int]:
-    """How many times the cliques of a PodCliqueSet are wanted that stand in scaling groups, by name."""
+    """How many times each clique of a PodCliqueSet that is in a scaling group is wanted, by name."""
     groups = value.get("podCliqueScalingGroups")
     found: dict[str, int] = {}
     for group in groups if isinstance(groups, list) else ():
@@ -153,7 +155,7 @@ def _groups_of_cliques(value: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _part(path: FieldPath) -> str:
-    """The way to the template, without what all ways have in common."""
+    """The path to the template, without what all such paths have in common."""
     steps = list(path[1:])
     while len(steps) > 1 and steps[-1] in ("template", "spec", "podSpec"):
         steps.pop()
@@ -187,10 +189,8 @@ def _status(value: Mapping[str, Any]) -> JobStatus:
     return JobStatus()
 
 
-# -- templatemakers ----------------------------------------------------------------------------------------------------
-# Objects of kinds that planning does not know whose controllers make claim templates, and which ones.
-#
-# NVIDIA's ComputeDomain makes the template that its pods name, so a manifest has the one and never the other.
+# -- claim templates that controllers make -----------------------------------------------------------------------------
+# NVIDIA's ComputeDomain makes the template that its pods name, so manifests have the one and never the other.
 
 _FIELDS: Mapping[tuple[str, str], FieldPath] = {
     ("resource.nvidia.com", "ComputeDomain"): ("spec", "channel", "resourceClaimTemplate", "name"),
@@ -207,7 +207,7 @@ def made_template(api_version: object, kind: object, value: Mapping[str, Any]) -
     return name if isinstance(name, str) else ""
 
 
-# -- collect -----------------------------------------------------------------------------------------------------------
+# -- the collector -----------------------------------------------------------------------------------------------------
 
 _CLUSTER_INFO = Header(inventory.API_VERSION, inventory.KIND)
 _RANDOM_SUFFIX = "xxxxx"
@@ -217,8 +217,8 @@ _RANDOM_SUFFIX = "xxxxx"
 class Collector:
     """Takes documents and gives an inventory.
 
-    `strict` asks for names, and for each object only once in a source; the object of a later source overrides. Without
-    it repeated objects are kept.
+    With `strict` every object needs a name and may occur only once in a source; that of a later source overrides.
+    Without it repeated objects are kept.
     """
 
     def __init__(self, *, namespace: str, strict: bool = False) -> None:
@@ -240,7 +240,7 @@ class Collector:
 
     @property
     def has_objects(self) -> bool:
-        """Whether any object was met, be it of a kind that planning skips."""
+        """Whether there was any object, even of a kind that planning skips."""
         return bool(self._inventory.origins or self._inventory.skipped or self._inventory.cluster_info)
 
     def finish(self) -> Inventory:

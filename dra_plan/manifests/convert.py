@@ -1,6 +1,6 @@
 """Conversion of older resource.k8s.io versions to v1, on plain dicts; the input is never changed.
 
-Only shapes are moved here. Defaults are set in `defaults`, wrong types are found in `diagnose`.
+Only fields are moved here. Defaults are set in `defaults`, wrong types are found in `diagnose`.
 A document that does not have the shape of its version raises `UnfitError`, and is then diagnosed field by field.
 """
 

@@ -1,4 +1,4 @@
-"""Objects that are given as dicts, as an Inventory."""
+"""Typed objects of plain dicts, for Python programs."""
 
 from __future__ import annotations
 

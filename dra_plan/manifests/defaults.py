@@ -97,7 +97,7 @@ def _pod(pod: Pod) -> Pod:
 
 
 def _templated(owner: Any) -> Any:
-    """Any object with `spec.template.spec`."""
+    """A workload: any object with `spec.template.spec`."""
     template: PodTemplateSpec = owner.spec.template
     spec = _pod_spec(template.spec)
     if spec is template.spec:

@@ -1,8 +1,9 @@
-"""The slow path: where one document departs from its schema, and what is left of it when that is put right.
+"""The slow path of reading: where one document departs from its schema, and what is left of it when that is put right.
 
-Follows the API server's decoder: null is "not set", a whole float is an integer, unknown fields are dropped,
-any other wrong type is a fault, for which `standins` has what was probably meant. That required fields are missing is
-noted; decoding does not ask for them.
+First the values that stand in for values of a wrong type, then the walk over the document, last the report that
+collects the faults and notices of a whole input. Follows the API server's decoder: null is "not set", a whole float is
+an integer, unknown fields are dropped, any other wrong type is a fault. Missing required fields are noted; decoding
+does not need them.
 """
 
 from __future__ import annotations
@@ -25,10 +26,8 @@ from .paths import pattern, render
 from .places import Place
 from .shapes import QUANTITY, Schema, may_be_empty, schema_of
 
-# -- standins ----------------------------------------------------------------------------------------------------------
-# What stands in for a value of the wrong type, so that the rest of the document can be judged: never planned with.
-#
-# Each function looks at one value and the schema of its field. That the value is wrong, `diagnose` says.
+# -- values in place of values of the wrong type -----------------------------------------------------------------------
+# Only so that the rest of the document can be judged: nothing is ever planned with them.
 
 _ZEROS: dict[str, Any] = {"string": "", "integer": 0, "number": 0, "boolean": False, "object": {}, "array": []}
 _LARGE = 10**30
@@ -46,7 +45,7 @@ def zero_value(schema: Schema) -> Any:
 
 
 def stand_in(value: Any, schema: Schema) -> Any:
-    """What was probably meant by a value of the wrong type; None if nobody can tell."""
+    """What was probably meant by a value of the wrong type; None if that can't be told."""
     types = schema.get("type")
     if types == QUANTITY:
         return _amount(value)
@@ -85,7 +84,7 @@ def _amount(value: Any) -> str | None:
     return match[1] + (suffix + "i" if match[3] else "k" if suffix == "K" else suffix)
 
 
-# -- diagnose ----------------------------------------------------------------------------------------------------------
+# -- the walk over a document ------------------------------------------------------------------------------------------
 
 _NAMES = {
     "string": "a string",
@@ -122,14 +121,14 @@ def diagnose(document: dict[str, Any], kind: Kind, version: str) -> DecodedField
 
 
 def wrong_type(value: object, types: list[str]) -> tuple[str, str]:
-    """What to say of a value that has none of the schema's types, and a hint or an empty text."""
+    """The message for a value of none of the schema's types, and a hint, which may be empty."""
     wanted = "a quantity" if types == QUANTITY else " or ".join(_NAMES[name] for name in types if name != "null")
     hint = "put it in quotes" if isinstance(value, bool | int | float) and types == ["string"] else ""
     return expected(wanted, value), hint
 
 
 def wrong_value(value: Any, types: list[str], form: str = "") -> tuple[str, str] | None:
-    """What to say of a value of a right type that no object can hold; None for all others. `form` is the schema's."""
+    """Message and hint for a value of a right type that no object can hold, or None; `form` is the schema's format."""
     if form == "date-time" and isinstance(value, str) and parse_timestamp(value) is None:
         return f"{describe(value)} is not a time", "such as 2026-01-31T12:00:00Z"
     if types == QUANTITY:
@@ -143,7 +142,7 @@ def wrong_value(value: Any, types: list[str], form: str = "") -> tuple[str, str]
 
 
 def expected(wanted: str, value: object) -> str:
-    """What to say of a value of a wrong type."""
+    """The message for a value of a wrong type."""
     return f"expected {wanted}, got {describe(value)}"
 
 
@@ -267,14 +266,14 @@ def _is(value: object, name: str) -> bool:
     return value is None
 
 
-# -- report ------------------------------------------------------------------------------------------------------------
-# What reading an input has to say: faults, and notices that are made once however often their reason occurs.
+# -- faults and notices of an input ------------------------------------------------------------------------------------
+# A notice is made once, however many objects it is about.
 
 _NO_PATH: FieldPath = ()
 
 
 class Report:
-    """Faults and notices in the order in which they were found."""
+    """Collects faults and notices in the order in which they are found."""
 
     def __init__(self) -> None:
         self.faults: list[Fault] = []
@@ -319,7 +318,7 @@ class Report:
         self._not_planned.append(Notice("workload-not-planned", message, label, str(origin)))
 
     def list_read(self, kind: object, *, goes_on: bool, origin: Origin) -> None:
-        """A list, or a page of one, was read; `goes_on` if it says itself that there is more."""
+        """A list, or a page of one, was read; `goes_on` if its metadata say that there are more pages."""
         if not goes_on:
             self._whole_lists.add(str(kind))
         else:
@@ -327,7 +326,7 @@ class Report:
             self._pages[str(kind)] = (number + 1, first)
 
     def _incomplete_lists(self) -> Iterator[Notice]:
-        """Lists of which only the beginning was read: of those in pages, the last one goes on nowhere."""
+        """A notice for each list of which later pages are missing; the last page of a list has no continuation."""
         for kind, (number, origin) in self._pages.items():
             if kind not in self._whole_lists:
                 pages = "1 page was" if number == 1 else f"{number} pages were"

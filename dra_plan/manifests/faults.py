@@ -13,17 +13,17 @@ NO_SUCH_PATH = "no such file or directory"
 
 
 def set_twice(key: str) -> str:
-    """What is wrong with a map that has a key again."""
+    """The message for a map that sets a key twice."""
     return f"key {key!r} is set twice in one map"
 
 
 def given_twice(first: object) -> str:
-    """What is wrong with an object that stands again in one source; `first` is the place where it stands."""
+    """The message for an object that one source gives twice; `first` is the place of the first one."""
     return f"given twice, first in {first}"
 
 
 def nothing_found(names: Iterable[str]) -> str:
-    """What is wrong with sources that hold nothing to read."""
+    """The message for sources that hold nothing to read."""
     return f"no Kubernetes object found in {', '.join(names)}"
 
 

@@ -1,6 +1,6 @@
-"""The fast path: whether a document is exactly as its schema has it. What departs from it, `diagnose` finds out.
+"""The fast path of reading: whether a document is exactly as its schema has it. Any departure is found by `diagnose`.
 
-Schemas are compiled into nodes once; the walk makes nothing, so that the many documents without fault cost little.
+Schemas are compiled into nodes once; the walk allocates nothing, so that the many documents without fault cost little.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Files of JSON lines: a value a line, blank lines left out."""
+"""JSON lines files: one value per line, blank lines left out."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ MOST_BYTES = 256 * 2**20
 
 
 class JsonLine(dict[str, Any]):
-    """An object of a file, and where it stands."""
+    """An object of a file, with its file and line."""
 
     origin: str = ""
 
 
 def read_lines(path: str) -> list[Any]:
-    """The values of the file. Raises InputError, with file and line, for what cannot be read or is no JSON."""
+    """The values of the file. Raises InputError, with file and line, for what can't be read or is not JSON."""
     file = Path(path)
     try:
         if file.stat().st_size > MOST_BYTES:

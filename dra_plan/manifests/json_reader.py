@@ -1,4 +1,8 @@
-"""JSON text cut into its values (a file may hold several), without decoding them; and keys set twice."""
+"""JSON text cut into its values (a file may hold several), and these into objects.
+
+First values, which are checked for syntax and not decoded, and keys set twice; then the lines of fields; then objects
+decoded straight from their bytes, so that most never become dicts.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +57,7 @@ _ENVELOPE = msgspec.json.Decoder(Envelope)
 
 
 def read_envelope(text: bytes | memoryview) -> Envelope:
-    """The value with its items apart. Raises msgspec's errors for what is malformed or no map of such fields."""
+    """The value with its items undecoded. Raises msgspec's errors for malformed text, or no map of such fields."""
     return _ENVELOPE.decode(text)
 
 
@@ -79,7 +83,7 @@ def spans(data: bytes) -> Iterator[JsonExtent]:
 
 
 def _sole_list(view: memoryview, begin: int) -> Envelope | None:
-    """The envelope of the one value of a text, as most texts are: tells that its syntax is right, too."""
+    """The envelope of the only value of a text, which is the usual case; its syntax is checked as well."""
     try:
         return read_envelope(view[begin:])
     except (msgspec.MsgspecError, RecursionError, UnicodeError):
@@ -121,7 +125,7 @@ def _json_error(error: msgspec.DecodeError, view: memoryview, begin: int) -> Jso
 
 
 def plain(text: bytes | memoryview | msgspec.Raw) -> Any:
-    """The plain value of well-formed JSON. Raises `JsonError` for what no plain value can hold, such as 1e999."""
+    """The plain value of well-formed JSON. Raises `JsonError` for numbers that no float can hold, such as 1e999."""
     try:
         return msgspec.json.decode(text)
     except RecursionError:
@@ -149,8 +153,8 @@ def has_repeated_keys(text: bytes) -> bool:
     return found
 
 
-# -- lines -------------------------------------------------------------------------------------------------------------
-# Lines of fields, looked up only when something must be said about them: the text is read a second time for it.
+# -- lines of fields ---------------------------------------------------------------------------------------------------
+# Looked up only when something must be said about them: the text is read a second time for it.
 
 Lines = dict[FieldPath, int]
 """Line of each field, from 1, by its path."""
@@ -208,8 +212,7 @@ class JsonLines:
         return [find(self._lines, path[self._depth :]) for path in paths]
 
 
-# -- json objects ------------------------------------------------------------------------------------------------------
-# Objects of a JSON document decoded straight from its bytes; most objects never become dicts.
+# -- objects -----------------------------------------------------------------------------------------------------------
 
 
 class _Peek(msgspec.Struct, rename="camel"):
@@ -367,7 +370,7 @@ class JsonObjects:
             start = gap.end() if gap else start
 
     def _start_of_first(self, items: list[msgspec.Raw]) -> int:
-        """Where the first item lies: raw values don't tell, but it is the first such text after a bracket."""
+        """Where the first item starts: raw values don't say, but it is the first such text after a bracket."""
         start = self._begin
         while items and (start := self._data.find(items[0], start + 1)) > 0:
             if _AFTER_BRACKET.search(self._data, max(self._begin, start - _LONGEST_GAP), start):

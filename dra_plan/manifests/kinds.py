@@ -196,9 +196,9 @@ def split_version(api_version: str) -> tuple[str, str]:
 
 
 def named(text: str) -> Kind | None:
-    """The kind that kubectl means by this: its name, plural or short name, in any case, perhaps with `.GROUP`.
+    """The kind as kubectl takes it: by name, plural or short name, in any case, perhaps with `.GROUP`.
 
-    None for what is no kind that planning reads.
+    None for a kind that planning does not read.
     """
     name, dot, group = text.lower().partition(".")
     name = _SHORT_NAMES.get(name, name).lower()

@@ -1,4 +1,8 @@
-"""Files, directories and standard input to typed objects, with every fault found in one run."""
+"""Files, directories and standard input to typed objects, with every fault found in one run.
+
+First the functions of the command line; then those for Python programs, whose objects are plain dicts, made only when
+somebody looks at them.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +51,7 @@ def load(
 def load_items(paths: Sequence[PathLike], *, recursive: bool = False, stdin: BinaryIO | None = None) -> list[Item]:
     """The objects as plain dicts, of all kinds and versions, each with its place, which finds the lines of its fields.
 
-    Raises `ManifestErrors` for what can't be read as objects; what the objects say is not looked at.
+    Raises `ManifestErrors` for what can't be read as objects; what the objects say is not checked.
     """
     with uncollected():
         return items(read(paths, recursive=recursive, stdin=stdin), paths)
@@ -60,7 +64,7 @@ def _name(path: Any) -> str:
 
 
 class SourceRead(NamedTuple):
-    """What one source holds: its documents, and the faults of those that can't be read."""
+    """The documents of one source, and the faults of those that can't be read."""
 
     documents: list[Document]
     faults: list[Fault]
@@ -129,7 +133,7 @@ def _items(document: Document, faults: list[Fault]) -> Iterator[Item]:
 
 
 def _line(fault: Fault) -> int:
-    """For the order of faults in one source: syntax is read first, but told where it stands."""
+    """Sorts the faults of one source: faults of syntax are found first, but reported in the order of lines."""
     return fault.line
 
 
@@ -139,13 +143,7 @@ def _nothing(paths: Sequence[PathLike]) -> Fault:
     return Fault("", nothing_found(names) if names else "nothing to read: no path was given")
 
 
-# -- decode ------------------------------------------------------------------------------------------------------------
-# The Python API's way in: plain dicts to typed objects.
-
-
-# -- loaded ------------------------------------------------------------------------------------------------------------
-# Objects that were read, for programs: a list of plain dicts that are made when somebody looks at them.
-#
+# -- objects for Python programs ---------------------------------------------------------------------------------------
 # Whoever only plans them gets typed objects straight from the text, with the places where they were read.
 
 
@@ -154,8 +152,8 @@ def load_objects(
 ) -> LoadedObjects:
     """The objects of one path or several as they were read, Lists unwrapped, of all kinds and versions.
 
-    They are plain dicts once they are looked at; until then the typed objects are there without them. Raises
-    `ManifestErrors` for what can't be read as objects; what the objects say is not looked at.
+    Plain dicts are made when somebody looks at them; planning uses the typed objects until then. Raises
+    `ManifestErrors` for what can't be read as objects; what the objects say is not checked.
     """
     if isinstance(paths, str | os.PathLike):
         paths = [paths]
@@ -166,8 +164,8 @@ def load_objects(
 class LoadedObjects(MutableSequence[dict[str, Any]]):
     """The objects of an input as plain dicts, in the order of reading.
 
-    A dict that was handed out may have been changed, and what it then says counts: from that time on the objects are
-    decoded from the dicts.
+    A dict that was handed out may have been changed, and the change counts: from then on the objects are decoded from
+    the dicts.
     """
 
     def __init__(self, sources: Sequence[SourceRead], paths: Sequence[PathLike]) -> None:
@@ -225,7 +223,7 @@ class LoadedObjects(MutableSequence[dict[str, Any]]):
         del self._opened()[index]
 
     def insert(self, index: int, value: dict[str, Any]) -> None:
-        """As for lists."""
+        """Inserts an object, as into a list."""
         self._opened().insert(index, value)
 
     def __len__(self) -> int:

@@ -36,7 +36,7 @@ def pattern(path: FieldPath) -> str:
 
 
 def value_at(value: Any, path: FieldPath) -> Any:
-    """What stands at the path inside a plain value; None if there is nothing."""
+    """The value at the path inside a plain value; None if there is nothing."""
     for step in path:
         if isinstance(value, dict):
             value = value.get(step)

@@ -1,4 +1,8 @@
-"""Where values were read, what they say they are, and how objects are named in messages."""
+"""Where values were read, what they say they are, and how objects are named in messages.
+
+First where fields stand in a text, to the character; then the place and the header of an object; then how the fields
+of a JSON value, and the single characters of a YAML or JSON scalar, are found in the text.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +20,8 @@ from dra_plan.api.meta import FieldPath
 
 from .kinds import Kind
 
-# -- extents -----------------------------------------------------------------------------------------------------------
-# Where fields stand in the text of a document, to the character. Found only when something must be said about them.
+# -- fields in a text --------------------------------------------------------------------------------------------------
+# Found only when something must be said about them.
 
 
 class Form(Enum):
@@ -37,7 +41,7 @@ class Form(Enum):
 
 
 class Extent(NamedTuple):
-    """Where a field stands: positions of characters in the text, ends not included.
+    """Where a field is in the text: positions of characters, ends not included.
 
     `key_begin` is -1 for what has no key: the root, and items of lists.
     """
@@ -87,14 +91,14 @@ class LinedText:
 
 
 class DocumentText:
-    """The lines that hold a document, and where in them its fields stand."""
+    """The lines that hold a document, and where its fields are in them."""
 
     def __init__(self, lines: LinedText, extents: Extents) -> None:
         self.lines, self.extents = lines, extents
 
     @cached_property
     def keys(self) -> dict[FieldPath, list[str]]:
-        """The keys of every map, as they stand."""
+        """The keys of every map, in the order of the text."""
         found: dict[FieldPath, list[str]] = {}
         for path in self.extents:
             if path and isinstance(path[-1], str):
@@ -113,7 +117,7 @@ TextFinder = Callable[[], DocumentText | None]
 """Gives the text of one document; it is read a second time for it, when first asked."""
 
 
-# -- places ------------------------------------------------------------------------------------------------------------
+# -- places and labels of objects --------------------------------------------------------------------------------------
 
 LineFinder = Callable[[list[FieldPath]], list[int]]
 """Gives the lines of fields of one document, 0 where unknown."""
@@ -155,7 +159,7 @@ class Place(NamedTuple):
 
 
 class Header(NamedTuple):
-    """What says of which kind an object is; None where it doesn't."""
+    """The apiVersion and kind of an object; None for one that it does not have."""
 
     api_version: Any = None
     kind: Any = None
@@ -189,8 +193,8 @@ def label(kind: str, namespace: str, name: str) -> str:
     return f"{kind} {namespace}/{name}" if namespace else f"{kind} {name}"
 
 
-# -- json extents ------------------------------------------------------------------------------------------------------
-# Where fields stand in the text of one JSON value that is known to be well-formed.
+# -- fields in JSON text -----------------------------------------------------------------------------------------------
+# Of one JSON value that is known to be well-formed.
 
 _STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
 _TOKEN = re.compile(rf'[\s,]*(?:({_STRING})(\s*:)?|([{{\[])|([}}\]])|([^\s{{}}\[\],:"]+))', re.DOTALL)
@@ -259,8 +263,8 @@ def _unquoted(token: str) -> str:
     return str(json.loads(token))
 
 
-# -- scalar positions --------------------------------------------------------------------------------------------------
-# Where each character of a scalar stands in the text, so that a place inside an expression can be shown and edited.
+# -- characters of a scalar --------------------------------------------------------------------------------------------
+# So that a place inside an expression can be shown and edited.
 
 _HEX_ESCAPES = {"x": 2, "u": 4, "U": 8}
 _LINE_ENDS = "\r\n"
@@ -271,7 +275,7 @@ _FOLD = re.compile(r"[ \t]*\r?\n[ \t]*(?![ \t\r\n])")
 def positions(text: str, extent: Extent, value: str) -> list[int] | None:
     """The position of each character of the value of the scalar, and last of its end.
 
-    None where the text is written in a way that is not followed here: with folded lines beyond the simple ones.
+    None for text written in a way that is not followed here: folded lines beyond the simple ones.
     """
     begin, end = extent.begin, extent.end
     if extent.form in (Form.SINGLE, Form.DOUBLE):

@@ -1,6 +1,7 @@
 """JSON schemas of the kinds that planning reads, used to say what is wrong with a document that can't be decoded.
 
-The published schemas lie in `dra_plan/schemas`; what they lack (workloads, v1alpha3) is put together here.
+The published schemas are files in `dra_plan/schemas`; what they lack is put together here: first volumes and
+storage.k8s.io, then workloads and v1alpha3.
 """
 
 from __future__ import annotations
@@ -14,10 +15,8 @@ from dra_plan.api.meta import FieldPath
 
 from .kinds import Kind
 
-# -- storage shapes ----------------------------------------------------------------------------------------------------
-# The fields that planning reads of volumes, claims on them and storage.k8s.io, as JSON Schemas.
-#
-# Used by `shapes`, which knows the other kinds.
+# -- volumes, claims on them and storage.k8s.io ------------------------------------------------------------------------
+# Only the fields that planning reads.
 
 Schema = dict[str, Any]
 
@@ -94,7 +93,7 @@ STORAGE: dict[str, dict[str, Schema]] = {
 }
 
 
-# -- shapes ------------------------------------------------------------------------------------------------------------
+# -- all other kinds ---------------------------------------------------------------------------------------------------
 
 QUANTITY = ["string", "number"]
 """How the schemas write a quantity."""

@@ -1,7 +1,8 @@
-"""Parts of objects that many objects have word for word: decoded, checked and defaulted once, and shared.
+"""Parts of objects that occur many times word for word: decoded, checked and defaulted once, and shared.
 
-The devices of slices on like nodes, and what claims of one template ask for. What else is in these objects is decoded
-for each. Whatever does not fit, or needs a second look, is left to the usual way.
+First the devices of slices, many of which are alike on nodes of one type; then whole slices and claims, of which only
+such devices, and what claims of one template ask for, are shared. Whatever does not fit, or needs a second look, is
+left to the usual way (`objects`).
 """
 
 from __future__ import annotations
@@ -29,12 +30,9 @@ from dra_plan.api.resource import (
 from . import defaults, opaque, quantities
 from .quantities import are_readable
 
-# -- devicetexts -------------------------------------------------------------------------------------------------------
-# Devices of slices decoded from their text, where many are alike: what they share is decoded once and shared.
-#
-# Lists of devices that are the same word for word are one list. Devices that differ only in what no two devices share,
-# such as a UUID, are made of one that was decoded. Knows nothing of slices; whatever does not fit is left to the
-# caller.
+# -- devices -----------------------------------------------------------------------------------------------------------
+# Lists of devices that are the same word for word become one list. Devices that differ only in attributes that no two
+# devices share, such as a UUID, are copies of one that was decoded, with these values replaced.
 
 _LIST, _EACH, _ONE = Decoder(list[Device]), Decoder(list[msgspec.Raw]), Decoder(Device)
 _MOST_KEPT, _MOST_CUTS = 20_000, 8
@@ -66,7 +64,7 @@ class _Model(NamedTuple):
 
 
 class DeviceTexts:
-    """The devices of one input that were met."""
+    """The devices that were decoded so far from one input."""
 
     def __init__(self) -> None:
         self._lists: dict[bytes, list[Device] | None] = {}
@@ -74,7 +72,7 @@ class DeviceTexts:
         self._cuts: list[Cut] = []
 
     def whole(self, text: bytes) -> tuple[list[Device] | None, bool]:
-        """The devices of a list, None if one has an amount that can't be read; and whether the list was met before.
+        """The devices of a list, None if one has an amount that can't be read; and whether the list was seen before.
 
         Raises what msgspec does for text that is no list of devices, as the other methods do.
         """
@@ -87,7 +85,7 @@ class DeviceTexts:
         return found, False
 
     def one_by_one(self, text: bytes) -> tuple[list[Device] | None, int]:
-        """The devices of a list, None as `whole`; and how many of them were met before."""
+        """The devices of a list, None as for `whole`; and how many of them are like one that was seen before."""
         if b"\\" in text:
             return None, 0
         found, new = [], 0
@@ -155,7 +153,7 @@ def _mark(cut: Cut) -> str:
     return f"{_STAND_IN}{cut.name}"
 
 
-# -- sharing -----------------------------------------------------------------------------------------------------------
+# -- slices and claims -------------------------------------------------------------------------------------------------
 
 _MOST_TEXTS = 20_000
 _SPAN = 64
@@ -186,7 +184,7 @@ _SLICE = msgspec.json.Decoder(_SliceText)
 
 
 class SharedParts:
-    """The parts of one input that were met."""
+    """The parts of objects that were decoded so far from one input."""
 
     def __init__(self) -> None:
         self._specs: dict[bytes, ResourceClaimSpec | None] = {}
@@ -246,19 +244,19 @@ class SharedParts:
 
 
 class _Yield:
-    """Whether it was worth to look for something in texts of about one length: mostly found, or not often tried yet."""
+    """Whether to look for shared parts in texts of about one length: they were mostly found, or hardly tried yet."""
 
     def __init__(self, tries: int) -> None:
         self._tries = tries
         self._met: dict[int, tuple[int, int]] = {}
 
     def is_worth(self, length: int) -> bool:
-        """Whether to look again."""
+        """Whether to look in a text of this length."""
         looked, found = self._met.get(length, (0, 0))
         return looked < self._tries or 2 * found >= looked
 
     def met(self, length: int, looked: int, found: int) -> None:
-        """Takes note of so many that were looked for and found."""
+        """Notes how many were looked for, and how many of them found."""
         before = self._met.get(length, (0, 0))
         self._met[length] = before[0] + looked, before[1] + found
 

@@ -1,4 +1,8 @@
-"""From paths and standard input to texts. Knows nothing of YAML, JSON or Kubernetes."""
+"""From paths and standard input to documents, each with its place.
+
+First what gzip compressed, within bounds; then files, directories and streams as texts; then the JSON or YAML
+documents of a text. What kinds of objects the documents hold is not known here.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +28,7 @@ from .faults import NO_SUCH_PATH, TEMPLATE, Fault, set_twice
 from .json_reader import JsonError, Line, Lines, find, of_extents
 from .places import DocumentText, LinedText, Place
 
-# -- gzipped -----------------------------------------------------------------------------------------------------------
-# Sources compressed with gzip: what they hold, within bounds.
+# -- gzip --------------------------------------------------------------------------------------------------------------
 
 MAGIC = b"\x1f\x8b"
 SUFFIX = ".gz"
@@ -36,12 +39,12 @@ thirtieth, bombs to a thousandth."""
 
 
 def most(compressed: int, limit: int) -> int:
-    """How many bytes may come out of so many."""
+    """How many bytes may be unpacked from this many compressed ones."""
     return min(limit, _ALWAYS + _TIMES * compressed)
 
 
 def unpacked(data: bytes, limit: int) -> bytes | None:
-    """The content, or None if there is more than `limit` of it. Raises ValueError for what gzip can't read."""
+    """The content, or None if it is longer than `limit`. Raises ValueError for data that gzip can't read."""
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
             content = file.read(limit + 1)
@@ -50,7 +53,7 @@ def unpacked(data: bytes, limit: int) -> bytes | None:
     return content if len(content) <= limit else None
 
 
-# -- sources -----------------------------------------------------------------------------------------------------------
+# -- files and streams -------------------------------------------------------------------------------------------------
 
 MAX_BYTES = 1 << 30
 """The largest source that is read."""
@@ -71,7 +74,7 @@ _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 class Source(NamedTuple):
     """One file or stream: its name as the user wrote it, and its content as UTF-8 without byte order mark.
 
-    Without `has_lines` it is no text that anybody sees: places in it are told without a line.
+    Without `has_lines` no user sees this text: places in it are reported without a line.
     """
 
     name: str
@@ -84,9 +87,9 @@ def read_sources(
 ) -> Iterator[Source]:
     """Reads everything that the paths name, each file once; what can't be read becomes a fault.
 
-    Directories stand for the .yaml, .yml and .json files in them, in name order; `-` is standard input. What is
-    compressed with gzip is unpacked, whatever its name. A kustomization or a chart is a fault, wherever it is met:
-    what lies in it is not what a cluster gets.
+    Directories stand for the .yaml, .yml and .json files in them, in name order; `-` is standard input. Files
+    compressed with gzip are unpacked, whatever their name. A kustomization or a chart is a fault, wherever it is: the
+    files in it are not what a cluster gets.
     """
     seen: set[str] = set()
     for given in paths:
@@ -117,7 +120,7 @@ def _files(name: str, faults: list[Fault], *, recursive: bool) -> list[str]:
 
 
 def _to_be_made(name: str, path: Path) -> Fault | None:
-    """That a path is a kustomization or a chart, of which manifests have to be made; None if it is neither."""
+    """The fault of a path that is a kustomization or a chart, which has to be rendered first; None if it is neither."""
     folder = path if path.is_dir() else path.parent
     wanted = _MADE_BY if path.is_dir() else {path.name: _MADE_BY[path.name]} if path.name in _MADE_BY else {}
     for file, command in wanted.items():
@@ -129,7 +132,7 @@ def _to_be_made(name: str, path: Path) -> Fault | None:
 
 
 def is_meant_as_path(name: str) -> bool:
-    """Whether a text, by its form, can only be meant as a path: whether there is such a file or not."""
+    """Whether a text, by its form, can only be meant as a path, even if there is no such file."""
     return name == STDIN or name.endswith((*SUFFIXES, SUFFIX, "/")) or name.startswith((".", "/", "~"))
 
 
@@ -215,13 +218,13 @@ def _read(name: str, faults: list[Fault], stdin: BinaryIO | None) -> Source | No
 
 
 class RecordedInput(io.RawIOBase, BinaryIO):
-    """A stream that can be read only once, and again what was read of it."""
+    """A stream that can be read only once, and keeps what was read so that it can be read again."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream, self._read = stream, bytearray()
 
     def read(self, size: int = -1) -> bytes:
-        """As for files."""
+        """Reads as a file does, and keeps what was read."""
         data = self._stream.read(size)
         self._read += data
         return data
@@ -289,8 +292,7 @@ def _invalid_utf8(data: bytes) -> int | None:
     return None
 
 
-# -- documents ---------------------------------------------------------------------------------------------------------
-# From the text of a source to its documents: JSON or YAML, each with its place. Knows nothing of kinds.
+# -- documents of a source ---------------------------------------------------------------------------------------------
 
 _MAX_CHECKED = 1 << 20
 """Bytes of JSON up to which keys set twice are looked for; longer texts are dumps by programs, which have none."""
@@ -396,7 +398,7 @@ def _yaml(source: Source, faults: list[Fault]) -> Iterator[Document]:
 
 
 class _DocumentText:
-    """Finds where the fields of one document stand, reading it a second time when first asked."""
+    """Finds the fields of one document in its text, which is read a second time when first asked."""
 
     def __call__(self) -> DocumentText:
         """The text of the document."""

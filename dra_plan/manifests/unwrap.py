@@ -1,4 +1,8 @@
-"""Lists and arrays taken apart into objects."""
+"""Lists and arrays taken apart into objects, and what is special about reading dumps of a cluster.
+
+In this order: answers of an API server that hold no objects, Lists, objects that occur in two sources, and the notices
+about what a snapshot could not list. Decoding the objects is not done here.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +18,8 @@ from dra_plan.api.meta import FieldPath, Object
 from .diagnose import Report, describe
 from .places import NO_HEADER, Header, Item, Place, label, label_of
 
-# -- answers -----------------------------------------------------------------------------------------------------------
-# What an API server answers instead of objects: refusals, tables for printing, metadata alone.
-#
-# Such an answer, kept in a file, is no cluster: reading says what it is.
+# -- answers without objects -------------------------------------------------------------------------------------------
+# Status, tables for printing, metadata alone: kept in a file they are no cluster, and reading has to say so.
 
 _META = "meta.k8s.io/"
 
@@ -42,7 +44,7 @@ def explained(value: Mapping[str, Any], header: Header) -> str:
     return "metadata alone, without spec and status: ask for -o json, or with Accept: application/json"
 
 
-# -- unwrap ------------------------------------------------------------------------------------------------------------
+# -- Lists and arrays --------------------------------------------------------------------------------------------------
 
 MAX_DEPTH = 20
 """Steps into Lists: two for each List."""
@@ -50,7 +52,7 @@ _NO_STEPS: FieldPath = ()
 
 
 def unwrap(value: object, place: Place, report: Report, inherited: Header = NO_HEADER) -> Iterator[Item]:
-    """The objects of a document, those in Lists and arrays included; what is none is noted as a fault."""
+    """The objects of a document, those in Lists and arrays included; anything else is noted as a fault."""
     pending: list[tuple[object, Place, Header]] = [(value, place, inherited)]
     while pending:
         value, place, inherited = pending.pop()
@@ -115,8 +117,8 @@ def _line_of_item(place: Place) -> int:
     return place.lines([()])[0]
 
 
-# -- overriding --------------------------------------------------------------------------------------------------------
-# The same object in two sources: the later one overrides, as `kubectl apply` would.
+# -- the same object in two sources ------------------------------------------------------------------------------------
+# The later one overrides, as `kubectl apply` would.
 
 _MOST_NAMED = 5
 """How many objects that two sources have are named one by one."""
@@ -128,14 +130,14 @@ _OF_THE_SERVER = ("uid", "creation_timestamp", "deletion_timestamp", "owner_refe
 
 
 def contradict(earlier: Object, later: Object) -> bool:
-    """Whether nothing says which of two different objects is meant: not so if a manifest is put over a cluster's."""
+    """Whether two objects differ and nothing says which one is meant; a manifest over a cluster's object does."""
     old: Any = earlier
     new: Any = later
     return not (old.metadata.is_stored and not new.metadata.is_stored)
 
 
 def overridden_notices(contradicted: Mapping[ObjectKey, tuple[Origin, Origin]]) -> Iterator[Notice]:
-    """A warning for each object that sources have with different content, the many in one."""
+    """A warning for each object that two sources give with different content, one for all if there are many."""
     code = "object-overridden"
     for key, (first, later) in list(contradicted.items())[:_MOST_NAMED]:
         text = f"different content in two sources; that of {later} counts, not that of {first}"
@@ -178,16 +180,15 @@ def _asks_for_others(earlier: Pod, later: Pod) -> bool:
 
 
 def _as_another(pod: Pod) -> Pod:
-    """The pod as it is when it was deleted and made anew."""
+    """The pod as it is after it was deleted and recreated."""
     uid = f"{pod.metadata.uid}-anew" if pod.metadata.uid else ""
     status = replace(pod.status, resource_claim_statuses=[], conditions=[], nominated_node_name="")
     return replace(pod, metadata=replace(pod.metadata, uid=uid), status=status)
 
 
-# -- unlisted ----------------------------------------------------------------------------------------------------------
-# What a snapshot could not list, as notices: what is not there counts as not there, so it has to be said.
-#
-# Resources that a server does not have lack nothing, but without resource.k8s.io there are no devices at all.
+# -- what a snapshot could not list ------------------------------------------------------------------------------------
+# What was not listed counts as not there, so it has to be said. A resource that a server does not have is no gap, but
+# without resource.k8s.io there are no devices at all.
 
 _GROUP = "resource.k8s.io"
 _OF_DEVICES = frozenset(f"{name}.{_GROUP}" for name in ("resourceslices", "deviceclasses", "resourceclaims"))
@@ -215,7 +216,7 @@ def notices(info: ClusterInfo) -> Iterator[Notice]:
 
 
 def rule(group: str, plurals: list[str]) -> str:
-    """The rule that allows resources of a group to be listed, as it stands in a role."""
+    """The rule of a role that allows resources of a group to be listed."""
     return f'{{apiGroups: ["{group}"], resources: [{", ".join(plurals)}], verbs: [list]}}'
 
 

@@ -1,6 +1,7 @@
-"""Parser events to plain values, without recursion, so that depth and what aliases repeat are bounded.
+"""YAML parser events to plain values, without recursion, so that depth and what aliases repeat are bounded.
 
-Knows YAML as Kubernetes reads it, but neither files nor Kubernetes objects.
+First merged maps and copied aliases, then what a plain scalar means, last the builder. Knows YAML as Kubernetes reads
+it, which is neither YAML 1.1 nor 1.2 (sigs.k8s.io/yaml, go-yaml v2), but neither files nor Kubernetes objects.
 """
 
 from __future__ import annotations
@@ -25,8 +26,7 @@ from yaml.reader import ReaderError
 
 from .faults import TEMPLATE, set_twice
 
-# -- yaml merge --------------------------------------------------------------------------------------------------------
-# What YAML repeats: merged maps and aliases, as plain values; and the error of a document that can't be read.
+# -- merged maps and aliases -------------------------------------------------------------------------------------------
 
 
 class YamlError(Exception):
@@ -58,9 +58,7 @@ def copied(value: Any) -> Any:
     return value
 
 
-# -- yaml scalars ------------------------------------------------------------------------------------------------------
-# What a plain YAML scalar means to Kubernetes, which reads neither YAML 1.1 nor 1.2 (sigs.k8s.io/yaml, go-yaml v2).
-#
+# -- plain scalars -----------------------------------------------------------------------------------------------------
 # `yes`, `no`, `on`, `off`, `y`, `n` are booleans; `017`, `0o17`, `0x1f` and `0b1` are integers; underscores are
 # ignored; base-60 numbers and timestamps are strings; a whole float is an integer, since numbers pass through JSON.
 
@@ -138,7 +136,7 @@ def key_text(value: Scalar) -> str | None:
     return None
 
 
-# -- yaml builder ------------------------------------------------------------------------------------------------------
+# -- building documents ------------------------------------------------------------------------------------------------
 
 MAX_DEPTH = 200
 """Nesting levels; Kubernetes objects need about 20."""
@@ -293,7 +291,7 @@ class Builder:
             level.has_key = False
 
     def _take(self, value: Any, event: Any) -> None:
-        """Puts a complete value where it belongs."""
+        """Puts a complete value into the map or list that is open, or makes it the document."""
         level = self._stack[-1] if self._stack else None
         if level is None:
             self.value = value

@@ -1,4 +1,8 @@
-"""YAML text cut into documents. Each document is its own attempt: a fault in one does not hide the next."""
+"""YAML text cut into documents. Each document is read on its own: a fault in one does not hide the next.
+
+First the shortcut for documents that differ only in words, then the ordinary reader, last the places of fields in the
+text. How one document becomes a plain value is in `yaml_builder`.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +26,12 @@ from yaml.events import (
 from .places import _NO_KEY, Extent, Extents, Form
 from .yaml_builder import SPECIAL_WORDS, Builder, YamlError, key_text, resolve
 
-# -- yaml layouts ------------------------------------------------------------------------------------------------------
-# YAML documents that differ only in words and whole numbers: what one of them was read as serves for the others.
-#
-# Dumps and generated manifests are many documents of few layouts. A layout is the text with each such word replaced by
-# a mark; it is read once, by the same reader as everything, and a document of that layout is its value with the words
-# put back. That is exact, since nothing of YAML depends on which word it is: a word here has only letters, digits and
-# `_ . / -`, is none that means something else (`true`, `1e3`, ...), and stands between spaces, or signs that end it.
-# Keys of maps, which must not be equal to each other, are no words: a layout that has one there serves none.
+# -- documents of one layout -------------------------------------------------------------------------------------------
+# Dumps and generated manifests are many documents of few layouts. A layout is the text with each word or whole number
+# replaced by a mark; it is read once, by the same reader as everything, and a document of that layout is its value with
+# the words put back. That is exact, since nothing of YAML depends on which word it is: a word here has only letters,
+# digits and `_ . / -`, is none that means something else (`true`, `1e3`, ...), and stands between spaces or signs that
+# end it. Keys of maps must differ from each other, so a layout with a word in a key is not used.
 
 MAX_LENGTH = 1 << 16
 """Characters of a document that is looked at."""
@@ -58,7 +60,7 @@ _Made = Callable[[Words, dict[int, int], int], Any]
 
 
 class LaidOut(Struct, frozen=True):
-    """What a document is: its value, its line, and the lines of its outer maps by `id`."""
+    """A document made from a layout: its value, its line, and the lines of its outer maps by `id`."""
 
     value: Any
     line: int
@@ -71,14 +73,14 @@ class _Layout(NamedTuple):
 
 
 class Layouts:
-    """The layouts that were met in one source. The first document of a layout is left to the ordinary reader."""
+    """The layouts seen so far in one source. The first document of a layout is left to the ordinary reader."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, ...], _Layout | None] = {}
         self._met: set[tuple[str, ...]] = set()
 
     def read(self, text: str, first_line: int) -> LaidOut | None:
-        """The one document of a text that begins in this line; None where the ordinary reader has to be asked."""
+        """The one document of a text that begins in this line; None if the ordinary reader has to read it."""
         if len(text) > MAX_LENGTH or _OPEN in text or "%" in text:
             return None  # a directive could say what words mean
         parts = _WORDS.split(text)
@@ -92,7 +94,7 @@ class Layouts:
         return LaidOut(layout.make(words, starts, first_line), first_line + layout.line, starts)
 
     def _meet(self, key: tuple[str, ...]) -> bool:
-        """Whether the layout is known now: it is read when it is met a second time."""
+        """Whether the layout is to be read now: it is when it is seen a second time."""
         if key not in self._met:
             if len(self._met) < MAX_LAYOUTS:
                 self._met.add(key)
@@ -102,7 +104,7 @@ class Layouts:
 
 
 def _layout(literals: tuple[str, ...]) -> _Layout | None:
-    """How documents with these texts between their words are made; None where it takes the reader."""
+    """How to make documents that have these texts between their words; None if it takes the ordinary reader."""
     marks = (f"{_OPEN}{number}{_CLOSE}" for number in range(len(literals) - 1))
     text = literals[0] + "".join(mark + literal for mark, literal in zip(marks, literals[1:], strict=True))
     builder = Builder(text, 0)
@@ -165,7 +167,7 @@ def _text_maker(text: str, quoted: frozenset[int]) -> _Made:
     return make
 
 
-# -- yaml reader -------------------------------------------------------------------------------------------------------
+# -- reading documents -------------------------------------------------------------------------------------------------
 
 MAX_LINE = 16 * 1024 * 1024
 """Characters in one line."""
@@ -243,7 +245,7 @@ def _check_lines(text: str, first: int) -> None:
         begin, line = end + 1, line + 1
 
 
-# -- where fields stand ------------------------------------------------------------------------------------------------
+# -- places of fields --------------------------------------------------------------------------------------------------
 # Of one YAML document that is known to be readable.
 
 _FORMS = {"'": Form.SINGLE, '"': Form.DOUBLE, "|": Form.BLOCK, ">": Form.BLOCK}
@@ -319,7 +321,6 @@ class _ExtentFinder:
         self._next()
 
     def _next(self) -> None:
-        """A value is complete."""
         self._key = _NO_KEY
         self._expects_key = bool(self._opened) and self._opened[-1].is_map
         if self._opened and not self._expects_key:

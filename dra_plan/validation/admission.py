@@ -1,6 +1,6 @@
 """DRA209, DRA218, DRA219, DRA224 to DRA226: what the API server looks up in other objects when one is created.
 
-Namespaces, priority classes and service accounts. Objects that a cluster has already are not judged: it took them.
+Namespaces, priority classes and service accounts. Objects that a cluster has already are not judged.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ def check(given: Input) -> Found:
 
 
 def of_workload(problem: Problem) -> Problem:
-    """What a pod is refused for, of the workload that makes it."""
+    """A problem for which pods are refused, as one of the workload that makes them."""
     if problem.rule.severity < NO_ACCOUNT.severity:
         return problem
     return REFUSED_PODS.at(problem.path, problem.message, problem.suggestion)

@@ -1,4 +1,7 @@
-"""DRA145: the status of claims: what is allocated, for whom, and what drivers say of it."""
+"""DRA145, DRA158, DRA159: the status of claims: what is allocated, for whom, and what drivers say of it.
+
+First lists of conditions, which taint rules have too, then the status itself.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ from .limits import CONDITIONS, MESSAGE_BYTES, REASON_BYTES, TOO_LONG, at_most, 
 from .rule import Problem, refused
 
 # -- conditions --------------------------------------------------------------------------------------------------------
-# Conditions in the status of claims' devices and of taint rules (`ValidateConditions` of apimachinery).
+# DRA158: of devices in the status of claims, and of taint rules (`ValidateConditions` of apimachinery).
 
 TAKE_AS_IT_IS = "Take the status from a cluster as it is, or leave it out."
 
@@ -66,7 +69,7 @@ def check_conditions(path: FieldPath, conditions: Sequence[Condition]) -> Iterat
             yield CONDITION.at((*at, "observedGeneration"), f"{condition.observed_generation} is less than 0")
 
 
-# -- claimstatus -------------------------------------------------------------------------------------------------------
+# -- status of claims --------------------------------------------------------------------------------------------------
 
 STATUS = refused(
     "DRA145",

@@ -1,4 +1,8 @@
-"""DRA141 to DRA144, DRA146: claims and claim templates by themselves, as the API server judges them."""
+"""DRA014, DRA141 to DRA144, DRA146, DRA147: claims and claim templates by themselves, as the API server judges them.
+
+First driver configuration, which classes have too; then claims and templates; then requests written in the form of
+v1beta1. The status of claims is in `claim_status`.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +33,8 @@ from .limits import OPAQUE_BYTES, TOO_LONG, at_most
 from .rule import Problem, refused, warning
 from .selectors import tolerations
 
-# -- configs -----------------------------------------------------------------------------------------------------------
-# DRA147: configuration entries of classes and claims.
+# -- driver configuration ----------------------------------------------------------------------------------------------
+# DRA147, of classes and claims.
 
 CONFIG = refused(
     "DRA147",
@@ -58,7 +62,7 @@ def check(path: FieldPath, opaque: OpaqueDeviceConfiguration | None) -> Iterator
         yield TOO_LONG.at((*path, "parameters"), f"parameters of {size} bytes; at most {OPAQUE_BYTES} are allowed")
 
 
-# -- claims ------------------------------------------------------------------------------------------------------------
+# -- claims and templates ----------------------------------------------------------------------------------------------
 
 ONE_FORM = refused(
     "DRA141",
@@ -204,8 +208,8 @@ def known_request(path: FieldPath, name: str, known: list[str]) -> Iterator[Prob
         yield UNKNOWN_REQUEST.at(path, f"no request {shown(name)} in this claim", nearest(name, known) or "")
 
 
-# -- flatrequests ------------------------------------------------------------------------------------------------------
-# DRA014: requests whose fields stand where v1beta1 has them: directly in the request, and not in `exactly`.
+# -- requests in the form of v1beta1 -----------------------------------------------------------------------------------
+# DRA014: the fields stand directly in the request, and not in `exactly`.
 
 MISPLACED = refused(
     "DRA014",
@@ -220,7 +224,7 @@ _WITH_EXACTLY = frozenset({"v1", "v1beta2"})
 
 
 def lifted(value: dict[str, Any], kind: Kind, version: str) -> tuple[dict[str, Any], list[Problem]]:
-    """The object with such fields in `exactly`, and the problems they are; the same object where there are none."""
+    """The object with such fields moved into `exactly`, and their problems; the same object if there are none."""
     path = REQUESTS.get(kind.name)
     if path is None or version not in _WITH_EXACTLY:
         return value, []
@@ -240,7 +244,7 @@ def is_flat(value: Any, kind: Kind, path: FieldPath) -> bool:
 
 
 def exactly_at(kind: Kind, path: FieldPath) -> int | None:
-    """Where in a v1 path the `exactly` of a request stands; None if the path goes into none."""
+    """The index of a request's `exactly` in a v1 path; None if the path has none."""
     requests = REQUESTS.get(kind.name, ())
     at = len(requests) + 1
     return at if requests and path[: len(requests)] == requests and path[at : at + 1] == ("exactly",) else None

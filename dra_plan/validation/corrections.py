@@ -1,4 +1,8 @@
-"""Fixes of what stands one level too high or too low: requests' fields, `basic` of devices, `source` of pod claims."""
+"""The fixes of single fields and objects: each gives the edits for one problem, or None where it is not certain.
+
+First fields one level too high or too low (requests' fields, `basic` of devices, `source` of pod claims); then single
+values and keys; then old API versions. `fixing` has the table of which rule gets which fix.
+"""
 
 from __future__ import annotations
 
@@ -87,8 +91,8 @@ def lifted(question: Mending, path: FieldPath, name: str) -> Correction | None:
     return Correction(edits, path, made) if edits else None
 
 
-# -- scalars -----------------------------------------------------------------------------------------------------------
-# Fixes of single values and keys: quotes too few or too many, a value without its map, a key in another case.
+# -- values and keys ---------------------------------------------------------------------------------------------------
+# Quotes too few or too many, a value without its map, a key in another case.
 
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)\Z")
 _UNSAFE_IN_BRACKETS = re.compile(r"[\[\]{},#]|:(?:\s|\Z)")
@@ -210,8 +214,8 @@ def right_case(question: Mending) -> Correction | None:
     return Correction([edit], path[:-1], renamed)
 
 
-# -- versions ----------------------------------------------------------------------------------------------------------
-# The fix of an old API version: the object as the new one writes it, if that is the same object.
+# -- old API versions --------------------------------------------------------------------------------------------------
+# The object as the new version writes it, if that is the same object.
 
 _FLAT = "v1beta1"
 

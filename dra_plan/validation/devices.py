@@ -1,4 +1,9 @@
-"""DRA134, DRA136, DRA139: the devices of a slice."""
+"""DRA130, DRA132 to DRA136, DRA139, DRA140, DRA155, DRA156, DRA160: a slice and its devices by themselves.
+
+As the API server judges them, in this order: what a device takes of its node's resources, which nodes reach it, request
+policies of its capacities, its attributes and binding conditions, and the slice as a whole. The slices of a pool
+together are in `pools`, node selectors and taints in `selectors`.
+"""
 
 from __future__ import annotations
 
@@ -38,8 +43,8 @@ from .limits import (
 )
 from .rule import Problem, info, refused, warning
 
-# -- nodeallocatable ---------------------------------------------------------------------------------------------------
-# DRA160: how much of a node's resources a device stands for (KEP-5517, alpha in 1.36).
+# -- what devices take of a node's resources ---------------------------------------------------------------------------
+# DRA160 (KEP-5517, alpha in 1.36).
 
 MAPPING = refused(
     "DRA160",
@@ -71,8 +76,8 @@ def check_node_allocatable(path: FieldPath, device: Device) -> Iterator[Problem]
             yield MAPPING.at((*at, "allocationMultiplier"), f"{multiplier} is not more than 0")
 
 
-# -- nodefields --------------------------------------------------------------------------------------------------------
-# DRA130: which nodes reach a slice or a device.
+# -- nodes of slices and devices ---------------------------------------------------------------------------------------
+# DRA130.
 
 NODE_FIELDS = refused(
     "DRA130",
@@ -124,8 +129,8 @@ def _one_of(path: FieldPath, owner: ResourceSliceSpec | Device, more: dict[str, 
         yield from selectors.check_node_selector((*path, "nodeSelector"), owner.node_selector, in_device=in_device)
 
 
-# -- policies ----------------------------------------------------------------------------------------------------------
-# DRA135: request policies of shared capacities (KEP-5075).
+# -- request policies of capacities ------------------------------------------------------------------------------------
+# DRA135, DRA156 (KEP-5075).
 
 POLICY = refused(
     "DRA135",
@@ -220,7 +225,7 @@ def _range(
 
 
 def _amounts(path: FieldPath, wanted: CapacityRequestPolicyRange) -> Iterator[Problem]:
-    """Amounts that the release does not count with; steps of 0 are told where steps are."""
+    """Amounts that the release can't calculate with; a step of 0 is reported with the steps."""
     for name in ("min", "max", "step"):
         written = getattr(wanted, name)
         amount = parse(written if written is not None else 0)
@@ -288,7 +293,8 @@ def _sum_exceeds(least: Quantity, step: Quantity, total: Quantity) -> bool:
         return max(least, step) > total
 
 
-# -- devices -----------------------------------------------------------------------------------------------------------
+# -- attributes and binding conditions ---------------------------------------------------------------------------------
+# DRA134, DRA136, DRA139, DRA155.
 
 ATTRIBUTE = refused(
     "DRA134",
@@ -435,7 +441,7 @@ def binding(path: FieldPath, device: Device | DeviceRequestAllocationResult) -> 
 
 
 # -- slices ------------------------------------------------------------------------------------------------------------
-# DRA132, DRA133: a slice by itself, as the API server judges it.
+# DRA132, DRA133, DRA140.
 
 COUNTERS_BESIDE_DEVICES = refused(
     "DRA132",
@@ -462,7 +468,7 @@ _SPEC: FieldPath = ("spec",)
 
 
 def check_slice(piece: ResourceSlice, target: Target, written: Any) -> Iterator[Problem]:
-    """Everything about one slice; `written` is the spec as it stands in the manifest."""
+    """Everything about one slice; `written` is the spec as the manifest has it."""
     spec, limits = piece.spec, limits_of(target.version, fractional=target.features.fractional_ranges)
     yield from names.driver((*_SPEC, "driver"), spec.driver)
     yield from names.pool((*_SPEC, "pool", "name"), spec.pool.name)

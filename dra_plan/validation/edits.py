@@ -1,4 +1,8 @@
-"""Edits of a text, and the part of a document that they are made in."""
+"""Edits of a text, from which fixes are made.
+
+First the text of one object and edits in it; then what a fix is, and the test that the edited text gives the value
+that the fix says; then moves of fields one level down or up. Which fix a rule has is in `fixing`.
+"""
 
 from __future__ import annotations
 
@@ -42,24 +46,24 @@ class ObjectText:
 
     @property
     def line_end(self) -> str:
-        """How lines end here."""
+        """The line end that the text uses."""
         return "\r\n" if "\r\n" in self.text else "\n"
 
     def extent(self, path: FieldPath) -> Extent | None:
-        """Where a field of the object stands."""
+        """The place of a field of the object."""
         return self._document.extents.get((*self._prefix, *path))
 
     @property
     def whole(self) -> Extent | None:
-        """Where the object stands."""
+        """The place of the object."""
         return self.extent(())
 
     def keys(self, path: FieldPath) -> list[str]:
-        """The keys of a map of the object, as they stand."""
+        """The keys of a map of the object, in the order of the text."""
         return self._document.keys.get((*self._prefix, *path), [])
 
     def column(self, position: int) -> int:
-        """How many characters stand before the position in its line."""
+        """How many characters are before the position in its line."""
         return position - self.line_start(position)
 
     def line_start(self, position: int) -> int:
@@ -86,13 +90,13 @@ class ObjectText:
         return starts
 
     def is_flow(self, path: FieldPath) -> bool:
-        """Whether a map stands in brackets."""
+        """Whether a map is written in brackets."""
         extent = self.extent(path)
         return extent is not None and extent.form is Form.FLOW
 
 
-# -- fix ---------------------------------------------------------------------------------------------------------------
-# A fix, and how it is known to be right: the edited text gives the value that the fix says.
+# -- fixes -------------------------------------------------------------------------------------------------------------
+# The edited text is read again, and must give the value that the fix says.
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +110,7 @@ class Correction:
 
 @dataclass(frozen=True, slots=True)
 class Mending:
-    """What a fix is asked for."""
+    """The problem that a fix is asked for, with its object."""
 
     subject: Subject
     problem: Problem
@@ -122,7 +126,7 @@ class Mending:
 
 
 def changed(value: Any, path: FieldPath, to: Any) -> Any:
-    """A copy of a plain value with another one at the path, which is there."""
+    """A copy of a plain value with another value at an existing path."""
     if not path:
         return to
     step: Any = path[0]
@@ -162,11 +166,9 @@ def _read(text: str) -> Any:
         return None
 
 
-# -- moves -------------------------------------------------------------------------------------------------------------
-# Fields that move one level down or up: `exactly:` put around those of a request, `basic:` taken off a device.
-#
-# In indented YAML their lines are indented anew, in brackets nothing but brackets and indentation changes. None where
-# the text is laid out in a way that is not followed here.
+# -- moving fields one level down or up --------------------------------------------------------------------------------
+# `exactly:` put around the fields of a request, `basic:` taken off a device. In indented YAML their lines are indented
+# anew, in brackets nothing but brackets and indentation changes. None for a layout that is not followed here.
 
 STEP = 2
 """Columns that are added for a level."""
@@ -213,7 +215,7 @@ def _joined(edits: list[CharEdit]) -> list[CharEdit]:
 
 
 def _to_front(text: ObjectText, field: Extent, after: Extent, first: Extent, *, flow: bool) -> list[CharEdit] | None:
-    """The field, which stands between others, before the first of these."""
+    """Moves a field that is between others before the first of these."""
     if flow:
         written = text.text[field.key_begin : after.key_begin]
         if "#" in written:

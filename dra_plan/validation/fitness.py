@@ -1,4 +1,4 @@
-"""DRA230 to DRA233 and DRA240, DRA241: requests and constraints that the devices of the input can never meet."""
+"""DRA230 to DRA232, DRA240, DRA241: requests and constraints that the devices of the input can never meet."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _taint_words(given: Input, want: Want, devices: ChosenDevices) -> str:
 
 
 def _capacity(given: Input, want: Want, devices: Sequence[PoolDevice], path: FieldPath) -> Problem | None:
-    """Why no device can give what is asked; a device that lacks the capacity is told of if all others do, too."""
+    """Why no device can give the amount asked for; that one lacks the capacity is reported only if all do."""
     if not given.target.features.consumable_capacity:
         return None
     first: tuple[PoolDevice, CapacityReason] | None = None
@@ -169,7 +169,7 @@ def _capacity_words(want: Want, device: PoolDevice, refusal: CapacityReason, pat
 
 
 def _policy_words(device: PoolDevice, refusal: PolicyViolated, asked: QuantityText | None) -> str:
-    """What the policy of a device allows instead, and what it makes of the amount that is asked."""
+    """What the policy of a device allows instead, and to what it rounds the amount asked for."""
     allows = allowed(device.device.capacity[refusal.name].request_policy, lambda values: listed(values, 10))
     told = f"the request policy of {device.id} " + (f"allows {allows}" if allows else "does not allow it")
     is_rounded = asked is not None and parse(asked) != parse(refusal.amount)

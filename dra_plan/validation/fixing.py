@@ -1,4 +1,8 @@
-"""The fixes, by rule: what each does and why it is certain. A fix that is only probable is a suggestion, not a fix."""
+"""The fixes, by rule: what each does and why it is certain. A fix that is only probable is a suggestion, not a fix.
+
+First the table of fixes, then a fix as documents have it, then all fixes of all sources made round by round. How a fix
+edits the text is in `edits`, `corrections` and `comparison_fixes`.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,7 @@ from .subject import Subject
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """What is done, why nothing else can be meant, and how."""
+    """What a fix does, why nothing else can be meant, and the function that makes it."""
 
     title: str
     certain: str
@@ -93,7 +97,7 @@ FIXES: dict[str, tuple[Fix, ...]] = {
 
 
 def correction(subject: Subject, problem: Problem, target: Target) -> tuple[Fix, Correction] | None:
-    """The fix of a problem, if there is one that gives what it says."""
+    """The fix of a problem, if there is one and its edits give the value that it says."""
     known = FIXES.get(problem.rule.code)
     document = subject.place.find_text() if known else None
     if not known or document is None:
@@ -107,8 +111,8 @@ def correction(subject: Subject, problem: Problem, target: Target) -> tuple[Fix,
     return None
 
 
-# -- entry -------------------------------------------------------------------------------------------------------------
-# A fix as documents have it: with lines and columns.
+# -- a fix as documents have it ----------------------------------------------------------------------------------------
+# With lines and columns.
 
 
 def entry(subject: Subject, problem: Problem, target: Target) -> CertainFix | None:
@@ -127,8 +131,8 @@ def _edit(edit: CharEdit, lines: LinedText) -> TextEdit:
     return TextEdit(line=line, column=column, end_line=end_line, end_column=end_column, text=edit.text)
 
 
-# -- files -------------------------------------------------------------------------------------------------------------
-# All fixes of all sources, round by round: each mends what can be mended at once, and everything is judged again.
+# -- all fixes of all sources ------------------------------------------------------------------------------------------
+# Each round makes the fixes that do not touch each other; then everything is judged again.
 
 _MOST_ROUNDS = 1000
 _Place = tuple[str, int]
@@ -159,7 +163,7 @@ class FixedInput:
 
 
 class _ChosenFix(NamedTuple):
-    """The fix of a finding."""
+    """A fix and the finding that it is for."""
 
     subject: Subject
     code: str
@@ -268,7 +272,7 @@ def _start_of_line(text: str, number: int) -> int:
 
 
 def _not_better(before: _State, after: _State, chosen: dict[_Place, list[_ChosenFix]]) -> list[_Place]:
-    """The objects whose fixes left what they are about, or brought an error that was not there."""
+    """The objects whose fixes did not remove the problem, or brought a new error."""
     old, new = _codes(before), _codes(after)
     now = {place: subject for subject, place in after.places.items()}
     wrong = []

@@ -1,4 +1,7 @@
-"""The formats of names that the API server asks for: predicates, and the nearest correct text."""
+"""The formats of names that the API server asks for: predicates, and the nearest correct text.
+
+Last, wordings that the checks share: did-you-mean, lists, counts.
+"""
 
 from __future__ import annotations
 
@@ -96,8 +99,7 @@ def as_qualified(text: str) -> str:
     return whole if is_qualified(whole) else ""
 
 
-# -- words -------------------------------------------------------------------------------------------------------------
-# Small wordings that the checks share: did-you-mean, lists, counts.
+# -- shared wordings ---------------------------------------------------------------------------------------------------
 
 MOST_NAMED = 3
 
@@ -156,10 +158,10 @@ def shown(text: str, most: int = 60) -> str:
 
 
 def no_extended_resource(name: str) -> str:
-    """Of a name that should be one of an extended resource."""
+    """The message for a name that should be one of an extended resource."""
     return f"{shown(name)} is no extended resource name"
 
 
 def absent_of(what: str, known: Iterable[str]) -> str:
-    """Of an object that is named, where the input has others of its kind."""
+    """The message for a named object that is not in the input, which has others of its kind."""
     return f"no {what} in the input, which has {listed(sorted(known))}"

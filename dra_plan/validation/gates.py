@@ -136,7 +136,7 @@ class StoredObject(NamedTuple):
     """Each field that is dropped, and why."""
 
     def explained(self, problem: Problem) -> Problem:
-        """The problem; where something that is dropped is what is missing, its words say so."""
+        """The problem; if a field is missing because it was dropped, the message says so."""
         for path, reason in self.dropped.items():
             if path[:-1] == problem.path:
                 return with_changes(problem, message=f"{problem.message} ({path[-1]}: {reason})")

@@ -1,6 +1,6 @@
 """The objects of the input together, each with its place: what is published, and what is asked for.
 
-For the rules that need more than one object. What a cluster of these objects would do, the allocator's view tells.
+For the rules that need more than one object. `view` is the cluster of these objects as the allocator sees it.
 """
 
 from __future__ import annotations
@@ -78,14 +78,14 @@ class PlacedPool:
 
 
 def _hides_devices(subject: Subject) -> bool:
-    """Whether the object is a slice of which nobody can tell what it publishes."""
+    """Whether the object is a slice that can't be read, so that its devices are unknown."""
     return subject.lost and subject.kind is not None and subject.kind.name == "ResourceSlice"
 
 
 class Input:
     """The objects of the input that can be decoded, for one target. `view` is the cluster that they make.
 
-    `knows_all_devices` is False if a slice is left out because nobody can tell what it publishes.
+    `knows_all_devices` is False if a slice is left out because it can't be told what it publishes.
     """
 
     def __init__(self, subjects: Sequence[Subject], target: Target) -> None:

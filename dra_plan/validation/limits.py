@@ -1,4 +1,4 @@
-"""How much of everything the API server accepts, per release: a literal table and the one rule about it."""
+"""DRA110, DRA111: how much of everything the API server accepts: a table per release, and the rules about it."""
 
 from __future__ import annotations
 

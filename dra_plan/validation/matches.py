@@ -1,7 +1,7 @@
-"""Which devices of the input selectors and tolerations leave over. Each answer is found once for all that ask alike.
+"""Which devices of the input pass selectors and tolerations. Each answer is found once for all that ask the same.
 
-The allocator's own functions decide what matches. Devices that publish the same are asked about once, and what all
-evaluations of a check cost is limited.
+The allocator's own functions decide what matches. Devices that publish the same are evaluated once, and the cost of
+all evaluations in a run is limited.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class ConditionOutcome(NamedTuple):
 
 
 class Matches:
-    """The devices, and which of them conditions and tolerations leave over.
+    """The devices, and which of them pass conditions and tolerations.
 
     Answers are None where they are not known: a condition does not compile, the API server refuses it for its cost, or
     the budget is used up; `untried` counts those of the last kind.
@@ -108,7 +108,7 @@ class Matches:
         self.untried = 0
 
     def key(self, conditions: Sequence[SelectorCondition]) -> tuple[str, ...]:
-        """What is the same for conditions that give the same."""
+        """A key that is equal for conditions with the same result."""
         return tuple(condition.expression for condition in conditions)
 
     def of(self, conditions: Sequence[SelectorCondition]) -> ChosenDevices | None:
@@ -201,7 +201,7 @@ def _kinds(devices: Sequence[PoolDevice]) -> list[list[PoolDevice]]:
 
 
 def _tried(condition: SelectorCondition) -> Selector | None:
-    """The selector; None if it does not compile or costs too much for the API server, which other rules tell."""
+    """The selector; None if it does not compile or costs too much for the API server, which other rules report."""
     try:
         selector = condition.compiled()
         return selector if selector.max_cost <= COST_LIMIT else None

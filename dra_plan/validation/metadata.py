@@ -96,7 +96,7 @@ def check_name(path: FieldPath, metadata: ObjectMeta, *, generated: bool) -> Ite
 
 
 def check_written(path: FieldPath, written: Any, *, counted: bool) -> Iterator[Problem]:
-    """What planning does not read of the metadata as it stands in the manifest: what controllers and servers write.
+    """The metadata in the manifest that planning does not read: what controllers and servers write.
 
     `counted` if the API server counts generations of the kind itself, whatever is given.
     """
@@ -127,7 +127,7 @@ def _managed(path: FieldPath, entry: dict[str, Any]) -> Iterator[Problem]:
 
 
 def check_copied(path: FieldPath, metadata: ObjectMeta, written: Any) -> Iterator[Problem]:
-    """The metadata that a template's claims get; `written` is what stands in the manifest."""
+    """The metadata that a template's claims get; `written` is the metadata as the manifest has it."""
     yield from check(metadata, path)
     for name, value in (written if isinstance(written, dict) else {}).items():
         # What is left out is not set; neither is an empty text. Empty lists and other zeros are.

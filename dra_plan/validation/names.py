@@ -101,7 +101,7 @@ def _why(text: str, words: str) -> str:
 
 
 def required(path: FieldPath, text: str) -> Iterator[Problem]:
-    """A required text that is there but empty; absent ones are told from the schema."""
+    """A required text that is there but empty; absent ones are reported by the schema rules."""
     if not text:
         yield MISSING_FIELD.at(path, "missing or empty")
 

@@ -1,4 +1,7 @@
-"""The checks of one object by itself, for every kind, and of what is in the input more than once."""
+"""The checks of one object by itself, for every kind, and of objects that are in the input more than once.
+
+First keys that YAML reads as true or false, then everything else, which mostly calls the modules of the single kinds.
+"""
 
 from __future__ import annotations
 
@@ -43,8 +46,8 @@ from .rule import Problem, warning
 from .served import RuntimeConfig
 from .subject import Subject
 
-# -- barekeys ----------------------------------------------------------------------------------------------------------
-# DRA015: keys of free maps that YAML reads as true or false. Only what is read from YAML text has such keys.
+# -- keys that YAML reads as true or false -----------------------------------------------------------------------------
+# DRA015, in maps with free keys. Only objects that were read from YAML text have such keys.
 
 BARE_KEY = warning(
     "DRA015",
@@ -60,7 +63,7 @@ _Maps = Iterator[tuple[FieldPath, Mapping[str, object] | None]]
 
 
 def check_bare_keys(subject: Subject) -> Iterator[Problem]:
-    """The keys of an object that are not what stands in its text."""
+    """The keys of an object that differ from those in its text."""
     if subject.obj is None:
         return
     for path, entries in _free_maps(subject.obj):
@@ -72,14 +75,14 @@ def check_bare_keys(subject: Subject) -> Iterator[Problem]:
 
 
 def _written(subject: Subject, path: FieldPath) -> str:
-    """A key as it stands in the text; empty if there is none."""
+    """A key as the text has it; empty if it has none."""
     document = subject.place.find_text()
     extent = document.extents.get((*subject.place.prefix, *subject.as_written(path))) if document else None
     return document.lines.text[extent.key_begin : extent.key_end] if document and extent else ""
 
 
 def _free_maps(obj: Object) -> _Maps:
-    """The maps in which any key may stand."""
+    """The maps of an object that may have any keys."""
     metadata = getattr(obj, "metadata", None)
     for name in ("labels", "annotations") if metadata is not None else ():
         yield ("metadata", name), getattr(metadata, name)
@@ -112,7 +115,7 @@ def _of_claim(claim: ResourceClaim, path: FieldPath) -> _Maps:
                 yield (*at, "firstAvailable", option, "capacity", "requests"), each.capacity.requests
 
 
-# -- objects -----------------------------------------------------------------------------------------------------------
+# -- all checks of an object -------------------------------------------------------------------------------------------
 
 _QUOTA = ("v1", "ResourceQuota")
 
@@ -120,7 +123,7 @@ _QUOTA = ("v1", "ResourceQuota")
 def check(
     subjects: Iterable[Subject], target: Target, config: RuntimeConfig | None = None
 ) -> Iterator[tuple[Subject, Problem]]:
-    """Everything that can be told of each object without looking at another one, and of repeated ones.
+    """Every problem that shows in an object without looking at others, and repeated objects.
 
     `config` is the API server's `--runtime-config`; None: it serves whatever the release can.
     """
@@ -137,7 +140,7 @@ def check(
 
 
 def _where(first: Subject, again: Subject) -> str:
-    """Where the first of two objects begins, for those who read of the other."""
+    """Where the first of two objects begins, for the message about the second."""
     line = first.place.lines([()])[0]
     if not line:
         return "an object before"
@@ -196,7 +199,7 @@ def _metadata(subject: Subject, given: ObjectMeta) -> Iterator[Problem]:
 
 
 def of_typed(subject: Subject, given: Object, target: Target) -> Iterator[Problem]:
-    """What can be told of the object as it was decoded, and as the target would store it."""
+    """The problems of the object as it was decoded, and as the target would store it."""
     stored = gates.stored(given, target)
     yield from map(stored.explained, _of_stored(subject, stored.kept, target))
     yield from stored.problems

@@ -1,7 +1,7 @@
-"""DRA165, DRA168, DRA171: pod specs of new pods and of templates, as the API server judges them (`ValidatePodSpec`).
+"""DRA149, DRA151, DRA165, DRA168, DRA171: pod specs of new pods and of templates, as the API server judges them.
 
-Claims are in `pods`, requests and limits in `resources`. What has no part in scheduling (probes, volumes, security) is
-not looked at.
+First the spec itself (`ValidatePodSpec`), then its claims. Requests and limits are in `resources`. What has no part in
+scheduling (probes, volumes, security) is not looked at.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _WEIGHTS = range(1, 101)
 
 
 def check(path: FieldPath, spec: PodSpec, written: Mapping[str, Any], target: Target) -> Iterator[Problem]:
-    """A pod spec at a path of an object that stands so in the manifest."""
+    """A pod spec at a path of an object; `written` is the object as the manifest has it."""
     yield from _containers(path, spec)
     if value_at(written, (*path, "ephemeralContainers")):
         yield EPHEMERAL.at((*path, "ephemeralContainers"), "can't be set when a pod is created")
@@ -95,7 +95,7 @@ def check(path: FieldPath, spec: PodSpec, written: Mapping[str, Any], target: Ta
 
 
 def one_of(rule: Rule, path: FieldPath, text: str, known: Sequence[str]) -> Iterator[Problem]:
-    """A problem for a text that is none of those that are known."""
+    """A problem for a text that is not among the known ones."""
     if text not in known:
         yield rule.at(path, f"{shown(text)} is none of {', '.join(known)}", nearest(text, known) or "")
 
@@ -263,8 +263,7 @@ def _spread(path: FieldPath, constraints: Sequence[TopologySpreadConstraint]) ->
         yield from label_selector((*at, "labelSelector"), one.label_selector)
 
 
-# -- pods --------------------------------------------------------------------------------------------------------------
-# DRA149, DRA151: claims in pods and pod templates, as the API server judges them.
+# -- claims of pods ----------------------------------------------------------------------------------------------------
 
 POD_CLAIM = refused(
     "DRA149",

@@ -1,4 +1,7 @@
-"""DRA210 to DRA217: the slices of a pool together, as the allocator gathers them."""
+"""DRA210 to DRA217: the slices of a pool together, as the allocator gathers them.
+
+First which slices one node gathers together, as only these can contradict each other; then the rules.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +20,7 @@ from .input import Input, PlacedPool, PlacedSlice
 from .rule import Problem, error, info, unschedulable, warning
 from .subject import Subject
 
-# -- sighting ----------------------------------------------------------------------------------------------------------
-# Which slices of a pool one node gathers together: only these can contradict each other. Knows no rules.
+# -- slices that one node gathers --------------------------------------------------------------------------------------
 
 
 class Sighting:
@@ -29,7 +31,7 @@ class Sighting:
         self._known: Remembered[tuple[PoolSlice, PoolSlice], bool] = Remembered()
 
     def joins(self, one: PoolSlice, other: PoolSlice) -> bool:
-        """Whether a node is known that sees both, or a node would that meets one and the same selector."""
+        """Whether a known node sees both, or one that matches the same selector would."""
         spec, beside = one.object.spec, other.object.spec
         if spec.node_name and beside.node_name:
             return spec.node_name == beside.node_name
@@ -67,7 +69,7 @@ def _place(fields: ResourceSliceSpec | Device) -> _Place | None:
     return fields.node_name or (_EVERYWHERE if fields.all_nodes else fields.node_selector)
 
 
-# -- pools -------------------------------------------------------------------------------------------------------------
+# -- rules of pools ----------------------------------------------------------------------------------------------------
 
 DISAGREE = error(
     "DRA210",
@@ -174,7 +176,7 @@ def _expected(piece: PlacedSlice) -> int:
 
 
 def _devices(pool: PoolID, newest: list[PlacedSlice], sighting: Sighting) -> Found:
-    """Names of devices that other slices have, too: each that a node sees twice, and one of a slice for other nodes."""
+    """Names of devices that repeat: each that a node sees twice, and one for each slice for other nodes."""
     names = _DeviceNames(sighting)
     for piece in newest:
         apart: list[tuple[int, str, PlacedSlice]] = []

@@ -35,7 +35,7 @@ _USUAL = AsWritten()
 
 
 class ApiServerRefusals:
-    """What the API server refuses of an inventory's objects; each object is judged once.
+    """Which objects of an inventory the API server refuses, and why; each object is judged once.
 
     `runtime_config` says which versions it serves, `{}` the stable ones; None: whatever the target can serve.
     """

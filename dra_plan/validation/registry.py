@@ -1,4 +1,7 @@
-"""Every rule, by code. A code is never used for anything else again; what a rule is about never changes."""
+"""Every rule, by code, and which rules count. A code is never reused, and what its rule is about never changes.
+
+First the table; then selection by `--select`, `--ignore` and settings per file; then comments in YAML.
+"""
 
 from __future__ import annotations
 
@@ -74,8 +77,8 @@ RULES: dict[str, Rule] = {rule.code: rule for rule in sorted(_RULES, key=lambda 
 """All rules in the order of their codes."""
 
 
-# -- selection ---------------------------------------------------------------------------------------------------------
-# Which rules count. `select` and `ignore` take codes or their beginnings; the longer wins, of equal ones `ignore`.
+# -- selection of rules ------------------------------------------------------------------------------------------------
+# `select` and `ignore` take codes or their beginnings; the longer wins, of equally long ones `ignore`.
 
 ALL = "DRA"
 """The beginning of every code."""
@@ -83,7 +86,7 @@ ALL = "DRA"
 
 @dataclass(frozen=True, slots=True)
 class RuleSelection:
-    """The rules that count, and for files that match a pattern (as of the shell) those that don't."""
+    """The rules that count, and those that don't for files that match a shell pattern."""
 
     select: tuple[str, ...] = (ALL,)
     ignore: tuple[str, ...] = ()
@@ -94,7 +97,7 @@ class RuleSelection:
             check(code)
 
     def counts(self, finding: Finding) -> bool:
-        """Whether a finding is to be told."""
+        """Whether a finding is reported."""
         chosen, refused = _longest(self.select, finding.code), _longest(self.ignore, finding.code)
         return chosen > refused and not self._is_spared(finding)
 
@@ -116,7 +119,7 @@ def check(code: str) -> None:
 
 
 def unknown_code(code: str) -> str:
-    """Why no rule is meant by the code, or what it begins with; empty if one is."""
+    """The message for a text that begins the code of no rule; empty if it begins one."""
     if code and any(known.startswith(code) for known in RULES):
         return ""
     if near := nearest(code, RULES):
@@ -131,10 +134,9 @@ def _longest(codes: Iterable[str], code: str) -> int:
     return max((len(start) for start in codes if code.startswith(start)), default=-1)
 
 
-# -- comments ----------------------------------------------------------------------------------------------------------
-# `# dra-plan: ignore=DRA101` in YAML: behind a field for its line, above a field for it and everything in it.
-#
-# Without codes it spares from every rule. Above the first field of a document it holds for the whole document.
+# -- comments that spare -----------------------------------------------------------------------------------------------
+# `# dra-plan: ignore=DRA101` in YAML: behind a field for its line, above a field for it and everything in it, above the
+# first field of a document for the whole document. Without codes it spares from every rule.
 
 _COMMENT = re.compile(r"(?:^|\s)#\s*dra-plan:\s*ignore(?:\s*=\s*(?P<codes>[A-Za-z0-9]+(?:\s*,\s*[A-Za-z0-9]+)*))?\s*$")
 _DIRECTIVE = re.compile(r"(?:^|\s)#\s*dra-plan:\s*(?P<word>[A-Za-z_-]+)(?P<rest>.*)$")

@@ -132,7 +132,7 @@ def amount(path: FieldPath, name: str, written: object) -> Iterator[Problem]:
 
 
 def _quantity(written: object) -> Quantity | None:
-    """The quantity; None for what is none, which other rules tell."""
+    """The quantity; None for anything else, which other rules report."""
     try:
         return parse(written) if isinstance(written, str | int | float) else None
     except QuantityError:

@@ -1,4 +1,7 @@
-"""A rule as data, and a problem: a rule that an object breaks at a field. The checks decide what breaks it."""
+"""A rule as data, a problem (a rule that an object breaks at a field), and a finding (a problem with its place).
+
+The checks that find what breaks a rule are in other modules.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ class Rule:
     """Who refuses what breaks it; None where it is advice, or follows from other objects."""
 
     def entry(self) -> RuleEntry:
-        """As documents have it."""
+        """The rule as documents have it."""
         return RuleEntry(code=self.code, severity=str(self.severity), title=self.title, why=self.why, fix=self.fix)
 
     def at(self, path: FieldPath, message: str, suggestion: str = "") -> Problem:
@@ -61,7 +64,7 @@ class Problem:
     """What the field should hold, where a fix has to know."""
 
     def called(self, field: str) -> Problem:
-        """The same problem, whose place the API server calls so."""
+        """The same problem, for a field that the API server calls by this name."""
         return replace(self, field=field)
 
 
@@ -76,22 +79,22 @@ def unschedulable(code: str, title: str, why: str, fix: str) -> Rule:
 
 
 def error(code: str, title: str, why: str, fix: str) -> Rule:
-    """A rule whose breaking is a mistake in any case, though no one refuses it."""
+    """A rule that is only broken by mistake, though nothing refuses the object."""
     return Rule(code, Severity.ERROR, title, why, fix)
 
 
 def warning(code: str, title: str, why: str, fix: str, refused_by: Refuser | None = None) -> Rule:
-    """A rule whose breaking is probably a mistake; `refused_by` if someone stumbles over it sooner or later."""
+    """A rule that is probably broken by mistake; `refused_by` names who will stumble over it, if anyone does."""
     return Rule(code, Severity.WARNING, title, why, fix, refused_by)
 
 
 def info(code: str, title: str, why: str, fix: str) -> Rule:
-    """A rule whose breaking is worth knowing."""
+    """A rule about something worth knowing."""
     return Rule(code, Severity.INFO, title, why, fix)
 
 
-# -- finding -----------------------------------------------------------------------------------------------------------
-# A finding: a broken rule with its place in the input, ready for any output.
+# -- findings ----------------------------------------------------------------------------------------------------------
+# Ready for any output.
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +130,7 @@ class Finding:
         return self.rule.severity
 
     def entry(self) -> FindingEntry:
-        """As documents have it, but for its fix, of which nothing is known here."""
+        """The finding as documents have it, but without its fix, which is not known here."""
         return FindingEntry(
             code=self.code,
             severity=str(self.severity),

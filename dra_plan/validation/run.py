@@ -1,4 +1,4 @@
-"""All rules over one input: what counts is sorted by place, and what was spared is counted."""
+"""All rules over one input: findings that count are sorted by place, spared ones are counted."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TOGETHER = (references, admission, pools, matching, fitness, taint_rules)
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What was found. `objects` were looked at, `spared` findings are left out for comments or settings.
+    """What was found: `objects` were judged, `spared` findings are left out because of comments or settings.
 
     `untried` selectors were not tried on all devices, because that costs more than a check may spend.
     """

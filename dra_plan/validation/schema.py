@@ -1,4 +1,4 @@
-"""DRA0xx: what can be told from the published schemas: headers, types, unknown and required fields, versions."""
+"""DRA0xx: what the published schemas say: headers, types, unknown and required fields, versions."""
 
 from __future__ import annotations
 
@@ -165,12 +165,12 @@ def no_such_kind(api_version: str, kind: str) -> Iterator[Problem]:
 
 
 def undecodable(reason: str) -> Problem:
-    """What no other rule of this group explains."""
+    """The problem of an object that can't be decoded for a reason that no other rule of this group explains."""
     return UNDECODABLE.at((), f"can't be decoded: {reason}")
 
 
 def problems(value: dict[str, Any], decoded: DecodedFields, kind: Kind, version: str) -> Iterator[Problem]:
-    """Everything that the schema of the object's own version says of the object, which decoding has told."""
+    """Every problem with the schema of the object's own version, as decoding found them."""
     for path, message, hint in decoded.wrong:
         yield Problem(WRONG_TYPE, path, message, hint, written=True)
     for path in decoded.missing:
@@ -230,7 +230,7 @@ def _is_claim_source(path: FieldPath, kind: Kind) -> bool:
 
 
 def without_sources(value: dict[str, Any], kind: Kind) -> tuple[dict[str, Any], list[Problem]]:
-    """The object with the pod claims of releases before 1.31 in today's form, and the problems they are."""
+    """The object with the pod claims of releases before 1.31 in today's form, and their problems."""
     if not kind.pod_spec:
         return value, []
     claims = value_at(value, (*kind.pod_spec, "resourceClaims"))

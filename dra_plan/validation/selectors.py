@@ -1,4 +1,8 @@
-"""DRA12x: selectors as the API server judges them: compiled by the rules for new expressions, with estimated cost."""
+"""DRA12x, DRA131, DRA137, DRA138, DRA154: selectors and taints as the API server judges them.
+
+First CEL selectors of classes and requests, compiled by the rules for new expressions, with their estimated cost; then
+node selectors; then taints and tolerations. What selectors do with the devices of the input is in `matching`.
+"""
 
 from __future__ import annotations
 
@@ -93,11 +97,10 @@ def _without_excerpts(text: str) -> str:
     return "; ".join(line.strip() for line in text.split("\n") if not line.startswith(" |"))
 
 
-# -- nodeselectors -----------------------------------------------------------------------------------------------------
-# DRA131, DRA154: node selectors of slices, devices and allocations, as the API server and the scheduler read them.
-#
-# The API server (`ValidateNodeSelector`) looks at each field of a requirement by itself and names all that is wrong;
-# the scheduler's parser, which stops at what the API server lets pass, is in `api/selectors.py`.
+# -- node selectors ----------------------------------------------------------------------------------------------------
+# DRA131, DRA154, of slices, devices and allocations. The API server (`ValidateNodeSelector`) looks at each field of a
+# requirement by itself and names all that is wrong; the scheduler's parser, which stops at what the API server lets
+# pass, is in `api/selectors.py`.
 
 NODE_SELECTOR = refused(
     "DRA131",
@@ -165,7 +168,7 @@ def _expression(path: FieldPath, requirement: NodeSelectorRequirement) -> Iterat
 
 
 def _field(path: FieldPath, requirement: NodeSelectorRequirement) -> Iterator[Problem]:
-    """Nodes have one field that can be selected by."""
+    """A requirement for a field of nodes: only `metadata.name` can be selected by."""
     operator, values = requirement.operator, requirement.values
     if operator not in _FIELD_OPERATORS:
         yield _no_operator(path, operator, _FIELD_OPERATORS)
@@ -183,8 +186,8 @@ def _no_operator(path: FieldPath, operator: str, known: Sequence[str]) -> Proble
     return NODE_SELECTOR.at((*path, "operator"), message, nearest(operator, known) or "")
 
 
-# -- taints ------------------------------------------------------------------------------------------------------------
-# DRA137, DRA138: taints of devices and rules, tolerations of requests.
+# -- taints and tolerations --------------------------------------------------------------------------------------------
+# DRA137, DRA138: taints of devices and of taint rules, tolerations of requests.
 
 TAINT = refused(
     "DRA137",
@@ -204,7 +207,7 @@ _EFFECTS = ("None", "NoSchedule", "NoExecute")
 
 
 def selector(path: FieldPath, given: DeviceTaintSelector | None) -> Iterator[Problem]:
-    """Which devices a rule means: each name that is given has the format of such names."""
+    """The device selector of a taint rule: each given name must have the right format."""
     if given is not None and given.driver is not None:
         yield from names.driver((*path, "driver"), given.driver)
     if given is not None and given.pool is not None:

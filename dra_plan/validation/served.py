@@ -42,7 +42,7 @@ def could_serve(kind: Kind, target: Target) -> tuple[str, ...]:
 
 
 def served(kind: Kind, target: Target, config: RuntimeConfig | None) -> tuple[str, ...]:
-    """Those of them that are served with this `--runtime-config`, by default stable ones only (KEP-3136); None: all."""
+    """The versions that are served with this `--runtime-config`, by default stable ones only (KEP-3136); None: all."""
     could = could_serve(kind, target)
     if config is None:
         return could

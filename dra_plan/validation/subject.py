@@ -1,4 +1,7 @@
-"""One object under judgement: as it was written, and as the API server would store it."""
+"""One object under judgement: as it was written, and as the API server would store it.
+
+First which characters of the manifest to show for a problem, then the object itself.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +20,8 @@ from dra_plan.manifests.places import DocumentText, Extent, Form, LinedText, Pla
 from .claims import flattened, is_flat
 from .rule import Finding, Problem
 
-# -- pointing ----------------------------------------------------------------------------------------------------------
-# Which characters of a manifest a problem is about: the value, the key, or the nearest field that is there.
+# -- what to show of a problem -----------------------------------------------------------------------------------------
+# The value, the key, or the nearest field that is there.
 
 MOST_SHOWN = 240
 """Characters of a line that an excerpt has; of a longer line it is the part around the place."""
@@ -79,7 +82,7 @@ def _word_end(value: str, offset: int) -> int:
 
 
 def _value(lines: LinedText, extent: Extent) -> tuple[int, int] | None:
-    """The value, unless it is better told by its key: what is empty, or spread over lines."""
+    """The value, unless its key shows it better: if it is empty, or spread over lines."""
     if extent.begin == extent.end:
         return None
     if extent.form is Form.BLOCK:
@@ -94,7 +97,7 @@ def _value(lines: LinedText, extent: Extent) -> tuple[int, int] | None:
 
 
 def _heading(lines: LinedText, extent: Extent) -> tuple[int, int]:
-    """The key, or of what has none the first line."""
+    """The key, or the first line of a value without one."""
     if extent.key_begin >= 0:
         return extent.key_begin, extent.key_end
     end = min(extent.end, lines.line_of(extent.begin)[1])
@@ -112,7 +115,7 @@ def _marked(lines: LinedText, begin: int, end: int, start: int) -> MarkedText:
     return MarkedText(*at, *lines.place(max(begin, end)), lines.place(start)[0], excerpt, lines.place(first)[1])
 
 
-# -- subject -----------------------------------------------------------------------------------------------------------
+# -- the object --------------------------------------------------------------------------------------------------------
 
 """Versions in which devices are wrapped in `basic` and requests have no `exactly`."""
 

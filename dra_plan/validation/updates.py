@@ -56,7 +56,7 @@ _AS_A_WHOLE: tuple[FieldPath, ...] = (("spec", "selectors"), ("spec", "config"))
 def as_updates(
     found: Iterable[tuple[Subject, Problem]], subjects: Sequence[Subject], against: Iterable[Subject], target: Target
 ) -> Iterator[tuple[Subject, Problem]]:
-    """The problems of subjects that are updates of others: without what was as bad before, and with what can't be."""
+    """The problems of subjects that update others: without those there before, with changes that are refused."""
     old = {subject.key: subject for subject in against if _is_named(subject)}
     pairs = {subject: old[subject.key] for subject in subjects if _is_named(subject) and subject.key in old}
     known: dict[Subject, set[tuple[str, FieldPath, str]]] = {}
@@ -81,7 +81,7 @@ def _is_named(subject: Subject) -> bool:
 
 
 def _is_spared(subject: Subject, before: Subject, problem: Problem, known: set[tuple[str, FieldPath, str]]) -> bool:
-    """Whether the API server does not tell it of an update: it was so before, or the whole spec can't be changed."""
+    """Whether the API server does not report it for an update: it was so before, or the spec can't change at all."""
     rule = problem.rule
     if rule.refused_by != "APIServer" or rule.code in _DECODING:
         return False

@@ -1,7 +1,8 @@
-"""What an edit of a cluster is: a value that makes another inventory of one, and says what it did.
+"""Edits of a cluster: values that make another inventory of one, and say what they did.
 
-Each kind of edit has a file of its own; what happens to pods and claims when pods leave is in `departure`. What fits
-afterwards is not asked here.
+First what every edit is; then `Cordon`; what controllers do when pods leave; the edits that make pods leave, `Drain`
+and `Evict`; `Bind`, which puts a pending pod on a node; and `Without`, which takes an object away. New nodes
+(`AddNodes`) are in `node_copy`. What fits afterwards is not asked here.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from dra_plan.near import nearest
 
 @dataclass(frozen=True)
 class Edited:
-    """The cluster after an edit. Lists of the inventory that the edit leaves alone are the same objects as before."""
+    """The cluster after an edit. Lists of the inventory that the edit does not touch are the same objects as before."""
 
     inventory: Inventory
     entry: AppliedEdit
@@ -46,7 +47,7 @@ class Edit(Protocol):
     """A change to a cluster."""
 
     def apply(self, inventory: Inventory) -> Edited:
-        """The cluster after the change; the inventory stays as it is. UsageError for what the edit does not fit."""
+        """The cluster after the change; the inventory stays as it is. UsageError if the edit can't be made in it."""
 
 
 def node_named(inventory: Inventory, name: str) -> Node:
@@ -58,19 +59,18 @@ def node_named(inventory: Inventory, name: str) -> Node:
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> UsageError:
-    """The error for a name that nothing has."""
+    """The error for an unknown name, with a near one if there is any."""
     near = nearest(name, known)
     return UsageError(f"unknown {what} {name!r}" + (f" (did you mean {near!r}?)" if near else ""))
 
 
 def with_node(inventory: Inventory, changed: Node) -> list[Node]:
-    """The nodes, with one of them in the place of the one of its name."""
+    """The nodes, with the changed one in place of the one of the same name."""
     name = changed.metadata.name
     return [changed if node.metadata.name == name else node for node in inventory.nodes]
 
 
-# -- cordon ------------------------------------------------------------------------------------------------------------
-# `Cordon`: a node takes no new pods.
+# -- Cordon ------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -86,16 +86,14 @@ class Cordon:
 
 
 def cordoned(node: Node) -> Node:
-    """The node, unschedulable."""
+    """The node, marked unschedulable and tainted."""
     taints = [taint for taint in node.spec.taints if (taint.key, taint.effect) != (UNSCHEDULABLE.key, "NoSchedule")]
     return structs.replace(node, spec=structs.replace(node.spec, unschedulable=True, taints=[*taints, UNSCHEDULABLE]))
 
 
-# -- departure ---------------------------------------------------------------------------------------------------------
-# What controllers do when pods leave: generated claims go, other claims are freed, successors wait for a node.
-#
-# As the garbage collector, the resource claim controller and the controllers of workloads do it. Which pods leave, and
-# why, is decided by the edits.
+# -- when pods leave ---------------------------------------------------------------------------------------------------
+# Generated claims go, other claims are freed, successors wait for a node: as the garbage collector, the resource claim
+# controller and the controllers of workloads do it. Which pods leave, and why, is decided by the edits.
 
 _LEFT_TO_NODES = ("DaemonSet", "Node")
 """Kinds that control pods which belong to their node: those of DaemonSets, and static pods."""
@@ -111,15 +109,15 @@ class Departed:
 
 
 def belongs_to_node(pod: Pod) -> bool:
-    """Whether the pod stays on its node whatever is drained: a DaemonSet's pod, or a static one."""
+    """Whether the pod stays on its node in a drain: a DaemonSet's pod, or a static one."""
     controller = pod.metadata.controller
     return controller is not None and controller.kind in _LEFT_TO_NODES
 
 
 def depart(inventory: Inventory, pods: Sequence[Pod], index: Index | None = None) -> Departed:
-    """The cluster after these pods have left; the index, if it is given, is of the claims of the inventory.
+    """The cluster after these pods have left; `index`, if given, is that of the inventory's claims.
 
-    Claims that they control go with them. Of other claims they are no users any more; a claim that nobody uses then
+    Claims that they control go with them. Other claims are no longer reserved for them; a claim that nobody uses then
     loses its devices (KEP-4381: the claim controller deallocates when `status.reservedFor` becomes empty).
     """
     if not pods:
@@ -162,7 +160,7 @@ def replaced(inventory: Inventory, pods: Sequence[Pod], index: Index) -> Departe
 
 
 def comes_back(pod: Pod) -> bool:
-    """Whether a controller makes the pod anew, and has not done so already."""
+    """Whether a controller will recreate the pod, and has not done so already."""
     controller = pod.metadata.controller
     return controller is not None and counts_for(pod, controller.kind)
 
@@ -181,7 +179,7 @@ def generated_claims(index: Index, pods: Sequence[Pod]) -> set[tuple[str, str]]:
 
 
 class _Users:
-    """The leaving pods as users of claims."""
+    """The pods that leave, as users of claims."""
 
     def __init__(self, pods: Sequence[Pod]) -> None:
         self._uids = {pod.metadata.uid for pod in pods if pod.metadata.uid}
@@ -222,7 +220,7 @@ def successor(pod: Pod, time: str | None) -> Pod:
 def claims_without_template(pod: Pod, index: Index) -> list[ResourceClaim]:
     """Claims for the successor, where the template is not in the input but the claim that was made from it is.
 
-    What a claim asks for never changes, so the old one tells what the template said when it was made.
+    The spec of a claim never changes, so the old one has what the template said when the claim was made.
     """
     heir = successor(pod, None)
     made = []
@@ -242,15 +240,15 @@ def pod_name(pod: Pod) -> ObjectName:
     return ObjectName(kind="Pod", namespace=pod.metadata.namespace, name=pod.metadata.name)
 
 
-# -- absentpods --------------------------------------------------------------------------------------------------------
-# The warning that pods have to leave of which nothing is known but that claims are reserved for them.
+# -- pods that only claims know ----------------------------------------------------------------------------------------
+# Pods that have to leave, and of which nothing is known but that claims are reserved for them.
 
 MOST_NAMED = 3
 """Pods that the warning names before it counts the rest."""
 
 
 def absent_pods_notice(pods: Sequence[str], event: str, node: str = "") -> Notice:
-    """What happens to these pods, NAMESPACE/NAME, in the event is not known; what brings them."""
+    """The warning that it is not known what the event does to these pods (NAMESPACE/NAME), and how to include them."""
     them, are, whose = ("it", "a pod", "its") if len(pods) == 1 else ("them", "pods", "their")
     rest = len(pods) - MOST_NAMED
     named = ", ".join(pods[:MOST_NAMED]) + (f" and {rest} more" if rest > 0 else "")
@@ -262,8 +260,7 @@ def absent_pods_notice(pods: Sequence[str], event: str, node: str = "") -> Notic
     )
 
 
-# -- drain -------------------------------------------------------------------------------------------------------------
-# `Drain`: a node is cordoned and its pods have to go elsewhere.
+# -- Drain -------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -301,18 +298,17 @@ class Drain:
 
 
 def is_bare(pod: Pod) -> bool:
-    """Whether nobody makes the pod anew that has to leave, and that is still at work."""
+    """Whether no controller would recreate the pod, which has neither ended nor is being deleted."""
     return pod.metadata.controller is None and pod.metadata.deletion_timestamp is None and not ended(pod)
 
 
 def bare_pod_notice(pod: Pod, node: str) -> Notice:
-    """That the pod is gone when the node is drained."""
+    """The warning that the pod is gone for good when the node is drained."""
     message = f"no controller makes this pod anew: when {node} is drained, it is gone"
     return Notice("bare-pod-gone", message, f"Pod {pod.key}")
 
 
-# -- evict -------------------------------------------------------------------------------------------------------------
-# `Evict`: a pod has to leave its node.
+# -- Evict -------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -351,8 +347,7 @@ def pod_of(inventory: Inventory, namespace: str, name: str) -> Pod:
     raise unknown("Pod", name, (pod.metadata.name for pod in inventory.pods if pod.metadata.namespace == namespace))
 
 
-# -- bind --------------------------------------------------------------------------------------------------------------
-# `Bind`: a pod that waits runs on a node, with the devices that it was given.
+# -- Bind --------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -388,16 +383,15 @@ class Bind:
         return structs.replace(claim, status=structs.replace(status, reserved_for=[*status.reserved_for, user]))
 
 
-# -- without -----------------------------------------------------------------------------------------------------------
-# `Without`: an object is not there.
+# -- Without -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Without:
-    """The object does not exist, nor what the garbage collector takes along.
+    """The object does not exist, nor does what the garbage collector deletes with it.
 
     With a pod go the claims that it controls, with a workload what it controls, with a node its pods and its node-local
-    slices. `kind` is any name that kubectl knows the kind by; without a namespace the object is sought in all of them.
+    slices. `kind` is any name that kubectl knows the kind by; without a namespace all of them are searched.
     """
 
     kind: str

@@ -1,7 +1,8 @@
-"""A node as a model for others: the node without what is its own, its slices, and the pods that every node has.
+"""New nodes like one that is known, as the cluster autoscaler builds nodes from a template.
 
-Names are new and unique; devices, attributes and capacities are the same. Pools keep the order in which they are
-searched.
+First the model: the node without what is only its own, its slices, and the pods that every node has. Copies have new,
+unique names; devices, attributes and capacities stay the same, and so does the order in which pools are searched. Then
+`AddNodes`, the edit.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ class NodeModel:
 
     @classmethod
     def of(cls, inventory: Inventory, node: Node) -> NodeModel:
-        """Raises UsageError for a pool that lacks slices, or has some that are not the node's own."""
+        """The node as a model. Raises UsageError for a pool that lacks slices, or has others' slices."""
         name = node.metadata.name
         own = [slice_ for slice_ in inventory.slices if slice_.spec.node_name == name]
         pools = {_pool_id(slice_) for slice_ in own}
@@ -73,7 +74,7 @@ class NodeModel:
         return cls(node, slices, pods, claims, prefixed, csi_nodes)
 
     def copy(self, name: str) -> NodeCopy:
-        """A node of that name."""
+        """A new node of that name with its slices, pods and claims."""
         pods = [self._pod(pod, name) for pod in self.pods]
         claims = [self._claim(claim, pod, name) for pod in self.pods for claim in self._claims_of(pod)]
         slices = [self._slice(slice_, name) for slice_ in self.slices]
@@ -166,7 +167,7 @@ def _pool_id(slice_: ResourceSlice) -> PoolID:
 
 
 def not_like(node: str) -> str:
-    """How errors begin that tell why a node is no model for new ones."""
+    """The beginning of errors about a node that can't be a model for new ones."""
     return f"no node can be added like {node!r}"
 
 
@@ -218,10 +219,7 @@ def _renamed(selector: NodeSelector, before: str, after: str) -> NodeSelector:
     )
 
 
-# -- addnodes ----------------------------------------------------------------------------------------------------------
-# `AddNodes`: more nodes like one that is known, as the cluster autoscaler builds nodes from a template.
-#
-# What they bring is in `nodecopy`: slices, and the pods that belong to every node.
+# -- AddNodes ----------------------------------------------------------------------------------------------------------
 
 T = TypeVar("T")
 

@@ -1,6 +1,6 @@
-"""What would let pods onto nodes that have room and that the scheduler's rules keep them off: tried by those rules.
+"""What would let pods onto nodes that have room but that the scheduler's rules exclude: changes, tried by these rules.
 
-The rules are asked, and are not known here. Devices play no part: the allocator has said already that all claims fit.
+Devices play no part: the allocator has found already that all claims fit there.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def suggestion_rank(changes: Sequence[SuggestedChange]) -> tuple[object, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Tolerating:
-    """Where the tolerations of pods stand: in the object of that version, at that path."""
+    """Where the tolerations of pods are written: the object, its version, and the path in it."""
 
     key: ObjectKey
     version: str
@@ -55,7 +55,7 @@ class Tolerating:
 
 @dataclass(frozen=True, slots=True)
 class NodeOpening:
-    """Changes with which the pods may run on the node: tried."""
+    """Changes with which the pods may run on the node; they were tried."""
 
     told: TriedChanges
 
@@ -84,7 +84,7 @@ class AdmissionSearch:
         self.tried = 0
 
     def found(self, nodes: Sequence[Node], tolerating: Sequence[Tolerating]) -> Iterator[NodeOpening]:
-        """What lets the pods onto the nodes; tolerations only where it is known where they stand."""
+        """What lets the pods onto the nodes; tolerations only if `tolerating` says where they are written."""
         seen: set[tuple[object, ...]] = set()
         for node in nodes:
             taints = self._untolerated(node)

@@ -1,4 +1,8 @@
-"""Changes that might make a claim set fit: candidates drawn from what was found, none of them tried here."""
+"""Changes that might make a claim set fit: candidates drawn from what was found, none of them tried here.
+
+First changes to what a request asks of a capacity, other classes, labels that a node lacks, and changes to selectors;
+then all candidates for a node together: these, others for what refuses devices, and those for errors and pools.
+"""
 
 from __future__ import annotations
 
@@ -56,11 +60,10 @@ from dra_plan.near import nearest
 from .patches import Change, edit_want
 
 # -- capacities --------------------------------------------------------------------------------------------------------
-# Changes to what a request asks of a capacity.
 
 
 def of_missing(want: Want, missing: CapacityMissing, removal: Removal) -> Iterator[Change]:
-    """A capacity that the devices have and that was perhaps meant; or none."""
+    """Another capacity, which the devices have and which was perhaps meant, or none at all."""
     asked = (want.capacity or {}).get(missing.name)
     told = CapacityChanged(code="drop-capacity", **request_name(want), capacity=missing.name)
     published = dict.fromkeys(name for device in removal.devices for name in device.device.capacity)
@@ -74,7 +77,7 @@ def of_missing(want: Want, missing: CapacityMissing, removal: Removal) -> Iterat
 
 
 def of_short(want: Want, short: CapacityShort) -> Iterator[Change]:
-    """As much as is left."""
+    """Only as much of the capacity as is left."""
     name = asked_name(want, short.name)
     if name is not None and short.left > 0:
         yield _lowered(want, name, amount(short.left), short.left)
@@ -115,8 +118,8 @@ def asked_name(want: Want, name: str) -> str | None:
     return next((key for key in want.capacity or () if key.rpartition("/")[2] == identifier), None)
 
 
-# -- classes -----------------------------------------------------------------------------------------------------------
-# Other device classes that a request might ask for: those of the same driver's devices.
+# -- other device classes ----------------------------------------------------------------------------------------------
+# Those for devices of the same driver.
 
 MOST_CLASSES = 6
 """Classes to try for one request."""
@@ -166,8 +169,7 @@ def _named(device_class: DeviceClass, devices: list[PoolDevice]) -> set[str]:
     return {device.id.driver for device in devices} & named
 
 
-# -- labels ------------------------------------------------------------------------------------------------------------
-# Labels that a node lacks to reach more devices.
+# -- labels of nodes ---------------------------------------------------------------------------------------------------
 
 MOST_LABELS = 4
 """Sets of labels to try."""
@@ -215,7 +217,7 @@ def _satisfying(term: NodeSelectorTerm, present: dict[str, str]) -> dict[str, st
 
 
 # -- selectors ---------------------------------------------------------------------------------------------------------
-# Changes to selectors that might let devices pass: a name spelt right, another value, a part or the whole dropped.
+# A name spelt right, another value, a part or the whole dropped.
 
 MOST_VALUES = 2
 """Values that are tried for one constant."""
@@ -231,7 +233,7 @@ def of_selector(
 ) -> Iterator[Change]:
     """What to try with a selector that refuses or fails; `found` are the parts of it that decide.
 
-    What says which driver's devices are meant is never given up: others are other hardware. Nor are a class's clauses
+    A clause that names the driver is never given up: other drivers mean other hardware. Nor are a class's clauses
     that are true `nowhere`.
     """
     position, expression = refusal.position, refusal.expression
@@ -323,7 +325,7 @@ def _likely(compared: Comparison, counted: Counter[tuple[str, Any]]) -> list[Any
     return values[:MOST_VALUES]
 
 
-# -- candidates --------------------------------------------------------------------------------------------------------
+# -- all candidates for a node -----------------------------------------------------------------------------------------
 
 _BINDING_GATE = "DRADeviceBindingConditions"
 

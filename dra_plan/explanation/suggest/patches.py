@@ -1,7 +1,8 @@
-"""Suggested changes as JSON patches (RFC 6902): what differs in each object between the input and what was tried.
+"""Suggested changes, and the JSON patches (RFC 6902) that make them in the objects of the input.
 
-Patches are made by comparing objects, so they say what was tried whatever it is called. Paths are those of the
-object in the version that `object` names. Which changes to try does not belong here.
+First what a change is; then patches, made by comparing the objects of the input with those that were tried, so they say
+what was tried whatever it is called; then the comparison itself, and who else uses a class that a change is about.
+Paths are those of the object in the version that `object` names. Which changes to try is decided in `candidates`.
 """
 
 from __future__ import annotations
@@ -33,10 +34,8 @@ from dra_plan.explanation import edits
 from dra_plan.explanation.names import CLAIM, TEMPLATE
 from dra_plan.explanation.placement import Placement
 
-# -- change ------------------------------------------------------------------------------------------------------------
-# What a change is: what documents tell of it, and how to make the placement in which it is applied.
-#
-# Which changes are worth trying is `candidates.py`, trying them `trials.py`, where and for whom `search.py`.
+# -- changes -----------------------------------------------------------------------------------------------------------
+# What documents say of a change, and how to make the placement in which it is applied.
 
 RANKS = tuple(CHANGES)
 """All codes, from what changes least: the order of suggestions."""
@@ -44,7 +43,7 @@ RANKS = tuple(CHANGES)
 
 @dataclass(slots=True, frozen=True)
 class Change:
-    """One change. `told` says what it is, for documents.
+    """One change. `told` is what documents say of it.
 
     `size` is what is still asked for, where that is a number: of two changes that differ in it alone the larger one
     changes less.
@@ -130,7 +129,7 @@ def _of_node(first: Placement, changed: Placement) -> Iterator[ObjectPatch]:
 
 
 def of_node_spec(before: Node, after: Node) -> ObjectPatch:
-    """Of a node that has another spec."""
+    """The patch of a node that has another spec."""
     operations = list(_differences(_plain(before.spec), _plain(after.spec), "/spec"))
     return _patch(CORE_API, ("Node", "", before.metadata.name), operations)
 
@@ -144,7 +143,7 @@ def of_tolerations(
     *,
     recreate: bool,
 ) -> ObjectPatch:
-    """Of an object that has tolerations of pods at a path; a pod that exists may get more of them."""
+    """The patch of an object with tolerations of pods at a path; those of an existing pod can only be added to."""
     operations = list(_differences(_plain(list(before)), _plain(list(after)), path))
     return _patch(version, key, operations, recreate=recreate)
 
@@ -174,7 +173,7 @@ def _patch(version: str, key: ObjectKey, operations: list[PatchOperation], *, re
     return ObjectPatch(object=about, patch=operations, recreate=recreate)
 
 
-# -- differences ---------------------------------------------------------------------------------------------------
+# -- differences between two objects -----------------------------------------------------------------------------------
 
 
 def _plain(part: Any) -> Any:
@@ -235,12 +234,11 @@ def _escaped(name: str) -> str:
     return name.replace("~", "~0").replace("/", "~1")
 
 
-# -- users -------------------------------------------------------------------------------------------------------------
-# Who depends on an object that a change is about.
+# -- users of a class --------------------------------------------------------------------------------------------------
 
 
 def of_class(inventory: Inventory, name: str, *, except_: Collection[ObjectKey]) -> list[ObjectName]:
-    """The claims and templates of the input that ask for devices of the class, but for those excepted."""
+    """The claims and templates of the input that ask for devices of the class, without those in `except_`."""
     specs = [
         *((CLAIM, claim.metadata, claim.spec) for claim in inventory.claims),
         *((TEMPLATE, template.metadata, template.spec.spec) for template in inventory.templates),

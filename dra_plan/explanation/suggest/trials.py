@@ -1,4 +1,8 @@
-"""Trying changes on a node, alone and two together: those with which the claims fit are suggestions."""
+"""Trying changes on a node, alone and in pairs: those with which the claims fit become suggestions.
+
+First the trials on one node after another, then the search: which groups of nodes are tried, on which of their nodes,
+and against which other nodes a suggestion must hold.
+"""
 
 from __future__ import annotations
 
@@ -146,7 +150,7 @@ class Trials:
         return any(sorted(change.code for change in found.changes) == kinds for found in self._found.values())
 
     def _try(self, placement: Placement, made: Sequence[Change]) -> bool:
-        """Whether the changes help; one of two that is enough alone is told alone."""
+        """Whether the changes help; if one of two is enough alone, only that one is suggested."""
         tried = self._node(placement, made)
         if tried is None or not self._asker.confirmed(made):
             return False
@@ -224,7 +228,7 @@ def _selector(change: Change) -> tuple[object, ...]:
 def _place(change: Change) -> object:
     """What a change is about; one of the selectors of a request stands for all, as dropping one shifts the others.
 
-    What is told of a second change is told of the objects as they were before the first, and has to be true of them.
+    Documents describe a second change in terms of the objects before the first, so it has to be true of them.
     """
     told = change.told
     if isinstance(told, SelectorChanged):
@@ -238,8 +242,7 @@ def _place(change: Change) -> object:
     return change.key
 
 
-# -- search ------------------------------------------------------------------------------------------------------------
-# Where suggestions are tried: which groups, on which of their nodes, and against which other nodes they must hold.
+# -- the search over groups of nodes -----------------------------------------------------------------------------------
 
 MOST_TRIED = 6
 """Groups on whose nodes changes are tried."""
@@ -284,11 +287,11 @@ class SuggestionSearch:
 
     @property
     def tried(self) -> int:
-        """How many changes, or combinations of changes, were tried."""
+        """How many changes and pairs of changes were tried."""
         return self._trials.tried
 
     def found(self) -> list[Suggestion]:
-        """What helped."""
+        """The suggestions found so far."""
         return self._trials.found()
 
     def seek(self) -> None:
@@ -335,7 +338,7 @@ class SuggestionSearch:
                 return node.metadata.name
         return None
 
-    # -- what is told ------------------------------------------------------------------------------------------------
+    # -- suggestions -----------------------------------------------------------------------------------------------
 
     def _suggestion(self, first: Placement, changed: Placement, made: Sequence[Change], node: str) -> Suggestion:
         if self._sources is None:
