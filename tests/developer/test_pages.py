@@ -81,6 +81,6 @@ def test_every_package_is_in_the_architecture() -> None:
 
 def test_every_page_is_in_the_index() -> None:
     folder = ROOT / "docs"
-    listed = set(re.findall(r"\]\(([\w/]+\.md)\)", (folder / "README.md").read_text(encoding="utf-8")))
+    listed = set(re.findall(r"\]\(([\w/-]+\.md)\)", (folder / "README.md").read_text(encoding="utf-8")))
     pages = {str(page.relative_to(folder)) for page in (*folder.glob("*.md"), *folder.glob("internals/*.md"))}
     assert listed == (pages - {"README.md"}) | {"decisions/README.md"}
