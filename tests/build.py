@@ -131,14 +131,20 @@ def owned(kind: str, name: str, *, uid: str = "") -> Object:
     return {"ownerReferences": [owner]}
 
 
-def workload(kind: str, name: str, shape: Object, *, version: str = "", uid: str | None = "", **spec: Any) -> Object:
+def owned_by(made: Object, kind: str, name: str) -> Object:
+    """The object with this controller."""
+    return {**made, "metadata": {**made["metadata"], **owned(kind, name)}}
+
+
+def workload(kind: str, name: str = "w", shape: Object | None = None, *, uid: str | None = "", **spec: Any) -> Object:
     """A Deployment, Job or other controller, with pods of that shape."""
+    shape = shape or pod()
     labels = shape["metadata"].get("labels") or None
     body = {"template": known({"metadata": known({"labels": labels}) or None, "spec": shape["spec"]}), **spec}
     if kind == "CronJob":
         body = {"jobTemplate": {"spec": body}}
     uid = f"u-{name}" if uid == "" else uid
-    return manifest(kind, name, version=version, namespace="default", metadata={"uid": uid}, spec=body)
+    return manifest(kind, name, namespace="default", metadata={"uid": uid}, spec=body)
 
 
 def deployment(name: str, shape: Object, replicas: int = 1, **spec: Any) -> Object:
@@ -238,9 +244,11 @@ def taint(key: str, value: str = "", effect: str = "NoSchedule") -> Object:
     return known({"key": key, "effect": effect, "value": value or None})
 
 
-def taint_rule(name: str, of: Object, *, version: str = "", status: Object | None = None, **selector: str) -> Object:
-    """A rule that puts the taint on the devices that the selector names."""
-    spec = known({"taint": of, "deviceSelector": selector or None})
+def taint_rule(
+    name: str = "rule", of: Object | None = None, *, version: str = "", status: Object | None = None, **selector: str
+) -> Object:
+    """A rule that puts the taint on the devices that the selector names, or on all."""
+    spec = known({"taint": of or taint("k"), "deviceSelector": selector or None})
     return manifest("DeviceTaintRule", name, version=version, spec=spec, status=status)
 
 

@@ -1,69 +1,51 @@
-"""Short builders for hand-made cases: one driver, one node unless said otherwise."""
+"""The smallest cluster of an allocation: driver `a.example.com` and class `a`, pool `p`, node `n1`, claim `c`."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from tests import build
+from tests.build import Object
+
 DRIVER = "a.example.com"
 
 
-def node(name: str = "n1", **labels: str) -> dict[str, Any]:
-    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}}
+def device_class(name: str = "a", driver: str = DRIVER) -> Object:
+    return build.device_class(name, driver=driver)
 
 
-def device_class(name: str = "a", driver: str = DRIVER) -> dict[str, Any]:
-    spec = {"selectors": [{"cel": {"expression": f'device.driver == "{driver}"'}}]}
-    return _object("DeviceClass", name, spec)
-
-
-def pool(*devices: dict[str, Any], counters: dict[str, str] | None = None, **spec: Any) -> list[dict[str, Any]]:
-    """The slices of one pool `p` on node n1: devices, and a counter set `s` where counters are given."""
-    spec = {"driver": DRIVER, **({"nodeName": "n1"} if "nodeSelector" not in spec else {}), **spec}
-    name = spec.pop("name", "p")
-    spec["pool"] = {"name": name, "generation": 1, "resourceSliceCount": 2 if counters else 1}
-    slices = [_object("ResourceSlice", f"{name}-0", {**spec, "devices": list(devices)})]
+def pool(*devices: Object, counters: dict[str, str] | None = None, name: str = "p", **spec: Any) -> list[Object]:
+    """The slices of one pool: its devices, and the counter set `s` where counters are given."""
+    where = {} if "nodeSelector" in spec else {"nodeName": "n1"}
+    spec = {"driver": DRIVER, **where, **spec}
+    slices = [build.slice_(name, *devices, name=f"{name}-0", of=2 if counters else 1, **spec)]
     if counters:
-        sets = [{"name": "s", "counters": {key: {"value": value} for key, value in counters.items()}}]
-        counter_spec = {key: value for key, value in spec.items() if key != "perDeviceNodeSelection"}
-        slices.append(_object("ResourceSlice", f"{name}-1", {**counter_spec, "sharedCounters": sets}))
+        spec.pop("perDeviceNodeSelection", None)
+        slices.append(build.counters(name, {"s": counters}, name=f"{name}-1", **spec))
     return slices
 
 
-def device(name: str, *, v: int | None = None, consumes: dict[str, str] | None = None, **fields: Any) -> dict[str, Any]:
-    """A device with integer attribute `v`, consuming from counter set `s`."""
-    made: dict[str, Any] = {"name": name, **fields}
-    if v is not None:
-        made["attributes"] = {"v": {"int": v}, **fields.get("attributes", {})}
-    if consumes:
-        amounts = {key: {"value": value} for key, value in consumes.items()}
-        made["consumesCounters"] = [{"counterSet": "s", "counters": amounts}]
-    return made
+def device(name: str, *, consumes: dict[str, str] | None = None, **fields: Any) -> Object:
+    """A device that takes from the counter set `s`."""
+    return build.device(name, consumes={"s": consumes} if consumes else None, **fields)
 
 
-def exactly(name: str, count: int = 1, **fields: Any) -> dict[str, Any]:
+def exactly(name: str, count: int = 1, **fields: Any) -> Object:
     return {"name": name, "exactly": option(count=count, **fields)}
 
 
-def every(name: str, **fields: Any) -> dict[str, Any]:
-    return {"name": name, "exactly": {"deviceClassName": "a", "allocationMode": "All", **fields}}
+def every(name: str, **fields: Any) -> Object:
+    return build.request(name, of="a", **{"allocationMode": "All", **fields})
 
 
-def option(**fields: Any) -> dict[str, Any]:
-    made = {"deviceClassName": "a", **fields}
-    if "where" in made:
-        made["selectors"] = [{"cel": {"expression": made.pop("where")}}]
-    return made
+def option(*, where: str = "", **fields: Any) -> Object:
+    chosen = {"selectors": build.selectors(where)} if where else {}
+    return {"deviceClassName": "a", **fields, **chosen}
 
 
-def claim(*requests: dict[str, Any], name: str = "c", **devices: Any) -> dict[str, Any]:
-    made = _object("ResourceClaim", name, {"devices": {"requests": list(requests), **devices}})
-    made["metadata"]["namespace"] = "default"
-    return made
+def claim(*requests: Object, name: str = "c", **devices: Any) -> Object:
+    return build.claim(name, *requests, uid=None, **devices)
 
 
 def is_v(value: int) -> str:
     return f'device.attributes["{DRIVER}"].v == {value}'
-
-
-def _object(kind: str, name: str, spec: dict[str, Any]) -> dict[str, Any]:
-    return {"apiVersion": "resource.k8s.io/v1", "kind": kind, "metadata": {"name": name}, "spec": spec}

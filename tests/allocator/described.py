@@ -14,7 +14,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .build import DRIVER, claim, device, device_class, node, pool
+from tests.build import node
+
+from .build import DRIVER, claim, device, device_class, pool
 
 
 def objects(description: str) -> list[dict[str, Any]]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from dra_plan import allocate
+from tests.build import node
 
-from .build import DRIVER, claim, device, device_class, exactly, node, pool
+from .build import DRIVER, claim, device, device_class, exactly, pool
 
 NO_SHARES = {"DRAConsumableCapacity": False}
 

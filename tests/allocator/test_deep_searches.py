@@ -9,8 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from dra_plan.allocator import NodeOutcome, Outcome
+from tests.build import node
 
-from .build import claim, device, device_class, exactly, node, pool
+from .build import claim, device, device_class, exactly, pool
 from .searching import TARGETS, Cluster, Equals, answers
 
 CLAIMS = 12

@@ -13,9 +13,10 @@ from dra_plan.allocator import Allocator, NodeOutcome, Outcome, View
 from dra_plan.allocator.pruning_rules import ESCALATE_AFTER, NEVER
 from dra_plan.api.core import Node
 from dra_plan.manifests.decode import from_dicts
+from tests.build import node
 from tests.conformance.recorded import cases, gates
 
-from .build import claim, device, device_class, exactly, is_v, node, pool
+from .build import claim, device, device_class, exactly, is_v, pool
 
 
 def asked(objects: list[dict[str, Any]], **feature_gates: bool) -> tuple[Allocator, list[Node]]:

@@ -11,8 +11,9 @@ import pytest
 
 from dra_plan import releases
 from dra_plan.allocator import AllocationError, Cause, NodeAllocationError, PoolID, SelectorError
+from tests.build import node
 
-from .build import DRIVER, claim, device, device_class, every, exactly, node, option, pool
+from .build import DRIVER, claim, device, device_class, every, exactly, option, pool
 from .searching import Cluster, answers
 
 CLASS = device_class()

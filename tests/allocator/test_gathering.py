@@ -9,9 +9,10 @@ import pytest
 from dra_plan import gather_pools, releases
 from dra_plan.allocator import View
 from dra_plan.manifests.decode import from_dicts
+from tests.build import node
 from tests.work import instructions
 
-from .build import device, node, pool
+from .build import device, pool
 
 
 def fleet(nodes: int, *, pools: int | None = None, counters: bool = False) -> list[dict[str, Any]]:

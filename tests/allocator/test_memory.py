@@ -11,8 +11,9 @@ import pytest
 from dra_plan import allocate
 from dra_plan.allocator import Outcome
 from dra_plan.allocator.ledger import Ledger
+from tests.build import node
 
-from .build import claim, device, device_class, exactly, is_v, node, pool
+from .build import claim, device, device_class, exactly, is_v, pool
 
 
 @pytest.fixture

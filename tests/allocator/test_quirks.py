@@ -7,8 +7,9 @@ from typing import Any, get_args
 import pytest
 
 from dra_plan import allocate, releases
+from tests.build import node, taint_rule
 
-from .build import DRIVER, claim, device, device_class, every, exactly, is_v, node, option, pool
+from .build import DRIVER, claim, device, device_class, every, exactly, is_v, option, pool
 
 
 def outcome(objects: list[dict[str, Any]], **options: Any) -> tuple[str, list[str]]:
@@ -149,18 +150,6 @@ def test_capacity_refused_late_leaves_the_device_taken_in_1_34() -> None:
     options: dict[str, Any] = {"kubernetes_version": "1.34", "feature_gates": {"DRAConsumableCapacity": True}}
     assert outcome(objects, **options) == ("DoesNotFit", [])
     assert outcome(objects, quirks="fixed", **options) == ("Fits", ["d2"])
-
-
-def taint_rule(**selector: str) -> dict[str, Any]:
-    spec: dict[str, Any] = {"taint": {"key": "k", "effect": "NoSchedule"}}
-    if selector:
-        spec["deviceSelector"] = selector
-    return {
-        "apiVersion": "resource.k8s.io/v1beta2",
-        "kind": "DeviceTaintRule",
-        "metadata": {"name": "rule"},
-        "spec": spec,
-    }
 
 
 def test_taint_rule_without_selector_taints_everything_upstream() -> None:

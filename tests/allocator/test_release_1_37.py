@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from dra_plan import allocate
+from tests.build import node, taint_rule
 
-from .build import DRIVER, claim, device, device_class, every, exactly, is_v, node, option, pool
-from .test_quirks import outcome, taint_rule, told
+from .build import DRIVER, claim, device, device_class, every, exactly, is_v, option, pool
+from .test_quirks import outcome, told
 
 NEW: dict[str, Any] = {"kubernetes_version": "1.37"}
 OLD: dict[str, Any] = {"kubernetes_version": "1.36.3"}

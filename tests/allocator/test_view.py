@@ -9,22 +9,16 @@ import pytest
 from dra_plan import releases
 from dra_plan.allocator import Allocator, Outcome, PoolID, View
 from dra_plan.manifests.decode import from_dicts
+from tests import build
+from tests.build import node, taint_rule
 
-from .build import DRIVER, claim, device, device_class, exactly, node, pool
+from .build import DRIVER, claim, device, device_class, exactly, pool
 
 TAINT = {"key": "k", "effect": "NoSchedule"}
 
 
 def allocated(name: str, device_name: str) -> dict[str, Any]:
-    made = claim(exactly("r"), name=name)
-    result = {"request": "r", "driver": DRIVER, "pool": "p", "device": device_name}
-    made["status"] = {"allocation": {"devices": {"results": [result]}}}
-    return made
-
-
-def taint_rule(name: str, **spec: Any) -> dict[str, Any]:
-    kind = {"apiVersion": "resource.k8s.io/v1beta2", "kind": "DeviceTaintRule"}
-    return {**kind, "metadata": {"name": name}, "spec": {"taint": TAINT, **spec}}
+    return build.allocated(name, f"p/{device_name}", driver=DRIVER)
 
 
 @pytest.fixture
@@ -83,7 +77,7 @@ def test_holders_are_the_claims_with_devices_in_a_pool(view: View) -> None:
 )
 def test_which_taint_rules_count(gate: bool, quirks: str, count: int) -> None:
     """Rule E.1: none with the gate off; one without a selector counts only where that defect is not repaired."""
-    rules = [taint_rule("all"), taint_rule("one", deviceSelector={"device": "d1"})]
+    rules = [taint_rule("all"), taint_rule("one", device="d1")]
     target = releases.target(feature_gates={"DRADeviceTaintRules": gate}, quirks=quirks)
     view = View.of(from_dicts(rules), target)
     assert len(view.taint_rules) == count

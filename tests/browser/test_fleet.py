@@ -12,6 +12,7 @@ import pytest
 from benchmarks.fleet import fleet
 from dra_plan import Cluster
 from tests.browser.conftest import Open
+from tests.build import bare_pod, template
 
 SCROLL = """async (nothing) => {
   const frames = [];
@@ -65,19 +66,14 @@ def cluster() -> Cluster:
 def _pods(wanted: Any) -> list[dict[str, Any]]:
     """100 pods that ask for what the claim asks for, and one that asks for too much."""
     made = []
-    [request, *others] = wanted["devices"]["requests"]
+    devices = wanted["devices"]
+    [request, *others] = devices["requests"]
+    rest = {key: value for key, value in devices.items() if key != "requests"}
     for name, count, pods in (("fits", request["exactly"]["count"], 100), ("never", 99, 1)):
         asked = {**request, "exactly": {**request["exactly"], "count": count}}
-        spec = {"devices": {**wanted["devices"], "requests": [asked, *others]}}
-        made.append(_object("ResourceClaimTemplate", name, {"spec": spec}, "resource.k8s.io/v1"))
-        uses = [{"name": "devices", "resourceClaimTemplateName": name}]
-        pod = {"containers": [{"name": "c", "image": "x"}], "resourceClaims": uses}
-        made += [_object("Pod", f"{name}-{at}", pod, "v1") for at in range(pods)]
+        made.append(template(name, asked, *others, **rest))
+        made += [bare_pod(f"{name}-{at}", templates={"devices": name}) for at in range(pods)]
     return made
-
-
-def _object(kind: str, name: str, spec: Any, api: str) -> dict[str, Any]:
-    return {"apiVersion": api, "kind": kind, "metadata": {"name": name, "namespace": "default"}, "spec": spec}
 
 
 def _asked(command: str, cluster: Cluster) -> tuple[Cluster, Any]:

@@ -8,6 +8,7 @@ from dra_plan.api.selectors import parse_selector
 from dra_plan.claims import expand
 from dra_plan.claims.index import not_judged
 from dra_plan.manifests.decode import from_dicts
+from tests.build import pod_group
 from tests.manifests.objects import claim, dra, pod, template, workload
 
 GPU = {"name": "r", "exactly": {"deviceClassName": "gpu"}}
@@ -366,14 +367,8 @@ def test_together():
 # Claims of pod groups
 
 
-def pod_group(*entries, **status):
-    return {
-        "apiVersion": "scheduling.k8s.io/v1alpha2",
-        "kind": "PodGroup",
-        "metadata": {"name": "g", "namespace": "default", "uid": "ug"},
-        "spec": {"schedulingPolicy": {"basic": {}}, "resourceClaims": list(entries)},
-        "status": status,
-    }
+def group_with(*entries, **status):
+    return {**pod_group("g", 0, resourceClaims=list(entries)), "status": status}
 
 
 def member(name, *entries):
@@ -389,7 +384,7 @@ def test_pods_of_a_group_share_its_claim():
         member("q", by_template("t"), by_template("t", "b")),
         pod("r", by_template("t")),
     ]
-    objects = [template("t", GPU), pod_group(by_template("t")), *own]
+    objects = [template("t", GPU), group_with(by_template("t")), *own]
     assert [found[1] for found in sets(*objects, group_claims=True)] == [
         ["default/g-a"],
         ["default/g-a", "default/q-b"],
@@ -408,29 +403,34 @@ def test_the_claim_that_a_group_has(told):
         "apiVersion": "scheduling.k8s.io/v1alpha2",
         "kind": "PodGroup",
         "name": "g",
-        "uid": "ug",
+        "uid": "u-g",
         "controller": True,
     }
     metadata = {"ownerReferences": [owner], "annotations": {"resource.kubernetes.io/pod-claim-name": "a"}}
     made = claim("g-a-12345", GPU, metadata=metadata)
     status = {"resourceClaimStatuses": [{"name": "a", "resourceClaimName": "g-a-12345"}]} if told == "status" else {}
-    objects = [template("t", GPU), pod_group(by_template("t"), **status), member("p", by_template("t")), made]
+    objects = [template("t", GPU), group_with(by_template("t"), **status), member("p", by_template("t")), made]
     assert sets(*objects, group_claims=True) == [("Pod default/p", ["default/g-a-12345"], [])]
     noted = {"resourceClaimStatuses": [{"name": "a", "resourceClaimName": "g-a-12345"}]}
-    by_pod = [template("t", GPU), pod_group(by_template("t")), {**member("p", by_template("t")), "status": noted}, made]
+    by_pod = [
+        template("t", GPU),
+        group_with(by_template("t")),
+        {**member("p", by_template("t")), "status": noted},
+        made,
+    ]
     assert sets(*by_pod, group_claims=True) == [("Pod default/p", ["default/g-a-12345"], [])]
 
 
 def test_what_a_group_lacks():
     entry = by_template("t")
-    assert sets(pod_group(entry), member("p", entry), group_claims=True) == [
+    assert sets(group_with(entry), member("p", entry), group_claims=True) == [
         ("Pod default/p", 'pod "default/p": ResourceClaim not created yet')
     ]
     gone = {"resourceClaimStatuses": [{"name": "a", "resourceClaimName": "gone"}]}
-    objects = [template("t", GPU), pod_group(entry, **gone), member("p", entry)]
+    objects = [template("t", GPU), group_with(entry, **gone), member("p", entry)]
     assert sets(*objects, group_claims=True) == [("Pod default/p", 'could not find ResourceClaim "default/gone"')]
     none = {"resourceClaimStatuses": [{"name": "a"}]}
-    assert sets(template("t", GPU), pod_group(entry, **none), member("p", entry), group_claims=True) == [
+    assert sets(template("t", GPU), group_with(entry, **none), member("p", entry), group_claims=True) == [
         ("Pod default/p", [], [])
     ]
 

@@ -5,21 +5,12 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.build import node, pod
+
 from .running import in_process
 
-NODE = {
-    "apiVersion": "v1",
-    "kind": "Node",
-    "metadata": {"name": "node"},
-    "status": {"allocatable": {"cpu": "3", "pods": "9"}},
-}
+NODE = node("node", cpu="3", pods="9")
 """Three processors."""
-
-
-def pod(number: int, cpu: str) -> dict[str, object]:
-    """A pod that waits."""
-    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"p-{number}"}, "spec": {"containers": [container]}}
 
 
 @pytest.mark.parametrize(
@@ -33,7 +24,7 @@ def pod(number: int, cpu: str) -> dict[str, object]:
 )
 def test_the_first_line_says_how_many_can_run(tmp_path: Path, requests: list[str], line: str) -> None:
     manifest = tmp_path / "cluster.yaml"
-    pods = [pod(number, cpu) for number, cpu in enumerate(requests)]
+    pods = [pod(f"p-{number}", cpu=cpu, memory=None) for number, cpu in enumerate(requests)]
     manifest.write_text(yaml.safe_dump_all([NODE, *pods]), encoding="utf-8")
     ran = in_process("place", str(manifest))
     assert ran.out.splitlines()[0] == line

@@ -15,6 +15,7 @@ from dra_plan import Cluster
 from dra_plan.api.inventory import ClusterInfo
 from dra_plan.live import Snapshot, snapshot
 from dra_plan.live.pseudonyms import anonymized, renamed
+from tests.build import claim, request
 from tests.cli.running import in_process
 
 from . import clusters
@@ -124,16 +125,6 @@ SLICE = {
 }
 
 
-def claim(expression: str) -> dict[str, Any]:
-    request = {"deviceClassName": "c", "selectors": [{"cel": {"expression": expression}}]}
-    return {
-        "apiVersion": "resource.k8s.io/v1",
-        "kind": "ResourceClaim",
-        "metadata": {"name": "mine", "namespace": "team"},
-        "spec": {"devices": {"requests": [{"name": "r", "exactly": request}]}},
-    }
-
-
 MODEL = "device.attributes['gpu.example.com'].model"
 
 
@@ -148,7 +139,7 @@ MODEL = "device.attributes['gpu.example.com'].model"
     ],
 )
 def test_values_of_attributes_are_renamed_where_selectors_only_compare_them(expression, hidden):
-    found = anonymized(of([SLICE, claim(expression)]))
+    found = anonymized(of([SLICE, claim("mine", request("r", expression, of="c"), namespace="team")]))
     assert found.values_stay is not hidden
     text = found.snapshot.source().data.decode()
     assert ("Secret" not in text) is hidden

@@ -1,4 +1,8 @@
-"""Short ways to write the objects that tests of loading and claim sets need."""
+"""Short ways to write the objects that tests of loading and claim sets need.
+
+They are apart from `tests.build`, for decoding is tested with what is missing and with nulls: nothing is filled in
+here, and None is written down.
+"""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import pytest
 
 from dra_plan.manifests.faults import ManifestErrors
 from dra_plan.manifests.load import load
-from tests.build import device_class, node, placed, pod, slice_
+from tests.build import claim, device_class, node, owned, placed, pod, request, slice_, template
 from tests.cli.running import dra_plan, in_process
 
 
@@ -24,9 +24,7 @@ def write(name: str, *objects: dict) -> str:
 
 
 def bare(name: str, **spec) -> dict:
-    made = pod(name, **spec)
-    del made["metadata"]["uid"]
-    return made
+    return pod(name, uid=None, **spec)
 
 
 def test_the_later_source_overrides():
@@ -128,18 +126,11 @@ def test_a_pod_that_asks_for_other_claims_is_another_pod():
 def dump_of_a_waiting_pod() -> str:
     """A file with one device, templates for 1 and for 20, and a pod that has its claim for 20."""
 
-    def template(name: str, count: int) -> dict:
-        request = {"name": "gpu", "exactly": {"deviceClassName": "gpu.example.com", "count": count}}
-        spec = {"spec": {"devices": {"requests": [request]}}}
-        named = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate", "metadata": {"name": name}}
-        return {**named, "spec": spec}
-
-    old = {**template("p-gpu-x", 20), "kind": "ResourceClaim"}
-    old["spec"] = old["spec"]["spec"]
-    owner = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u-p", "controller": True}
-    note = {"resource.kubernetes.io/pod-claim-name": "gpu"}
-    old["metadata"] = {"name": "p-gpu-x", "ownerReferences": [owner], "annotations": note}
-    cluster = [node("n"), slice_("n", "gpu-0"), device_class(), old, template("large", 20), template("small", 1)]
+    annotations = {"resource.kubernetes.io/pod-claim-name": "gpu"}
+    metadata = {"annotations": annotations, **owned("Pod", "p")}
+    old = claim("p-gpu-x", request("gpu", count=20), uid=None, metadata=metadata)
+    templates = [template("large", request("gpu", count=20)), template("small", request("gpu", count=1))]
+    cluster = [node("n"), slice_("n", "gpu-0"), device_class(), old, *templates]
     return write("1.json", *cluster, waiting("large"))
 
 

@@ -13,6 +13,7 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.manifests.decode import from_dicts
 from dra_plan.manifests.faults import ManifestErrors
 from dra_plan.manifests.load import load
+from tests.build import allocated, device, slice_
 
 NODES = 24
 Objects = list[dict[str, Any]]
@@ -24,42 +25,22 @@ def fleet() -> Objects:
     objects: Objects = []
     for node in range(NODES):
         gpus = [
-            {
-                "name": f"gpu-{at}",
-                "attributes": {
-                    "uuid": {"string": f"GPU-{node:04}-{at}"},
-                    "model": {"string": "A100"},
-                    "root": {"string": f"pci{at // 2}"},
-                    "driverVersion": {"version": f"1.{(node * at) % 3}.0"},
-                    "index": {"int": at},
-                },
-                "capacity": {"memory": {"value": "80Gi"}},
-            }
+            device(
+                f"gpu-{at}",
+                uuid=f"GPU-{node:04}-{at}",
+                model="A100",
+                root=f"pci{at // 2}",
+                driverVersion={"version": f"1.{(node * at) % 3}.0"},
+                index=at,
+                capacity={"memory": "80Gi"},
+            )
             for at in range(4)
         ]
-        nics = [{"name": f"nic-{at}", "attributes": {"rdma": {"bool": at > 0}}} for at in range(2)]
-        objects += [slice_of(node, "gpu", gpus), slice_of(node, "nic", nics), claim_of(node)]
+        nics = [device(f"nic-{at}", rdma=at > 0) for at in range(2)]
+        name = f"node-{node:02}"
+        held = allocated(f"claim-{node}", f"{name}/gpu-0", driver="gpu")
+        objects += [slice_(name, *gpus, driver="gpu"), slice_(name, *nics, driver="nic"), held]
     return objects
-
-
-def slice_of(node: int, driver: str, devices: Objects) -> dict[str, Any]:
-    pool = {"name": f"node-{node:02}", "generation": 1, "resourceSliceCount": 1}
-    spec = {"driver": driver, "nodeName": f"node-{node:02}", "pool": pool, "devices": devices}
-    return {**dra("ResourceSlice", f"node-{node:02}-{driver}"), "spec": spec}
-
-
-def claim_of(node: int) -> dict[str, Any]:
-    request = {"name": "gpu", "exactly": {"deviceClassName": "gpu"}}
-    result = {"request": "gpu", "driver": "gpu", "pool": f"node-{node:02}", "device": "gpu-0"}
-    return {
-        **dra("ResourceClaim", f"claim-{node}"),
-        "spec": {"devices": {"requests": [request]}},
-        "status": {"allocation": {"devices": {"results": [result]}}},
-    }
-
-
-def dra(kind: str, name: str) -> dict[str, Any]:
-    return {"apiVersion": "resource.k8s.io/v1", "kind": kind, "metadata": {"name": name}}
 
 
 def gpus_of(objects: Objects, node: int) -> Objects:

@@ -11,28 +11,18 @@ from dra_plan.api.core import Pod
 from dra_plan.placement import solver
 from dra_plan.placement.node_kinds import SolverMissingError
 from dra_plan.placement.search import BestPlacement, seek_copies
-
-
-def _object(api: str, kind: str, name: str, **rest: Any) -> dict[str, Any]:
-    return {"apiVersion": api, "kind": kind, "metadata": {"name": name, "namespace": "ns"}, **rest}
+from tests.build import device_class, node, pod, request, slice_, template
 
 
 def _objects(gpus: dict[str, int], cpu: str = "16") -> list[dict[str, Any]]:
-    made = [_object("resource.k8s.io/v1", "DeviceClass", "gpu", spec={})]
-    for node, number in gpus.items():
-        pool = {"name": node, "generation": 1, "resourceSliceCount": 1}
-        devices = [{"name": f"gpu-{index}"} for index in range(number)]
-        spec = {"driver": "gpu.example.com", "nodeName": node, "pool": pool, "devices": devices}
-        made.append(_object("resource.k8s.io/v1", "ResourceSlice", f"{node}-gpus", spec=spec))
-        allocatable = {"cpu": cpu, "memory": "64Gi", "pods": "20"}
-        made.append(_object("v1", "Node", node, status={"allocatable": allocatable}))
+    made = [device_class()]
+    for name, number in gpus.items():
+        made += [
+            slice_(name, *(f"gpu-{index}" for index in range(number))),
+            node(name, cpu=cpu, memory="64Gi", pods="20"),
+        ]
     for name, count in (("one", 1), ("three", 3)):
-        request = {"name": "r", "exactly": {"deviceClassName": "gpu", "count": count}}
-        template = {"spec": {"devices": {"requests": [request]}}}
-        made.append(_object("resource.k8s.io/v1", "ResourceClaimTemplate", name, spec=template))
-        container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}
-        entry = {"name": "gpus", "resourceClaimTemplateName": name}
-        made.append(_object("v1", "Pod", name, spec={"containers": [container], "resourceClaims": [entry]}))
+        made += [template(name, request(count=count)), pod(name, memory=None, templates={"gpus": name})]
     return made
 
 
@@ -60,7 +50,7 @@ def test_cpu_counts_as_devices_do() -> None:
 
 def test_pods_that_run_keep_their_room() -> None:
     objects = _objects({"a": 8}, cpu="5")
-    running = _object("v1", "Pod", "running", spec={"nodeName": "a", "containers": objects[-1]["spec"]["containers"]})
+    running = pod("running", memory=None, nodeName="a")
     assert _most([*objects, running], {"one": 1}).reached == (4,)
 
 

@@ -14,7 +14,7 @@ import pytest
 from dra_plan import Cluster
 from dra_plan.placement.node_kinds import Ground, kinds_of
 from dra_plan.placement.search import PlacementQuestion
-from tests.build import node, pod
+from tests.build import counters, device, device_class, node, pod, request, slice_, template
 
 Plain = dict[str, Any]
 DRIVER = "gpu.nvidia.com"
@@ -80,38 +80,26 @@ def gpu() -> list[Plain]:
     amounts = {**{name: str(value) for name, value in TOTAL.items()}, "memory": MEMORY}
     amounts |= {f"memory-slice-{number}": "1" for number in range(8)}
     devices = [_device(profile, start) for profile, (*_, starts) in PROFILES.items() for start in starts]
-    base = {"driver": DRIVER, "nodeName": "dgx", "pool": {"name": "dgx", "generation": 1, "resourceSliceCount": 2}}
-    counters = [{"name": "gpu-0", "counters": {name: {"value": value} for name, value in amounts.items()}}]
-    parts = [{**base, "sharedCounters": counters}, {**base, "devices": devices}]
     slices = [
-        {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": f"dgx-{n}"}, "spec": part}
-        for n, part in enumerate(parts)
+        counters("dgx", {"gpu-0": amounts}, driver=DRIVER),
+        slice_("dgx", *devices, driver=DRIVER, number=0, of=2),
     ]
-    selector = {"cel": {"expression": f'device.driver == "{DRIVER}"'}}
-    made = {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": DRIVER}}
-    return [node("dgx", cpu="64", memory="512Gi"), {**made, "spec": {"selectors": [selector]}}, *slices]
+    return [node("dgx", cpu="64", memory="512Gi"), device_class(DRIVER), *slices]
 
 
 def _device(profile: str, start: int) -> Plain:
     memory, amounts, size, _ = PROFILES[profile]
     used = {name: str(amount) for name, amount in zip(TOTAL, amounts, strict=True) if amount}
     used |= {f"memory-slice-{number}": "1" for number in range(start, start + size)}
-    counters = {name: {"value": value} for name, value in {**used, "memory": memory}.items()}
     name = f"gpu-0-{profile.replace('.', '-').replace('+', '-')}-{start}"
-    attributes = {"profile": {"string": profile}}
-    consumed = [{"counterSet": "gpu-0", "counters": counters}]
-    return {"name": name, "attributes": attributes, "consumesCounters": consumed}
+    return device(name, profile=profile, consumes={"gpu-0": {**used, "memory": memory}})
 
 
 def wanting(profile: str, number: int) -> list[Plain]:
     """So many pods of a profile."""
-    cel = {"cel": {"expression": f'device.attributes["{DRIVER}"].profile == "{profile}"'}}
-    request = {"name": "r", "exactly": {"deviceClassName": DRIVER, "selectors": [cel]}}
+    asked = request("r", f'device.attributes["{DRIVER}"].profile == "{profile}"', of=DRIVER)
     name = profile.replace(".", "-").replace("+", "-")
-    metadata = {"name": name, "namespace": "default"}
-    spec = {"spec": {"devices": {"requests": [request]}}}
-    template = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate", "metadata": metadata, "spec": spec}
-    return [template, *(pod(f"{name}-{n}", templates={"gpu": name}, cpu="100m") for n in range(number))]
+    return [template(name, asked), *(pod(f"{name}-{n}", templates={"gpu": name}, cpu="100m") for n in range(number))]
 
 
 def test_every_pair_is_there() -> None:

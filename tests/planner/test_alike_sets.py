@@ -7,9 +7,9 @@ import pytest
 
 from dra_plan import Cluster
 from dra_plan.planner.set_planner import SetPlanner
+from tests import build
 from tests.allocator.build import claim, device, device_class, exactly, is_v, pool
-
-Object = dict[str, Any]
+from tests.build import Object, bare_pod, manifest, node, owned
 
 ABOVE_5 = 'device.driver == "a.example.com" && device.attributes["a.example.com"].v > 5'
 TAINT = {"key": "gone", "effect": "NoSchedule"}
@@ -19,7 +19,7 @@ def nodes(number: int = 4) -> list[Object]:
     """Nodes with devices, each one more than the node before."""
     objects: list[Object] = []
     for index in range(number):
-        objects.append({"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"n{index}"}})
+        objects.append(node(f"n{index}"))
         devices = [device(f"d{at}", v=at) for at in range(2 + index)]
         objects += pool(*devices, name=f"p{index}", nodeName=f"n{index}")
     return objects
@@ -27,49 +27,26 @@ def nodes(number: int = 4) -> list[Object]:
 
 def template(*requests: Object, **devices: Any) -> Object:
     """What the claims of the pods are made from."""
-    spec = claim(*requests, **devices)["spec"]
-    metadata = {"name": "t", "namespace": "default"}
-    return {
-        "apiVersion": "resource.k8s.io/v1",
-        "kind": "ResourceClaimTemplate",
-        "metadata": metadata,
-        "spec": {"spec": spec},
-    }
+    return build.template("t", *requests, **devices)
 
 
 def pods(number: int = 3, **spec: Any) -> list[Object]:
     """Pods of one template that differ in nothing but their names."""
-    return [
-        {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {"name": f"p{at}", "namespace": "default", "uid": f"u{at}"},
-            "spec": {
-                "containers": [{"name": "c", "image": "i", "resources": {"claims": [{"name": "r"}]}}],
-                "resourceClaims": [{"name": "r", "resourceClaimTemplateName": "t"}],
-                **spec,
-            },
-        }
-        for at in range(number)
-    ]
+    return [bare_pod(f"p{at}", templates={"r": "t"}, **spec) for at in range(number)]
 
 
 def made(one_template: Object, number: int = 3) -> list[Object]:
     """The claims of the pods, as a cluster has them when the controller has made them."""
+    devices = one_template["spec"]["spec"]["devices"]
+    annotations = {"resource.kubernetes.io/pod-claim-name": "r"}
     return [
-        {
-            "apiVersion": "resource.k8s.io/v1",
-            "kind": "ResourceClaim",
-            "metadata": {
-                "name": f"p{at}-r-abcde",
-                "namespace": "default",
-                "annotations": {"resource.kubernetes.io/pod-claim-name": "r"},
-                "ownerReferences": [
-                    {"apiVersion": "v1", "kind": "Pod", "name": f"p{at}", "uid": f"u{at}", "controller": True}
-                ],
-            },
-            "spec": one_template["spec"]["spec"],
-        }
+        manifest(
+            "ResourceClaim",
+            f"p{at}-r-abcde",
+            namespace="default",
+            metadata={"annotations": annotations, **owned("Pod", f"p{at}")},
+            spec={"devices": devices},
+        )
         for at in range(number)
     ]
 

@@ -10,6 +10,7 @@ import pytest
 
 import dra_plan
 from dra_plan import Cluster, DraPlanError
+from tests.build import claim, node, request
 from tests.cli.running import ROOT
 
 OBJECTS = list(dra_plan.load([ROOT / "fixtures" / "quickstart"]))
@@ -18,20 +19,10 @@ HUGE = 10**5000
 """An integer that Python can't write."""
 
 
-def claim(count: Any) -> dict[str, Any]:
-    exactly = {"deviceClassName": "x", "count": count}
-    spec = {"devices": {"requests": [{"name": "g", "exactly": exactly}]}}
-    return {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "z"}, "spec": spec}
-
-
-def node(**metadata: Any) -> dict[str, Any]:
-    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "x", **metadata}}
-
-
 WRONG: dict[str, Callable[[Any], object]] = {
     "objects": dra_plan.allocate,
-    "claims": lambda wrong: dra_plan.allocate([*OBJECTS, claim(wrong)]),
-    "labels": lambda wrong: dra_plan.allocate([*OBJECTS, node(labels=wrong)]),
+    "claims": lambda wrong: dra_plan.allocate([*OBJECTS, claim("z", request(count=wrong))]),
+    "labels": lambda wrong: dra_plan.allocate([*OBJECTS, node("x", metadata={"labels": wrong})]),
     "paths": dra_plan.load,
     "one path": lambda wrong: dra_plan.load([wrong]),
     "paths of a cluster": Cluster.load,
@@ -140,4 +131,4 @@ def test_a_time_that_no_machine_reaches_is_no_limit() -> None:
 def test_values_that_no_manifest_can_hold_are_faults() -> None:
     for value in (datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC), object(), {1, 2}):
         with pytest.raises(DraPlanError, match=r"labels"):
-            dra_plan.allocate([*OBJECTS, node(labels=value)])
+            dra_plan.allocate([*OBJECTS, node("x", metadata={"labels": value})])

@@ -7,27 +7,23 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster
-from tests.build import allocation, claim, gpus, placed, pod, request, template
+from tests.build import claim, gpus, pod, request, running, template, used, workload
 
 Object = dict[str, Any]
 
 
 def web(replicas: int, *, kind: str = "StatefulSet") -> Object:
-    spec = {"replicas": replicas, "template": {"spec": pod("x", templates={"gpu": "one"})["spec"]}}
-    return {"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": "web", "uid": "u-web"}, "spec": spec}
+    return workload(kind, "web", pod("x", templates={"gpu": "one"}), replicas=replicas)
 
 
-def running(name: str, where: str, device: str, owner: Object | None = None) -> list[Object]:
+def with_device(name: str, where: str, device: str, owner: Object | None = None) -> list[Object]:
     """A pod with a device."""
-    made = placed(name, where, templates={"gpu": "one"})
-    made["status"]["resourceClaimStatuses"] = [{"name": "gpu", "resourceClaimName": f"{name}-gpu"}]
+    made = running(name, where, f"{name}-gpu", templates={"gpu": "one"})
     if owner is not None:
-        reference = {"apiVersion": owner["apiVersion"], "kind": owner["kind"], **owner["metadata"], "controller": True}
+        kept = {key: owner["metadata"][key] for key in ("name", "uid")}
+        reference = {"apiVersion": owner["apiVersion"], "kind": owner["kind"], **kept, "controller": True}
         made["metadata"]["ownerReferences"] = [reference]
-    held = claim(f"{name}-gpu")
-    user = {"resource": "pods", "name": name, "uid": made["metadata"].get("uid", "")}
-    held["status"] = {"allocation": allocation(where, device), "reservedFor": [user]}
-    return [made, held]
+    return [made, claim(f"{name}-gpu", status=used(where, device, name))]
 
 
 def item(objects: list[Object], *owners: str, **options: Any) -> dict[str, Any]:
@@ -46,13 +42,13 @@ def released(found: dict[str, Any]) -> list[str]:
 
 OWNER = web(3)
 CLUSTER = [*gpus("a", "b"), template("one"), OWNER]
-WEB = [*running("web-0", "a", "gpu-0", OWNER), *running("web-1", "b", "gpu-0", OWNER)]
+WEB = [*with_device("web-0", "a", "gpu-0", OWNER), *with_device("web-1", "b", "gpu-0", OWNER)]
 
 
 @pytest.mark.parametrize("owner", ["statefulset/web", "po/web-0"])
 def test_no_suggestion_takes_devices_from_pods_of_the_same_owner(owner: str) -> None:
     """`bare` has its device on the other node than the copy: to release it is told, though that node comes later."""
-    found = item([*CLUSTER, *WEB, *running("bare", "b", "gpu-1")], owner)
+    found = item([*CLUSTER, *WEB, *with_device("bare", "b", "gpu-1")], owner)
     assert found["scheduled"]["copies"] == 1
     assert released(found) == ["bare-gpu"]
     assert found["nextCopy"]["ownClaims"] == 2
@@ -67,8 +63,8 @@ def test_pods_of_kinds_that_planning_does_not_know_are_of_one_owner_too(owner: s
         "metadata": {"name": "web", "uid": "u-web"},
         "spec": {"replicas": 3, "worker": {"template": {"spec": made}}},
     }
-    pods = [*running("web-0", "a", "gpu-0", ring), *running("web-1", "b", "gpu-0", ring)]
-    found = item([*gpus("a", "b"), template("one"), ring, *pods, *running("bare", "b", "gpu-1")], owner)
+    pods = [*with_device("web-0", "a", "gpu-0", ring), *with_device("web-1", "b", "gpu-0", ring)]
+    found = item([*gpus("a", "b"), template("one"), ring, *pods, *with_device("bare", "b", "gpu-1")], owner)
     assert released(found) == ["bare-gpu"]
     assert found["nextCopy"]["ownClaims"] == 2
 
@@ -80,7 +76,7 @@ def test_for_another_owner_they_may_be_released() -> None:
 
 
 def test_together_none_of_the_owners_gives_up_what_it_has() -> None:
-    objects = [*CLUSTER, *WEB, *running("bare", "b", "gpu-1"), pod("wants", templates={"gpu": "one"})]
+    objects = [*CLUSTER, *WEB, *with_device("bare", "b", "gpu-1"), pod("wants", templates={"gpu": "one"})]
     found = Cluster.of(objects).capacity("sts/web", "po/wants", mix=True).to_dict()["items"]
     [refused] = [each for each in found if each.get("nextCopy")]
     assert released(refused) == ["bare-gpu"]

@@ -17,7 +17,7 @@ from dra_plan.cli.exits import Exit
 from dra_plan.placement.node_kinds import Ground, StepBudget
 from dra_plan.placement.verify import CarriedOut
 from dra_plan.planner import capacity_possible
-from tests.build import GPU, gpus, node, placed, pod, request, slice_, template
+from tests.build import GPU, deployment, gpus, node, placed, pod, request, slice_, template
 from tests.cli.running import in_process
 from tests.limits import at_most
 from tests.placement.fleets import Brute, Fleet, FleetPod, TooManyError, objects_of, random_fleet
@@ -179,20 +179,14 @@ def test_what_looks_at_other_pods_is_checked_and_named() -> None:
 # All together
 
 
-def deployment(name: str, replicas: int, of: str) -> dict[str, Any]:
-    spec = {"replicas": replicas, "template": {"spec": pod(name, templates={"gpu": of})["spec"]}}
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": name, "namespace": "default"},
-        "spec": spec,
-    }
+def wanting(of: str) -> dict[str, Any]:
+    return pod("x", templates={"gpu": of})
 
 
 def test_owners_together_in_the_proportion_of_their_replicas() -> None:
     """Of 2 and 4 replicas a set has 1 and 2: 8 devices are two sets, as a set takes 2 + 2 of them."""
     objects = [*gpus("a", "b", each=4), template("one"), template("two", request(count=2))]
-    objects += [deployment("large", 2, "two"), deployment("small", 4, "one")]
+    objects += [deployment("large", wanting("two"), 2), deployment("small", wanting("one"), 4)]
     found = Cluster.of(objects).capacity(mix=True, possible=True).to_dict()
     mix = found["mix"]
     assert [(share["owner"]["name"], share["copies"]) for share in mix["shares"]] == [("large", 1), ("small", 2)]
@@ -204,7 +198,12 @@ def test_owners_together_in_the_proportion_of_their_replicas() -> None:
 
 
 def test_owners_of_one_name_are_told_apart() -> None:
-    objects = [*gpus("a", each=4), template("one"), deployment("same", 1, "one"), pod("same", templates={"gpu": "one"})]
+    objects = [
+        *gpus("a", each=4),
+        template("one"),
+        deployment("same", wanting("one")),
+        pod("same", templates={"gpu": "one"}),
+    ]
     mix = Cluster.of(objects).capacity(mix=True, possible=True).to_dict()["mix"]
     assert (mix["sets"], mix["possible"]["copies"]) == (2, 2)
     assert Counter(copy["owner"]["kind"] for copy in mix["possible"]["placement"]) == {"Pod": 2, "Deployment": 2}

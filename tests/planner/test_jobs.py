@@ -22,13 +22,14 @@ from dra_plan.errors import UsageError
 from dra_plan.manifests.decode import from_dicts
 from dra_plan.planner import parallel
 from tests.allocator.build import claim, device, device_class, exactly, is_v, pool
+from tests.build import node
 
 
 def cluster() -> list[dict[str, Any]]:
     """Three nodes; of five claims one does not fit, one has a selector that fails, and one meets a known defect."""
     objects: list[dict[str, Any]] = [device_class()]
     for index in range(3):
-        objects.append({"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"n{index}"}})
+        objects.append(node(f"n{index}"))
         devices = [device(f"d{number}", v=number % 2) for number in range(4 + index)]
         objects += pool(*devices, name=f"p{index}", nodeName=f"n{index}")
     claims = [
@@ -220,9 +221,9 @@ def test_answers_are_the_same_after_they_were_written_and_read() -> None:
     given = [*cluster(), claim(exactly("one"), name="configured", config=[config])]
     plans = list(allocate(given))
     assert {pack(plan.nodes) is None for plan in plans} == {True, False}, "some go packed, others as they are"
-    answers = [node for plan in plans for node in plan.nodes]
+    answers = [each for plan in plans for each in plan.nodes]
     for answer, read in zip(
-        answers, [node for plan in pickle.loads(pickle.dumps(plans)) for node in plan.nodes], strict=True
+        answers, [each for plan in pickle.loads(pickle.dumps(plans)) for each in plan.nodes], strict=True
     ):
         assert (read.node, read.outcome, read.message, read.steps) == (
             answer.node,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster
-from tests.build import gpus, pod, template
+from tests.build import gpus, pod, template, workload
 
 Plain = dict[str, Any]
 Answers = dict[str, Callable[[Cluster], Any]]
@@ -26,9 +26,7 @@ COMMANDS: Answers = {
 
 
 def job(**options: Any) -> Plain:
-    spec = {"template": {"metadata": {}, "spec": {**pod("x", **options)["spec"], "restartPolicy": "Never"}}}
-    metadata = {"name": "train", "namespace": "default", "uid": "u-train"}
-    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": {**spec, "parallelism": 3}}
+    return workload("Job", "train", pod("x", restartPolicy="Never", **options), parallelism=3)
 
 
 def told(command: str, objects: list[Plain]) -> list[tuple[str, str]]:

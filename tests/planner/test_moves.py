@@ -13,7 +13,21 @@ import pytest
 from dra_plan import Cluster
 from dra_plan.documents.moves import RoomForPod
 from dra_plan.output import schemas
-from tests.build import GPU, device_class, generated, gpus, node, owned, placed, pod, request, running, slice_, template
+from tests.build import (
+    GPU,
+    device_class,
+    disruption_budget,
+    generated,
+    gpus,
+    node,
+    owned,
+    placed,
+    pod,
+    request,
+    running,
+    slice_,
+    template,
+)
 from tests.cli.running import in_process
 from tests.placement.fleets import TooManyError
 from tests.placement.moving import Scene, is_right, least, scene, scene_objects
@@ -155,16 +169,10 @@ def test_pods_that_can_not_move_are_left_alone(kind: str | None, annotations: Pl
 )
 def test_disruption_budgets_hold(allowed: int, budgets: int, outcome: str) -> None:
     pods = [*holder("x", "a", "gpu-0", labels={"app": "x"}), *holder("y", "b", "gpu-0", labels={"app": "x"})]
-    made = [budget(f"budget-{number}", allowed) for number in range(budgets)]
+    made = [disruption_budget(f"budget-{number}", allowed) for number in range(budgets)]
     room = room_in(crowded(*pods, *made))
     assert room.outcome == outcome
     assert [each.reason for each in room.left_alone] == ([] if outcome == "Moves" else ["DisruptionBudget"])
-
-
-def budget(name: str, allowed: int) -> Plain:
-    metadata = {"name": name, "namespace": "default"}
-    made = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": metadata, "spec": {"selector": {}}}
-    return {**made, "status": {"disruptionsAllowed": allowed}}
 
 
 def test_nobody_of_higher_priority_moves_and_lower_ones_go_if_they_must() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dra_plan import Cluster, allocate, explain
-from tests.build import claim, device_class, node, pod, template
+from tests.build import Object, claim, device_class, node, pod, slice_, template
 
 CORDONED = ("NodeUnschedulable", "node(s) were unschedulable")
 TAINTED = ("TaintToleration", "node(s) had untolerated taint(s)")
@@ -13,19 +13,9 @@ ELSEWHERE = ("NodeAffinity", "node(s) didn't match Pod's node affinity/selector"
 ALL = {"key": "metadata.name", "operator": "In", "values": ["d"]}
 
 
-def everywhere() -> dict:
+def everywhere() -> Object:
     """Two devices that every node reaches."""
-    return {
-        "apiVersion": "resource.k8s.io/v1",
-        "kind": "ResourceSlice",
-        "metadata": {"name": "s"},
-        "spec": {
-            "driver": "gpu.example.com",
-            "allNodes": True,
-            "pool": {"name": "p", "generation": 1, "resourceSliceCount": 1},
-            "devices": [{"name": "gpu-0"}, {"name": "gpu-1"}],
-        },
-    }
+    return slice_("p", "gpu-0", "gpu-1", name="s", allNodes=True)
 
 
 def cluster() -> list[dict]:

@@ -12,7 +12,7 @@ from msgspec import structs
 
 from dra_plan import Cluster, PlacementPlan
 from dra_plan.output import placement
-from tests.build import GPU, gpus, node, placed, pod, request, template
+from tests.build import GPU, gpus, node, placed, pod, pod_group, request, template
 from tests.cli.running import in_process
 from tests.conformance.recorded import cases
 from tests.placement.fleets import Brute, TooManyError, objects_of, random_fleet
@@ -172,13 +172,6 @@ def test_a_claim_that_pods_share_keeps_them_on_one_node() -> None:
 # Pod groups
 
 
-def gang(name: str, least: int) -> Plain:
-    policy = {"gang": {"minCount": least}}
-    metadata = {"name": name, "namespace": "default"}
-    api = "scheduling.k8s.io/v1alpha2"
-    return {"apiVersion": api, "kind": "PodGroup", "metadata": metadata, "spec": {"schedulingPolicy": policy}}
-
-
 def members(number: int, **options: Any) -> list[Plain]:
     group = {"podGroupName": "train"}
     return [pod(f"m{each}", schedulingGroup=group, templates={"g": "one"}, **options) for each in range(number)]
@@ -186,7 +179,7 @@ def members(number: int, **options: Any) -> list[Plain]:
 
 @pytest.mark.parametrize(("least", "outcome"), [(3, "Placed"), (4, "Impossible")])
 def test_a_group_needs_as_many_as_its_min_count(least: int, outcome: str) -> None:
-    objects = [*gpus("a", each=3), template("one"), gang("train", least), *members(4)]
+    objects = [*gpus("a", each=3), template("one"), pod_group("train", least), *members(4)]
     plan = Cluster.of(objects, feature_gates=GROUP_GATES).place("podgroup/train")
     [group] = plan.document.groups
     assert (plan.outcome, group.needed) == (outcome, least)
@@ -202,7 +195,7 @@ def zoned(least: int, *, devices: int = 2) -> list[Plain]:
     for made in objects:
         if made["kind"] == "Node":
             made["metadata"]["labels"]["zone"] = "east" if made["metadata"]["name"] in "ab" else "west"
-    constrained = gang("train", least)
+    constrained = pod_group("train", least)
     constrained["spec"]["schedulingConstraints"] = {"topology": [{"key": "zone"}]}
     return [*objects, constrained]
 

@@ -8,6 +8,7 @@ import pytest
 
 from dra_plan import allocate, releases
 from tests.allocator import build
+from tests.build import node
 from tests.conformance.recorded import cases, gates, version
 
 ALL_135 = dict.fromkeys(releases.gate_defaults("1.35"), True)
@@ -70,7 +71,7 @@ def test_an_estimate_beyond_all_measure(claims: int) -> None:
     devices = [build.device(f"d{number:03}") for number in range(claims * 32 - 1)]
     pool = build.pool(*devices)
     wanted = [build.claim(*(build.exactly(f"r{n}", 4) for n in range(8)), name=f"c{m:02}") for m in range(claims)]
-    plan = allocate([build.node(), build.device_class(), *pool, *wanted], together=True).to_dict()
+    plan = allocate([node(), build.device_class(), *pool, *wanted], together=True).to_dict()
     assert plan["claimSets"][0]["outcome"] == "DoesNotFit"
     [message] = [warning["message"] for warning in plan["warnings"] if warning["code"] == CODE]
     assert "a node on n1 (more than 10^15 search steps), which ends" in message

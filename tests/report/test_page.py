@@ -13,6 +13,7 @@ import pytest
 
 from dra_plan import Cluster
 from dra_plan.errors import UsageError
+from tests.build import claim, device, device_class, node, request, slice_
 from tests.report.hostile import NAMES
 from tests.report.reading import FIXTURES, PAGES, ROOT, answer, html_of, read
 
@@ -70,8 +71,8 @@ def test_data_has_sorted_keys_and_pages_are_the_same_on_every_run() -> None:
 def test_without_a_script_the_page_says_what_the_command_prints(fixture: str, command: str) -> None:
     cluster = Cluster.load(ROOT / "fixtures" / fixture)
     said = read(html_of(fixture, command)).text
-    for device in sorted(set(re.findall(r'"device": "([^"]+)"', json.dumps(answer(command, cluster).to_dict())))):
-        assert device in said
+    for name in sorted(set(re.findall(r'"device": "([^"]+)"', json.dumps(answer(command, cluster).to_dict())))):
+        assert name in said
     if command in ("explain", "schedule"):
         lines = [line.strip() for line in str(answer(command, cluster)).splitlines() if command == "explain"]
         for line in filter(None, lines):
@@ -99,39 +100,14 @@ def test_ids_are_unique_and_labels_are_there() -> None:
 
 
 def _hostile_cluster(name: str) -> list[dict[str, Any]]:
-    meta = {"name": name, "labels": {"a": name}}
-    device = {"name": name, "attributes": {"model": {"string": name}, "example.com/root": {"string": name}}}
-    other = {**device, "name": f"{name}2"}
+    attributes = {"model": name, "example.com/root": name}
+    devices = [device(each, attributes=attributes) for each in (name, f"{name}2")]
+    constraints = [{"matchAttribute": "example.com/root"}]
     return [
-        {"apiVersion": "v1", "kind": "Node", "metadata": meta},
-        {
-            "apiVersion": "resource.k8s.io/v1",
-            "kind": "ResourceSlice",
-            "metadata": {"name": name},
-            "spec": {
-                "driver": name,
-                "nodeName": name,
-                "pool": {"name": name, "generation": 1, "resourceSliceCount": 1},
-                "devices": [device, other],
-            },
-        },
-        {
-            "apiVersion": "resource.k8s.io/v1",
-            "kind": "DeviceClass",
-            "metadata": {"name": name},
-            "spec": {"selectors": [{"cel": {"expression": f"device.driver != {json.dumps('x' + name)}"}}]},
-        },
-        {
-            "apiVersion": "resource.k8s.io/v1",
-            "kind": "ResourceClaim",
-            "metadata": {"name": name, "namespace": name},
-            "spec": {
-                "devices": {
-                    "requests": [{"name": name, "exactly": {"deviceClassName": name, "count": 3}}],
-                    "constraints": [{"matchAttribute": "example.com/root"}],
-                }
-            },
-        },
+        node(name, metadata={"labels": {"a": name}}),
+        slice_(name, *devices, driver=name, name=name),
+        device_class(name, f"device.driver != {json.dumps('x' + name)}"),
+        claim(name, request(name, of=name, count=3), namespace=name, constraints=constraints),
     ]
 
 

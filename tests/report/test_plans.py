@@ -4,7 +4,7 @@ from typing import Any
 
 import dra_plan
 from dra_plan import Cluster
-from tests.report.clusters import running
+from tests.report.clusters import busy_cluster
 from tests.report.reading import ROOT, ReadPage, read
 
 
@@ -59,7 +59,7 @@ def test_growth_tells_why_one_node_fewer_is_not_enough_on_the_devices() -> None:
 
 
 def test_growth_that_needs_nothing_and_that_finds_nothing() -> None:
-    cluster = running()
+    cluster = busy_cluster()
     page = read(cluster.page(cluster.grow(like="gpu-a")))
     assert "No new node is needed" in page.text
     hopeless = _load("gpu-fleet").grow("pod/next-gen", like="hopper-1")
@@ -87,7 +87,7 @@ def test_growth_that_reaches_its_limit_says_what_was_tried() -> None:
 
 
 def test_drains_have_a_row_for_each_node_with_the_harm_drawn() -> None:
-    cluster = running()
+    cluster = busy_cluster()
     page = read(cluster.page(cluster.drain_each()))
     assert _picks(page) == [
         ("each node in turn", "2 of 3 with loss"),

@@ -1,7 +1,5 @@
 """The picture: what is drawn once, what frames devices, where parts lie; and what a pick says of it."""
 
-from typing import Any
-
 import pytest
 
 import dra_plan
@@ -10,6 +8,7 @@ from dra_plan.planner.onnodes import on_nodes
 from dra_plan.planner.picture import draw
 from dra_plan.report import picks
 from dra_plan.report.scene import Scene, scene
+from tests.build import claim, device, device_class, node, request, slice_
 from tests.report.reading import ROOT, read
 
 
@@ -52,25 +51,16 @@ def test_devices_of_one_pcie_root_are_framed_and_what_claims_compare_goes_before
 def _of(compared: str | None) -> Cluster:
     constraints = [{"matchAttribute": compared}] if compared else []
     devices = [
-        {
-            "name": name,
-            "attributes": {
-                "example.com/rack": {"string": rack},
-                "resource.kubernetes.io/pcieRoot": {"string": root},
-            },
-        }
+        device(name, attributes={"example.com/rack": rack, "resource.kubernetes.io/pcieRoot": root})
         for name, rack, root in (("a", "left", "1"), ("b", "left", "2"), ("c", "right", "1"))
     ]
-    pool = {"name": "node", "generation": 1, "resourceSliceCount": 1}
-    spec: dict[str, Any] = {"driver": "example.com", "nodeName": "node", "pool": pool, "devices": devices}
-    request = {"name": "r", "exactly": {"deviceClassName": "c"}}
-    claim = {"devices": {"requests": [request], "constraints": constraints}}
-    kinds = (("ResourceSlice", spec), ("ResourceClaim", claim), ("DeviceClass", {}))
-    made = [
-        {"apiVersion": "resource.k8s.io/v1", "kind": kind, "metadata": {"name": "c"}, "spec": each}
-        for kind, each in kinds
+    objects = [
+        node("node"),
+        slice_("node", *devices, driver="example.com", name="c"),
+        claim("c", request(of="c"), constraints=constraints),
+        device_class("c", selectors=None),
     ]
-    return Cluster.of([{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node"}}, *made])
+    return Cluster.of(objects)
 
 
 def test_nodes_that_are_alike_are_one_kind_and_a_device_in_use_makes_another() -> None:

@@ -6,7 +6,7 @@ import copy
 import random
 from typing import Any
 
-from tests.build import GPU, device_class, node, placed, pod, request, template
+from tests.build import GPU, device_class, node, placed, pod, request, slice_, template
 
 Objects = list[dict[str, Any]]
 
@@ -82,7 +82,8 @@ def _node(choose: random.Random, name: str, *, shared: bool) -> Objects:
     for driver, most in ((GPU, 4), (NIC, 2)):
         devices = [_device(choose, driver, index, shared=shared) for index in range(choose.randint(0, most))]
         if devices:
-            found.append(_slice(name, driver, devices))
+            pool = f"{name}-{driver}"
+            found.append(slice_(pool, *devices, driver=driver, name=pool, nodeName=name))
     return found
 
 
@@ -96,25 +97,9 @@ def _device(choose: random.Random, driver: str, index: int, *, shared: bool) -> 
     return made
 
 
-def _slice(name: str, driver: str, devices: list[dict[str, Any]]) -> dict[str, Any]:
-    return {
-        "apiVersion": "resource.k8s.io/v1",
-        "kind": "ResourceSlice",
-        "metadata": {"name": f"{name}-{driver}"},
-        "spec": {
-            "driver": driver,
-            "nodeName": name,
-            "pool": {"name": f"{name}-{driver}", "generation": 1, "resourceSliceCount": 1},
-            "devices": devices,
-        },
-    }
-
-
 def _of_all_nodes(choose: random.Random) -> dict[str, Any]:
-    made = _slice("net", NET, [{"name": f"d{index}"} for index in range(choose.randint(1, 3))])
-    del made["spec"]["nodeName"]
-    made["spec"]["allNodes"] = True
-    return made
+    devices = (f"d{index}" for index in range(choose.randint(1, 3)))
+    return slice_(f"net-{NET}", *devices, driver=NET, name=f"net-{NET}", allNodes=True)
 
 
 def _shape(choose: random.Random) -> dict[str, Any]:

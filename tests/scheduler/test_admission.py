@@ -13,48 +13,35 @@ from dra_plan.errors import InputError, UsageError
 from dra_plan.manifests.decode import from_dicts
 from dra_plan.manifests.load import load
 from dra_plan.scheduler.admission import MOST_PODS_MADE, Admission
-from tests.build import claim, gpus, node, placed, pod, template
+from tests.build import claim, gpus, node, owned_by, placed, pod, template, workload
 from tests.scheduler.reading import claim_of, devices, plan, where
 
 
-def workload(kind: str, name: str = "w", *, api: str = "apps/v1", templated: dict | None = None, **spec) -> dict:
-    shape = templated or pod("t")
-    body = {"metadata": {"labels": shape["metadata"]["labels"]}, "spec": shape["spec"]}
-    metadata = {"name": name, "namespace": "default", "uid": f"u-{name}"}
-    return {"apiVersion": api, "kind": kind, "metadata": metadata, "spec": {"template": body, **spec}}
-
-
-def owned(made: dict, kind: str, name: str) -> dict:
-    owner = {"apiVersion": "apps/v1", "kind": kind, "name": name, "uid": f"u-{name}", "controller": True}
-    made["metadata"]["ownerReferences"] = [owner]
-    return made
-
-
 @pytest.mark.parametrize(
-    ("kind", "api", "spec", "count"),
+    ("kind", "spec", "count"),
     [
-        ("Deployment", "apps/v1", {"replicas": 3}, 3),
-        ("Deployment", "apps/v1", {}, 1),
-        ("Deployment", "apps/v1", {"replicas": 0}, 0),
-        ("StatefulSet", "apps/v1", {"replicas": 2}, 2),
-        ("ReplicaSet", "apps/v1", {"replicas": 2}, 2),
-        ("ReplicationController", "v1", {"replicas": 2}, 2),
-        ("Job", "batch/v1", {"parallelism": 4, "completions": 2}, 2),
-        ("Job", "batch/v1", {"parallelism": 4, "suspend": True}, 0),
-        ("Job", "batch/v1", {}, 1),
+        ("Deployment", {"replicas": 3}, 3),
+        ("Deployment", {}, 1),
+        ("Deployment", {"replicas": 0}, 0),
+        ("StatefulSet", {"replicas": 2}, 2),
+        ("ReplicaSet", {"replicas": 2}, 2),
+        ("ReplicationController", {"replicas": 2}, 2),
+        ("Job", {"parallelism": 4, "completions": 2}, 2),
+        ("Job", {"parallelism": 4, "suspend": True}, 0),
+        ("Job", {}, 1),
     ],
 )
-def test_workloads_count_with_their_replicas(kind, api, spec, count):
-    document = plan([node("a"), workload(kind, api=api, **spec)])
+def test_workloads_count_with_their_replicas(kind, spec, count):
+    document = plan([node("a"), workload(kind, **spec)])
     assert list(where(document)) == [f"w-{index}" for index in range(count)]
 
 
 def test_pods_that_exist_are_not_made_again():
     deployment = workload("Deployment", replicas=3)
-    replica_set = owned(workload("ReplicaSet", "rs", replicas=3), "Deployment", "w")
-    objects = [node("a"), deployment, replica_set, owned(placed("rs-1", "a"), "ReplicaSet", "rs")]
+    replica_set = owned_by(workload("ReplicaSet", "rs", replicas=3), "Deployment", "w")
+    objects = [node("a"), deployment, replica_set, owned_by(placed("rs-1", "a"), "ReplicaSet", "rs")]
     assert list(where(plan(objects))) == ["rs-1", "w-1", "w-2"]
-    done = owned(placed("rs-1", "a", phase="Succeeded"), "ReplicaSet", "rs")
+    done = owned_by(placed("rs-1", "a", phase="Succeeded"), "ReplicaSet", "rs")
     assert list(where(plan([*objects[:3], done]))) == ["rs-1", "w-0", "w-1", "w-2"]
 
 
@@ -62,20 +49,20 @@ def test_a_daemon_runs_on_every_node_that_takes_it():
     tainted = node("c", spec={"taints": [{"key": "k", "effect": "NoSchedule"}]})
     objects = [node("a"), node("b", spec={"unschedulable": True}), tainted, workload("DaemonSet")]
     assert where(plan(objects)) == {"w-a": "a", "w-b": "b"}
-    there = owned(placed("w-x", "a"), "DaemonSet", "w")
+    there = owned_by(placed("w-x", "a"), "DaemonSet", "w")
     assert where(plan([*objects, there])) == {"w-x": "a", "w-b": "b"}
-    done = owned(placed("w-x", "a", phase="Succeeded"), "DaemonSet", "w")
+    done = owned_by(placed("w-x", "a", phase="Succeeded"), "DaemonSet", "w")
     assert where(plan([*objects, done])) == {"w-x": "a", "w-a": "a", "w-b": "b"}
     named = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["b"]}]}
     affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [named]}}}
     tolerant = [{"operator": "Exists"}]
-    waiting = owned(pod("w-y", affinity=affinity, tolerations=tolerant), "DaemonSet", "w")
+    waiting = owned_by(pod("w-y", affinity=affinity, tolerations=tolerant), "DaemonSet", "w")
     assert where(plan([*objects, waiting])) == {"w-y": "b", "w-a": "a"}
 
 
 def test_replicas_compete_for_devices_with_claims_of_their_own():
     shape = pod("t", templates={"x": "t"})
-    document = plan([*gpus("a", each=2), template("t"), workload("Deployment", templated=shape, replicas=3)])
+    document = plan([*gpus("a", each=2), template("t"), workload("Deployment", shape=shape, replicas=3)])
     assert where(document) == {"w-0": "a", "w-1": "a", "w-2": None}
     assert devices(document, "w-0-x") == ["a/gpu-0"]
     assert devices(document, "w-1-x") == ["a/gpu-1"]
@@ -131,7 +118,7 @@ def test_a_generated_claim_that_lost_its_owners_is_used():
 
 def test_a_pod_without_a_uid_has_the_claim_that_was_made_for_it():
     """As `allocate` does: a dumped pod that was edited, and its claim, which knows the uid that it had."""
-    made = owned(claim("p-x-abcde"), "Pod", "p")
+    made = owned_by(claim("p-x-abcde"), "Pod", "p")
     made["metadata"]["annotations"] = {"resource.kubernetes.io/pod-claim-name": "x"}
     bare = pod("p", templates={"x": "t"})
     del bare["metadata"]["uid"]
@@ -144,22 +131,20 @@ def test_a_pod_without_a_uid_has_the_claim_that_was_made_for_it():
 
 def test_jobs_want_no_more_pods_than_completions_are_missing():
     def made(job: dict, *pods: dict) -> list[str]:
-        document = plan([node("a"), job, *(owned(each, "Job", "w") for each in pods)])
+        document = plan([node("a"), job, *(owned_by(each, "Job", "w") for each in pods)])
         return [name for name in where(document) if name.startswith("w-")]
 
-    job = workload("Job", api="batch/v1", parallelism=2, completions=3)
+    job = workload("Job", parallelism=2, completions=3)
     done = placed("d", "a", phase="Succeeded")
     assert made(job) == ["w-0", "w-1"]
     assert made(job, done) == ["w-0", "w-1"]
     assert made({**job, "status": {"succeeded": 2}}, done) == ["w-0"]
     assert made({**job, "status": {"conditions": [{"type": "Complete", "status": "True"}]}}) == []
-    assert made(workload("Job", api="batch/v1", parallelism=2), done) == []
+    assert made(workload("Job", parallelism=2), done) == []
 
 
 def test_cron_jobs_make_no_pods_themselves():
-    job = {"template": workload("Job")["spec"]["template"], "parallelism": 2}
-    cron = workload("CronJob", api="batch/v1", jobTemplate={"spec": job})
-    assert plan([node("a"), cron])["pods"] == []
+    assert plan([node("a"), workload("CronJob", parallelism=2)])["pods"] == []
 
 
 def test_pods_that_go_are_replaced_by_controllers_that_do_not_wait():
@@ -168,7 +153,7 @@ def test_pods_that_go_are_replaced_by_controllers_that_do_not_wait():
     def made(kind: str) -> list[str]:
         leaving = placed("old", "a")
         leaving["metadata"].update(gone)
-        return list(where(plan([node("a"), workload(kind), owned(leaving, kind, "w")])))
+        return list(where(plan([node("a"), workload(kind), owned_by(leaving, kind, "w")])))
 
     assert made("ReplicaSet") == ["old", "w-0"]
     assert made("StatefulSet") == ["old"]
@@ -176,11 +161,11 @@ def test_pods_that_go_are_replaced_by_controllers_that_do_not_wait():
 
 def test_a_deployments_pods_are_known_without_their_replica_set():
     def of(hashed: str, name: str) -> dict:
-        return owned(placed(name, "a", labels={"pod-template-hash": hashed}), "ReplicaSet", f"w-{hashed}")
+        return owned_by(placed(name, "a", labels={"pod-template-hash": hashed}), "ReplicaSet", f"w-{hashed}")
 
     objects = [node("a"), workload("Deployment", replicas=2), of("abc", "p"), of("def", "q")]
     assert list(where(plan(objects))) == ["p", "q"]
-    other = owned(placed("r", "a", labels={"pod-template-hash": "abc"}), "ReplicaSet", "other")
+    other = owned_by(placed("r", "a", labels={"pod-template-hash": "abc"}), "ReplicaSet", "other")
     assert list(where(plan([node("a"), workload("Deployment"), other]))) == ["r", "w-0"]
 
 
@@ -210,8 +195,8 @@ def test_work_grows_with_the_input_and_not_with_its_square():
 
 def test_many_claims_of_one_name_are_numbered_without_trying_each():
     long = pod("p" * 58, templates={"x": "t"})
-    one = workload("Deployment", "p" * 58, templated=long, replicas=50)
-    many = workload("Deployment", "p" * 58, templated=long, replicas=200)
+    one = workload("Deployment", "p" * 58, shape=long, replicas=50)
+    many = workload("Deployment", "p" * 58, shape=long, replicas=200)
     small, large = (_lines_of([template("t"), deployment]) for deployment in (one, many))
     assert large < 4.5 * small
 
@@ -220,10 +205,10 @@ def _lines_of_admission(count: int) -> int:
     objects = [template("t")]
     for index in range(count):
         owner = f"w{index // 2}"
-        objects.append(owned(pod(f"p{index}", templates={"x": "t"}), "Deployment", owner))
-        objects.append(owned(claim(f"p{index}-x-abcde"), "Pod", f"p{index}"))
+        objects.append(owned_by(pod(f"p{index}", templates={"x": "t"}), "Deployment", owner))
+        objects.append(owned_by(claim(f"p{index}-x-abcde"), "Pod", f"p{index}"))
         if index % 2 == 0:
-            objects.append(workload("Deployment", owner, templated=pod("t", templates={"x": "t"}), replicas=3))
+            objects.append(workload("Deployment", owner, shape=pod("t", templates={"x": "t"}), replicas=3))
     return _lines_of(objects)
 
 
@@ -256,7 +241,7 @@ def _lines_of(objects: list[dict]) -> int:
 )
 def test_more_replicas_than_a_cluster_holds_are_an_input_error(kind, spec, field):
     with pytest.raises(InputError) as told:
-        plan([node("n"), workload(kind, api="batch/v1" if kind == "Job" else "apps/v1", **spec)])
+        plan([node("n"), workload(kind, **spec)])
     assert f"{kind} default/w: {field}: 2147483647 is too many: at most {MOST_PODS_MADE} pods" in str(told.value)
 
 

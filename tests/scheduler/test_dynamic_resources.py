@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests import build
-from tests.build import GPU, allocation, claim, device_class, gpus, node, placed, pod, request, slice_, template
+from tests.build import GPU, allocation, claim, device_class, gpus, node, owned, placed, pod, request, slice_, template
 from tests.scheduler.reading import claim_of, codes, devices, message, outcome, plan, users, where
 
 NO_VICTIMS = "preemption: 0/{n} nodes are available: {n} Preemption is not helpful for scheduling."
@@ -544,11 +544,8 @@ def test_p13_ties_go_to_the_root_of_the_heap():
 
 
 def leftover() -> dict:
-    special = claim("left")
-    special["metadata"]["annotations"] = {"resource.kubernetes.io/extended-resource-claim": "true"}
-    owner = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u-p", "controller": True}
-    special["metadata"]["ownerReferences"] = [owner]
-    return special
+    annotations = {"resource.kubernetes.io/extended-resource-claim": "true"}
+    return claim("left", metadata={"annotations": annotations, **owned("Pod", "p")})
 
 
 def test_p14_a_deleted_special_claim_wakes_nobody():

@@ -14,7 +14,10 @@ from dra_plan.scheduler.cluster.claims import ClaimStore
 from dra_plan.scheduler.cluster.cluster import SimulatedCluster
 from tests.build import (
     CSI,
+    Object,
+    bare_pod,
     csi_node,
+    deployment,
     device_class,
     mounts,
     node,
@@ -53,13 +56,11 @@ def with_extended_resources(pods: int) -> list[dict]:
 def of_deployments(pods: int) -> list[dict]:
     """Pods that each Deployment spreads over nodes by the default constraints."""
 
-    def deployment(name: str) -> dict:
+    def web(name: str) -> Object:
         labels = {"app": name}
-        template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c"}]}}
-        spec = {"replicas": 1, "selector": {"matchLabels": labels}, "template": template}
-        return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name}, "spec": spec}
+        return deployment(name, bare_pod("x", labels=labels), selector={"matchLabels": labels})
 
-    return [node("a"), node("b"), *(deployment(f"d{index}") for index in range(pods))]
+    return [node("a"), node("b"), *(web(f"d{index}") for index in range(pods))]
 
 
 @pytest.mark.parametrize("make", [from_templates, with_extended_resources, of_deployments])

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import copy
 
-from tests.build import allocation, claim, device_class, node, placed, pod, request, slice_
+from tests.build import (
+    allocation,
+    claim,
+    device_class,
+    disruption_budget,
+    node,
+    placed,
+    pod,
+    priority_class,
+    request,
+    slice_,
+)
 from tests.scheduler.reading import codes, message, outcome, plan, where
 
 
 def evicted(document: dict) -> list[tuple[str, str]]:
     return [(e["pod"].split("/")[1], e["node"]) for e in document["evictions"]]
-
-
-def budget(name: str, labels: dict[str, str], allowed: int) -> dict:
-    return {
-        "apiVersion": "policy/v1",
-        "kind": "PodDisruptionBudget",
-        "metadata": {"name": name, "namespace": "default"},
-        "spec": {"selector": {"matchLabels": labels}},
-        "status": {"disruptionsAllowed": allowed},
-    }
 
 
 def test_the_fewest_and_least_important_pods_go():
@@ -58,12 +59,14 @@ def test_a_terminating_victim_on_the_nominated_node_is_awaited():
 def test_budgets_decide_between_nodes_and_between_pods():
     labels = {"app": "x"}
     guarded = [node("a", cpu="1"), placed("safe", "a", labels=labels), node("b", cpu="1"), placed("free", "b")]
-    document = plan([*guarded, budget("pdb", labels, 0), pod("p", priority=10)])
+    document = plan([*guarded, disruption_budget("pdb", 0, **labels), pod("p", priority=10)])
     assert evicted(document) == [("free", "b")]
     both = [node("a", cpu="2"), placed("safe", "a", labels=labels), placed("free", "a"), pod("p", priority=10)]
-    assert evicted(plan([*both, budget("pdb", labels, 0)])) == [("free", "a")]
+    assert evicted(plan([*both, disruption_budget("pdb", 0, **labels)])) == [("free", "a")]
     last = [node("a", cpu="1"), placed("safe", "a", labels=labels), pod("p", priority=10)]
-    assert evicted(plan([*last, budget("pdb", labels, 0)])) == [("safe", "a")], "a budget does not forbid it"
+    assert evicted(plan([*last, disruption_budget("pdb", 0, **labels)])) == [("safe", "a")], (
+        "a budget does not forbid it"
+    )
 
 
 def test_nodes_are_compared_step_by_step():
@@ -157,15 +160,6 @@ def test_the_preemptor_waits_until_its_victims_are_gone():
 
 
 def test_priorities_come_from_classes():
-    def priority_class(name: str, value: int, **extra) -> dict:
-        return {
-            "apiVersion": "scheduling.k8s.io/v1",
-            "kind": "PriorityClass",
-            "metadata": {"name": name},
-            "value": value,
-            **extra,
-        }
-
     classes = [priority_class("high", 100), priority_class("polite", 100, preemptionPolicy="Never")]
     base = [node("a", cpu="1"), placed("old", "a"), *classes]
     assert evicted(plan([*base, pod("p", priorityClassName="high")])) == [("old", "a")]

@@ -11,50 +11,32 @@ from typing import Any
 import pytest
 
 from tests import build
-from tests.build import node, pod
+from tests.build import Object, counters, device, device_class, node, pod, request, slice_, template, workload
 from tests.scheduler.reading import claim_of, devices, message, outcome, plan, users, where
 
 CARD = "card.example.net"
 
 
-def card_class(name: str = CARD, **spec: Any) -> dict:
-    return {
-        "apiVersion": "resource.k8s.io/v1beta1",
-        "kind": "DeviceClass",
-        "metadata": {"name": name},
-        "spec": {"selectors": [{"cel": {"expression": f'device.driver == "{CARD}"'}}], **spec},
-    }
+def card_class(name: str = CARD, *, version: str = "v1beta1", **spec: Any) -> Object:
+    return device_class(name, driver=CARD, version=version, **spec)
 
 
-def cards(where_: str, *devices_: dict, version: str = "v1", **spec: Any) -> dict:
-    return {
-        "apiVersion": f"resource.k8s.io/{version}",
-        "kind": "ResourceSlice",
-        "metadata": {"name": f"{where_}-{'counters' if 'sharedCounters' in spec else 'cards'}"},
-        "spec": {
-            "driver": CARD,
-            "nodeName": where_,
-            "pool": {"name": where_, "generation": 1, "resourceSliceCount": spec.pop("slices", 1)},
-            **({"devices": list(devices_)} if devices_ else {}),
-            **spec,
-        },
-    }
-
-
-def template(version: str, request: dict) -> dict:
-    return {
-        "apiVersion": f"resource.k8s.io/{version}",
-        "kind": "ResourceClaimTemplate",
-        "metadata": {"name": "one", "namespace": "default"},
-        "spec": {"spec": {"devices": {"requests": [request]}}},
-    }
+def cards(where_: str, *devices_: Object, version: str = "v1", **spec: Any) -> Object:
+    return slice_(
+        where_, *devices_, driver=CARD, name=f"{where_}-cards", version=version, of=spec.pop("slices", 1), **spec
+    )
 
 
 def test_old_manifests_without_mode_or_count():
     """v1beta1: devices wrapped in `basic`, the class beside the request's name, nothing that has a default."""
     basic = [{"name": f"card-{i}", "basic": {"attributes": {"model": {"string": "LATEST"}}}} for i in range(2)]
-    request = {"name": "card", "deviceClassName": CARD}
-    objects = [card_class(), node("w"), cards("w", *basic, version="v1beta1"), template("v1beta1", request)]
+    wanted = {"name": "card", "deviceClassName": CARD}
+    objects = [
+        card_class(),
+        node("w"),
+        cards("w", *basic, version="v1beta1"),
+        template("one", wanted, version="v1beta1"),
+    ]
     document = plan([*objects, pod("p0", templates={"c": "one"}), pod("p1", templates={"c": "one"})])
     assert where(document) == {"p0": "w", "p1": "w"}
     assert devices(document, "p0-c") == ["w/card-0"]
@@ -63,7 +45,7 @@ def test_old_manifests_without_mode_or_count():
 
 def test_one_claim_for_several_containers_and_pods():
     """Whoever comes second shares the allocation; a third pod, on a node elsewhere, can't."""
-    claim = build.claim("shared", {"name": "card", "exactly": {"deviceClassName": CARD}})
+    claim = build.claim("shared", request("card", of=CARD))
     objects = [card_class(), node("v"), node("w"), cards("w", {"name": "card-0"}), claim]
     document = plan([
         *objects,
@@ -79,14 +61,9 @@ def test_one_claim_for_several_containers_and_pods():
 
 def test_a_job_with_more_pods_than_cards():
     objects = [card_class(), node("w"), cards("w", *({"name": f"card-{i}"} for i in range(2)))]
-    spec = pod("x", templates={"c": "one"})["spec"]
-    job = {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": "bench", "namespace": "default"},
-        "spec": {"parallelism": 3, "completions": 9, "template": {"spec": {**spec, "restartPolicy": "Never"}}},
-    }
-    document = plan([*objects, template("v1", {"name": "card", "exactly": {"deviceClassName": CARD}}), job])
+    shape = pod("x", templates={"c": "one"}, restartPolicy="Never")
+    job = workload("Job", "bench", shape, parallelism=3, completions=9)
+    document = plan([*objects, template("one", request("card", of=CARD)), job])
     assert list(where(document).values()) == ["w", "w", None]
     assert message(document, "bench-2") == (
         "0/1 nodes are available: 1 cannot allocate all claims. still not schedulable, "
@@ -97,26 +74,24 @@ def test_a_job_with_more_pods_than_cards():
 def partitions() -> list[dict]:
     """A card of eight slices: whole, or as two halves, which take from the same counters."""
 
-    def part(name: str, slices: str) -> dict:
-        consumed = [{"counterSet": "card-0", "counters": {"slices": {"value": slices}}}]
-        return {"name": name, "consumesCounters": consumed, "attributes": {"profile": {"string": f"{slices}s"}}}
+    def part(name: str, slices: str) -> Object:
+        return device(name, profile=f"{slices}s", consumes={"card-0": {"slices": slices}})
 
-    counters = [{"name": "card-0", "counters": {"slices": {"value": "8"}}}]
     parts = (part("card-0-half-a", "4"), part("card-0-half-b", "4"), part("card-0", "8"))
-    return [card_class(), node("w"), cards("w", *parts, slices=2), cards("w", sharedCounters=counters, slices=2)]
+    counted = counters("w", {"card-0": {"slices": "8"}}, driver=CARD)
+    return [card_class(), node("w"), cards("w", *parts, slices=2), counted]
 
 
-def half(profile: str) -> dict:
-    selector = {"cel": {"expression": f'device.attributes["{CARD}"].profile == "{profile}"'}}
-    return {"name": "part", "exactly": {"deviceClassName": CARD, "selectors": [selector]}}
+def half(profile: str) -> Object:
+    return request("part", f'device.attributes["{CARD}"].profile == "{profile}"', of=CARD)
 
 
 def test_partitions_of_one_card_exclude_the_whole():
     halves = [pod("p0", templates={"c": "one"}), pod("p1", templates={"c": "one"})]
-    both = plan([*partitions(), template("v1", half("4s")), *halves])
+    both = plan([*partitions(), template("one", half("4s")), *halves])
     assert [devices(both, f"p{i}-c") for i in (0, 1)] == [["w/card-0-half-a"], ["w/card-0-half-b"]]
     whole = build.claim("whole", half("8s"))
-    mixed = plan([*partitions(), template("v1", half("4s")), whole, halves[0], pod("p9", claims={"c": "whole"})])
+    mixed = plan([*partitions(), template("one", half("4s")), whole, halves[0], pod("p9", claims={"c": "whole"})])
     assert where(mixed) == {"p0": "w", "p9": None}
 
 
@@ -126,8 +101,8 @@ def test_ranked_alternatives_fall_back():
         {"name": "whole", "deviceClassName": CARD, "selectors": half("8s")["exactly"]["selectors"]},
         {"name": "half", "deviceClassName": CARD, "selectors": half("4s")["exactly"]["selectors"]},
     ]
-    request = {"name": "part", "firstAvailable": ranked}
-    objects = [*partitions(), template("v1", request)]
+    wanted = {"name": "part", "firstAvailable": ranked}
+    objects = [*partitions(), template("one", wanted)]
     document = plan([*objects, pod("p0", templates={"c": "one"})])
     [given] = claim_of(document, "p0-c")["allocation"]["devices"]["results"]
     assert (given["request"], given["device"]) == ("part/whole", "card-0")
@@ -145,8 +120,8 @@ def test_shares_of_one_card():
         "allowMultipleAllocations": True,
         "capacity": {"units": {"value": "10", "requestPolicy": policy}},
     }
-    request = {"name": "share", "exactly": {"deviceClassName": CARD, "capacity": {"requests": {"units": "4"}}}}
-    objects = [card_class(), node("w"), cards("w", card), template("v1", request)]
+    wanted = {"name": "share", "exactly": {"deviceClassName": CARD, "capacity": {"requests": {"units": "4"}}}}
+    objects = [card_class(), node("w"), cards("w", card), template("one", wanted)]
     document = plan([*objects, *(pod(f"p{i}", templates={"c": "one"}) for i in range(3))])
     assert where(document) == {"p0": "w", "p1": "w", "p2": None}
     [given] = claim_of(document, "p1-c")["allocation"]["devices"]["results"]
@@ -159,7 +134,7 @@ def test_a_resource_name_instead_of_a_claim():
     subject = pod("p", initContainers=[{"name": "check", "resources": {"limits": {name: "1"}}}])
     subject["spec"]["containers"][0]["resources"]["limits"] = {name: "2"}
     shared = [node("w"), cards("w", *({"name": f"card-{i}"} for i in range(3)))]
-    document = plan([{**card_class(extendedResourceName=name), "apiVersion": "resource.k8s.io/v1"}, *shared, subject])
+    document = plan([card_class(extendedResourceName=name, version="v1"), *shared, subject])
     assert where(document) == {"p": "w"}
     assert devices(document, "p-extended-resources-xxxxx") == ["w/card-0", "w/card-1"]
 
@@ -172,7 +147,7 @@ def test_admin_access_shows_devices_in_use(labelled):
     watch = build.claim("watch", {"name": "all", "exactly": {
         "deviceClassName": CARD, "allocationMode": "All", "adminAccess": True}})  # fmt: skip
     objects = [space, card_class(), node("w"), cards("w", *({"name": f"card-{i}"} for i in range(2))), watch]
-    used = build.claim("used", {"name": "card", "exactly": {"deviceClassName": CARD}})
+    used = build.claim("used", request("card", of=CARD))
     document = plan([*objects, used, pod("a", claims={"c": "used"}), pod("b", claims={"c": "watch"})])
     assert devices(document, "watch") == ["w/card-0", "w/card-1"]
     assert devices(document, "used") == ["w/card-0"]
@@ -185,6 +160,6 @@ def test_a_workload_file_whose_template_is_in_another_file():
 
 
 def test_a_selector_that_no_card_meets():
-    request = half("16s")
-    document = plan([*partitions(), template("v1", request), pod("p", templates={"c": "one"})])
+    wanted = half("16s")
+    document = plan([*partitions(), template("one", wanted), pod("p", templates={"c": "one"})])
     assert message(document, "p").startswith("0/1 nodes are available: 1 cannot allocate all claims.")

@@ -13,6 +13,7 @@ from tests.build import (
     mounts,
     node,
     on_csi,
+    owned_by,
     pod,
     storage_capacity,
     storage_class,
@@ -88,27 +89,20 @@ def test_the_class_is_the_annotation_if_there_is_one() -> None:
 # Ephemeral volumes
 
 
-def owned(claim: dict, by: str) -> dict:
-    claim["metadata"]["ownerReferences"] = [
-        {"apiVersion": "v1", "kind": "Pod", "name": by, "uid": f"u-{by}", "controller": True}
-    ]
-    return claim
-
-
 def test_ephemeral_claims_are_waited_for_and_have_to_be_the_pods_own() -> None:
     subject = pod("p", volumes=mounts(ephemeral=("e",)))
     told = 'waiting for ephemeral volume controller to create the persistentvolumeclaim "p-e"'
     assert refusal(NODES, storage_class(), subject) == told
     told = "PVC default/p-e was not created for pod default/p (pod is not owner)"
     assert refusal(NODES, storage_class(), volume_claim("p-e"), subject) == told
-    assert refusal(NODES, storage_class(), owned(volume_claim("p-e"), "q"), subject) == told
-    found = plan(NODES, storage_class(), owned(volume_claim("p-e"), "p"), subject)
+    assert refusal(NODES, storage_class(), owned_by(volume_claim("p-e"), "Pod", "q"), subject) == told
+    found = plan(NODES, storage_class(), owned_by(volume_claim("p-e"), "Pod", "p"), subject)
     assert volumes(found)["p-e"].startswith("@")
 
 
 def test_a_missing_volume_of_an_ephemeral_claim_is_told_node_by_node() -> None:
     subject = pod("p", volumes=mounts(ephemeral=("e",)))
-    told = refusal(NODES, storage_class(), owned(volume_claim("p-e", bound="gone"), "p"), subject)
+    told = refusal(NODES, storage_class(), owned_by(volume_claim("p-e", bound="gone"), "Pod", "p"), subject)
     assert told == "2 node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
 
 
@@ -355,7 +349,7 @@ def test_zone_labels_of_bound_volumes(labels: dict, node_labels: dict, fits: boo
 def test_zones_are_not_looked_at_before_a_volume_is_bound_nor_for_ephemeral_claims() -> None:
     elsewhere = volume("v", of="local", labels={ZONE: "far"})
     assert volumes(plan(NODES, LOCAL, elsewhere, volume_claim("c", of="local"), using("c"))) == {"c": "v"}
-    own = owned(volume_claim("p-e", of="local", bound="v"), "p")
+    own = owned_by(volume_claim("p-e", of="local", bound="v"), "Pod", "p")
     assert where(plan(NODES, elsewhere, own, pod("p", volumes=mounts(ephemeral=("e",)))))["p"]
 
 

@@ -1,4 +1,7 @@
-"""Small correct objects, to be broken one rule at a time. All of them together break no rule."""
+"""Small correct objects, to be broken one rule at a time. All of them together break no rule.
+
+They are apart from `tests.build`, for what breaks a rule may be a null, and kept texts have these names.
+"""
 
 from typing import Any
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from dra_plan import validate
+from tests.build import taint_rule
 
 from .objects import DRIVER, Data, claim, device, piece, request
 
@@ -101,29 +102,22 @@ def test_fields_that_went_are_dropped_whatever_the_gate() -> None:
     assert not [one for one in found(mapped, "1.36", feature_gates=on) if one[0] == "DRA152"]
 
 
-def taint_rule(version: str, conditions: int = 0) -> Data:
-    spec = {"deviceSelector": {"driver": DRIVER}, "taint": {"key": "k", "effect": "NoSchedule"}}
+def rule(version: str, conditions: int = 0) -> Data:
     one = {"type": "T", "status": "True", "reason": "R", "message": "", "lastTransitionTime": "2026-08-26T00:00:00Z"}
-    status = {"conditions": [{**one, "type": f"T{number}"} for number in range(conditions)]}
-    return {
-        "apiVersion": f"resource.k8s.io/{version}",
-        "kind": "DeviceTaintRule",
-        "metadata": {"name": "r"},
-        "spec": spec,
-        **({"status": status} if conditions else {}),
-    }
+    status = {"conditions": [{**one, "type": f"T{number}"} for number in range(conditions)]} if conditions else None
+    return taint_rule("r", version=f"resource.k8s.io/{version}", driver=DRIVER, status=status)
 
 
 def test_taint_rules_are_served_as_v1() -> None:
-    assert found(taint_rule("v1")) == []
-    assert [one[0] for one in found(taint_rule("v1beta2"))] == ["DRA010"]
-    assert "DRA011" in [one[0] for one in found(taint_rule("v1"), "1.36")]
-    assert found(taint_rule("v1", conditions=8)) == []
-    assert [one[0] for one in found(taint_rule("v1", conditions=9))] == ["DRA110"]
+    assert found(rule("v1")) == []
+    assert [one[0] for one in found(rule("v1beta2"))] == ["DRA010"]
+    assert "DRA011" in [one[0] for one in found(rule("v1"), "1.36")]
+    assert found(rule("v1", conditions=8)) == []
+    assert [one[0] for one in found(rule("v1", conditions=9))] == ["DRA110"]
 
 
 def test_unfit_taint_rules_of_v1_are_told_by_their_schema() -> None:
-    wrong = taint_rule("v1")
+    wrong = rule("v1")
     wrong["spec"]["taint"] = []
     assert [one[0] for one in found(wrong)] == ["DRA001"]
 

@@ -10,7 +10,8 @@ from dra_plan import Cluster, releases
 from dra_plan.allocator import Allocator, View
 from dra_plan.allocator.pruning_rules import ALWAYS, NEVER
 from dra_plan.claims.expand import expand
-from tests.allocator.build import DRIVER, claim, device, device_class, every, exactly, is_v, node, option, pool
+from tests.allocator.build import DRIVER, claim, device, device_class, every, exactly, is_v, option, pool
+from tests.build import node
 
 AMOUNTS = ("1", "500m", "250m", "1500100u", "-1", "9223372036854775807", "2", "0", "1Ki")
 TARGET = releases.target("1.37")
