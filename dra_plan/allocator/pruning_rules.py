@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, get_args
 
-PruningRule = Literal["R0", "R0b", "R1", "R2", "R3", "R3b", "R4", "R5", "R6", "R6b", "R6c", "R7", "R7b"]
+PruningRule = Literal["R0", "R1", "R2", "R3", "R4", "R5", "R6", "R6b", "R6c", "R7", "R7b", "R8"]
 """The rules as `docs/internals/search.md` numbers them."""
 
 ALL_RULES: frozenset[PruningRule] = frozenset(get_args(PruningRule))

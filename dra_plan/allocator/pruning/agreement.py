@@ -1,4 +1,4 @@
-"""What constraints leave possible, and states that are known to fail: rules R4, R7 and R5.
+"""What constraints leave possible, and states that are known to fail: rules R4, R7, R5 and R8.
 
 In order: whether there is a value that all requests under a matchAttribute constraint can still share; whether there
 are enough different values for all requests under a distinctAttribute constraint; and the memory of states from which
@@ -108,11 +108,10 @@ class Diversity:
         self._rules = facts.rules
         self._offered: dict[tuple[Values, int], int] = {}
 
-    def exhausted(self, outlook: Outlook, ledger: Ledger, wide: Outlook | None) -> bool:
+    def exhausted(self, outlook: Outlook, ledger: Ledger, wide: Outlook) -> bool:
         """Whether some constraint asks for more different values than there are.
 
-        `wide` is the outlook with all that can be taken, whether or not anything can follow; None where devices that
-        can't be taken any more may have been taken before.
+        `wide` is the outlook with all that can be taken, whether or not anything can follow.
 
         Safe: devices under the constraint differ in the value, each from each. Where only the last device of each
         request is remembered (Q2), see `_is_cramped`.
@@ -132,7 +131,7 @@ class Diversity:
         return min(most, *(offer.need for offer in offers)), self._values_of(values, union(offers))
 
     def _is_cramped(
-        self, values: Values, under: Sequence[int], outlook: Outlook, ledger: Ledger, wide: Outlook | None
+        self, values: Values, under: Sequence[int], outlook: Outlook, ledger: Ledger, wide: Outlook
     ) -> bool:
         """Whether some request comes too late to find what it needs beside what those before it leave remembered.
 
@@ -146,7 +145,7 @@ class Diversity:
         for number in under:
             demand = self._demand(values, outlook[number], 1)
             if "R7b" in self._rules and all(offer.need > 1 for offer in outlook[number]):
-                met = _met(values, outlook[number] if wide is None else wide[number], gone, every=wide is None)
+                met = _met(values, wide[number], gone)
                 if overdrawn([*earlier, demand, (1, self._values_of(values, met))]):
                     return True
             earlier.append(demand)
@@ -170,20 +169,20 @@ def _are_under(offers: Sequence[DeviceOffer], values: Values) -> bool:
     return all(values.constraint in offer.option.want.constraints for offer in offers)
 
 
-def _met(values: Values, offers: Sequence[DeviceOffer], gone: int, *, every: bool) -> int:
+def _met(values: Values, offers: Sequence[DeviceOffer], gone: int) -> int:
     """The devices that the constraint may let in for a request, also if a later constraint then refuses them."""
     row = 0
     for offer in offers:
         constraints = offer.option.want.constraints
         if values.constraint in constraints:
             refused_later = constraints[-1] is not values.constraint
-            row |= offer.option.tries & ~gone if every or refused_later else offer.row
+            row |= offer.option.tries & ~gone if refused_later else offer.row
     return row
 
 
-# -- states from which nothing was found (R5) --------------------------------------------------------------------------
+# -- states from which nothing was found (R5, R8) ----------------------------------------------------------------------
 # Two states are equal if the remaining requests can't tell them apart: as many free devices of each kind, the same
-# values in use, the same left of counters and of each shared device. Copies of a block may change places (`shapes`).
+# values in use, the same left of counters and capacity. Copies of a block may change places (`shapes`).
 
 _MOST_STATES = 100_000
 """States that are kept; enough for every search that ends within its steps, and a bound for memory."""
@@ -254,7 +253,7 @@ class Memory:
             tuple([((mask & candidates).bit_count(), (mask & free).bit_count()) for mask in block.classes]),
             tuple([self._left(device, key, ledger) for device, key in block.counters]),
             tuple([token in used for token in block.tokens]),
-            tuple([self._facts.left(device, ledger) for device in block.shared]),
+            tuple([self._sorted_shares(members, candidates, ledger) for members in block.shared]),
         )
 
     def _left(self, device: PoolDevice, key: tuple[Hashable, str, str], ledger: Ledger) -> int | None:
@@ -262,6 +261,12 @@ class Memory:
         table = self._facts.taker.foreseen(device)
         total = table.left.get(key[1:]) if table is not None else None
         return None if total is None else total - ledger.counters.get(key, 0)
+
+    def _sorted_shares(self, members: list[tuple[int, PoolDevice]], candidates: int, ledger: Ledger) -> Hashable:
+        """What is left of each of some shared devices, in any order, and whether this slot may try it (R8)."""
+        if "R8" not in self._facts.rules:
+            return tuple([(bit, *self._facts.left(device, ledger), bool(candidates & bit)) for bit, device in members])
+        return tuple(sorted([(*self._facts.left(device, ledger), bool(candidates & bit)) for bit, device in members]))
 
 
 def _in_use(shapes: Shapes, ledger: Ledger) -> set[tuple[Values, Token]]:

@@ -7,7 +7,7 @@ that lasts; and as it holds no solution, the first solution in the walk's order 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from typing import NamedTuple
 
 from dra_plan.allocator.constraints import Constraint
@@ -19,10 +19,9 @@ from dra_plan.allocator.taking import Taker
 from dra_plan.allocator.walk import NO, YES, Probe, SearchLimits, SearchSpace, Walk, reached_invalid
 
 from .agreement import Agreement, Diversity, Memory
-from .facts import Facts, Option
+from .facts import Facts, Left, Option
 from .outlook import Moment, Outlook, OutlookMaker, Resources
 from .packing import overdrawn
-from .shapes import depends_on_order
 from .stocks import Stock, find_stocks
 from .stocks import overdrawn as stocks_overdrawn
 
@@ -47,10 +46,6 @@ class Horizon:
         """By request: devices whose counter table is not certain yet. Who asks first settles it, for all nodes (Q1)."""
         self._leaky = [self._devices(number, self._may_leak) for number in range(self._end)]
         """By request: devices that may keep counters without being taken, or after they are given back."""
-        self.only_rejections_leak = self._end == self._first(self._is_never_quiet) and not (
-            self._quirks.shared_undo_keeps_counters and self._pays_for_shares()
-        )
-        """Whether nothing can leak but counters of devices that were refused (Q4)."""
         self._reached = 0
         self._leaks_seen = -1
 
@@ -95,10 +90,6 @@ class Horizon:
                 for option in self._facts.requests[number].options
             )
         ]
-
-    def _pays_for_shares(self) -> bool:
-        shared = self._facts.shared
-        return any(device.consumption for device, position in self._facts.position.items() if shared >> position & 1)
 
     # -- what is never quiet -------------------------------------------------------------------------------------
 
@@ -175,7 +166,7 @@ class Horizon:
         return table is None or self._taker.counters.short(device, table, ledger.leaked) is None
 
 
-# -- proving that nothing can be found (R0 to R7 but for R3 and R5) ----------------------------------------------------
+# -- proving that nothing can be found (R0 to R7b but for R3 and R5) ---------------------------------------------------
 # Each rule states a necessary condition for serving all requests before the horizon. If one fails, the walk would end
 # before the horizon on every path, with no error and no lasting change on the way: it may be left out.
 
@@ -192,18 +183,15 @@ class Refuter:
         self._stocks: list[Stock] = []
         self._stocks_up_to = -1
 
-    def refutes(self, moment: Moment, horizon: int, *, begun: bool = False) -> bool:
-        """Whether the requests from the moment to the horizon can't all be served.
-
-        `begun`: some may have been served by now, when less of what never comes back was gone.
-        """
+    def refutes(self, moment: Moment, horizon: int) -> bool:
+        """Whether the requests from the moment to the horizon can't all be served."""
         outlook = self._outlooks.outlook(moment, horizon)
         if outlook is None or self._overdrawn(outlook):
             return True
         narrowed = self._agreement.narrowed(outlook, moment.ledger)
         if narrowed is None or (narrowed is not outlook and self._overdrawn(narrowed)):
             return True
-        if self._diversity.exhausted(narrowed, moment.ledger, None if begun else outlook):
+        if self._diversity.exhausted(narrowed, moment.ledger, outlook):
             return True
         return stocks_overdrawn(self._stocks_for(horizon), narrowed, moment.ledger, self._facts.rules)
 
@@ -228,10 +216,6 @@ class _Visit(NamedTuple):
     reached: int
 
 
-class _Hopeless(Exception):  # noqa: N818 - no error: the answer is known
-    """What has leaked by now leaves no solution anywhere."""
-
-
 class PrunedWalk(Walk):
     """One pruned walk. The taker must have taken nothing; `steps` are those of walks before."""
 
@@ -249,58 +233,29 @@ class PrunedWalk(Walk):
         self.steps = steps
         self._facts = Facts(space, taker, rules)
         self._horizon = Horizon(self._facts)
-        self._watches_leaks = "R0b" in rules and self._horizon.only_rejections_leak
         self._refuter = Refuter(self._facts)
         self._memory = Memory(self._facts)
         self._reached = 0
         """The furthest request that was entered, or had a say in leaving it out, since that was last read."""
-        self._leaks_seen = self._leaked = 0
         self._taken = 0
         self._mine = [0] * len(space.claims)
-        self._barred = 0
-        """Devices that deeper slots of the current request need not try (R3b)."""
-        self._kept = 0
-        """How many shared devices had been kept for good when `_barred` was made."""
 
     def run(self, pause_at: int = 0) -> bool:
-        """Whether devices for all claims were found, as in Walk. R0: the search may be refuted before it begins."""
-        hopeless = "R0" in self._facts.rules and self._facts.requests and self._is_hopeless(self._ledger, begun=False)
-        try:
-            if not hopeless:
-                return super().run(pause_at)
-        except _Hopeless:
-            pass
-        self._tell_pruned(self._facts.requests[0].options[0].want, 0)
-        return False
+        """As in Walk. R0: the whole search may be refuted before it begins."""
+        if "R0" in self._facts.rules and self._facts.requests and self._is_hopeless():
+            self._tell_pruned(self._facts.requests[0].options[0].want, 0)
+            return False
+        return super().run(pause_at)
 
-    def _is_hopeless(self, ledger: Ledger, *, begun: bool) -> bool:
-        """Whether a search that begins with this ledger, or has begun and comes to it, finds nothing."""
-        first = Moment(ledger, 0, None, 0, self._facts.everything, 0, [0] * len(self._mine))
-        return self._refuter.refutes(first, self._horizon.for_errors(), begun=begun)
-
-    def _mind_leaks(self) -> None:
-        """R0b, once more has leaked: whatever is still to come has to do with what is left by now.
-
-        Safe: nothing runs after it, as with R0. All that is taken at a time and all that has leaked by then passed
-        the counters together; so a solution would fit beside what has leaked by now.
-        """
-        leaked = sum(self._ledger.leaked.values())
-        if leaked == self._leaked:
-            return
-        self._leaked = leaked
-        left = Ledger(len(self._claims))
-        left.counters.update(self._ledger.leaked)
-        if self._is_hopeless(left, begun=True):
-            raise _Hopeless
+    def _is_hopeless(self) -> bool:
+        first = Moment(self._ledger, 0, None, 0, self._facts.everything, 0, self._mine)
+        return self._refuter.refutes(first, self._horizon.for_errors())
 
     # -- entering and leaving ------------------------------------------------------------------------------------
 
     def _enter(self, number: int, option: Option | None, slot: int, candidates: int) -> _Visit | None:
         """Notes where the walk is; None if nothing can be found from here on."""
         reached, self._reached = self._reached, number
-        if self._watches_leaks and self._ledger.leaks != self._leaks_seen:
-            self._leaks_seen = self._ledger.leaks
-            self._mind_leaks()
         horizon = self._horizon.reach(self._ledger)
         if number >= horizon:
             return _Visit(None, horizon, reached)
@@ -354,22 +309,14 @@ class PrunedWalk(Walk):
     def _take_any(self, want: Want, option: int, slot: int, in_option: bool, start: int) -> int:
         """Tries devices as in Walk, but none that fails every check and none like one that failed (R3)."""
         masks = self._facts.option(want)
-        barred = self._barred
-        if slot == 0 or len(self._ledger.kept) != self._kept:
-            self._barred = 0
         candidates = (self._facts.everything if self._probe is not None else masks.tries) & -(1 << start)
-        candidates &= ~self._barred
         visit = self._enter(self._facts.number(want), masks, slot, candidates)
         if visit is None:
-            found = self._tell_pruned(want, slot)
-        else:
-            found = self._leave(visit, self._try_each(want, option, slot, in_option, candidates, visit.horizon))
-        self._barred = barred
-        return found
+            return self._tell_pruned(want, slot)
+        return self._leave(visit, self._try_each(want, option, slot, in_option, candidates, visit.horizon))
 
     def _try_each(self, want: Want, option: int, slot: int, in_option: bool, candidates: int, horizon: int) -> int:
         number = self._facts.number(want)
-        in_order = depends_on_order(self._facts.option(want), self._facts)
         while candidates:
             bit = candidates & -candidates
             candidates ^= bit
@@ -389,28 +336,31 @@ class PrunedWalk(Walk):
             if found != NO:
                 return found
             if stayed_within:
-                alike = self._alike(number, horizon, position)
-                candidates &= ~alike
-                if not in_order and "R3b" in self._facts.rules:
-                    self._bar(alike)
+                candidates &= ~self._alike(number, horizon, position)
         return NO
 
     def _alike(self, number: int, horizon: int, position: int) -> int:
         """R3: the devices for which the walk would fail as it failed for this one.
 
         Safe: exchanging two alike devices turns a solution with one into a solution with the other, and the earlier
-        one has just been tried with everything that may follow. That holds for this slot and, since a request's
-        devices may come in any order, for its deeper slots. Where order matters (Q2) no two devices are alike, and
-        deeper slots are not spared the device.
+        one has just been tried with everything that may follow. Where order matters (Q2) no two devices are alike.
         """
         bit = 1 << position
-        if "R3" not in self._facts.rules:
+        if "R3" not in self._facts.rules or ("R8" not in self._facts.rules and bit & self._facts.shared):
             return bit
         alike = self._memory.shapes(number, horizon).alike.get(position, bit)
-        return alike & (self._taken if self._taken & bit else ~self._taken)
+        alike &= self._taken if self._taken & bit else ~self._taken
+        if bit & self._facts.shared:
+            alike = sum(1 << p for p in self._positions(alike) if self._shares(p) == self._shares(position))
+        return alike
 
-    def _bar(self, alike: int) -> None:
-        """R3b: keeps devices from deeper slots until a share is kept for good, which can only help (Q5)."""
-        kept = len(self._ledger.kept)
-        self._barred = alike if kept != self._kept else self._barred | alike
-        self._kept = kept
+    def _positions(self, mask: int) -> Iterator[int]:
+        while mask:
+            bit = mask & -mask
+            mask ^= bit
+            yield bit.bit_length() - 1
+
+    def _shares(self, position: int) -> Left:
+        device = self._facts.devices[position]
+        assert isinstance(device, PoolDevice)
+        return self._facts.left(device, self._ledger)

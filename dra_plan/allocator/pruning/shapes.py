@@ -1,9 +1,9 @@
 """Which devices are the same to all requests from one on, and which blocks of devices are copies of each other.
 
 Two devices are *alike* (R3) if the requests in question can't tell them apart: same rows, same values under their
-constraints, same counters of the same sets. A shared device is like no other, for the sake of what is left of it.
-Devices that share a counter set or a constraint's value form a *block*; two blocks are copies if renaming their sets
-and values makes them equal, as with the partitions of two equal GPUs.
+constraints, same counters of the same sets, same demands on their capacity. Devices that share a counter set or a
+constraint's value form a *block*; two blocks are copies if renaming their sets and values makes them equal, as with
+the partitions of two equal GPUs.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ class Block:
     classes: list[int] = field(default_factory=list)
     counters: list[tuple[PoolDevice, tuple[Hashable, str, str]]] = field(default_factory=list)
     tokens: list[tuple[Values, Token]] = field(default_factory=list)
-    shared: list[PoolDevice] = field(default_factory=list)
+    shared: list[list[tuple[int, PoolDevice]]] = field(default_factory=list)
+    """The shared devices of each class that has some, each with its bit."""
 
 
 class Shapes:
@@ -65,20 +66,33 @@ class Shapes:
 
     def _describe(self, position: int) -> Hashable:
         """What requests see of a device, apart from what ties it to others."""
+        device = self._facts.devices[position]
+        assert isinstance(device, PoolDevice)
         serves = [option for option in self._options if option.row >> position & 1]
         rows = tuple(option.row >> position & 1 for option in self._options)
-        is_unlike = self._is_single(position) or any(depends_on_order(option, self._facts) for option in serves)
+        order = position if any(depends_on_order(option, self._facts) for option in serves) else None
         known = tuple(
             (position in values.at, self._whole_value(values, position))
             for values in self.values
             if any(values.constraint in option.want.constraints for option in serves)
         )
-        return rows, position if is_unlike else None, known
+        return rows, order, known, self._share(serves, device)
 
     def _whole_value(self, values: Values, position: int) -> Hashable:
         """A value that is compared as a whole: lists are not tied by their elements, and unknown types by nothing."""
         tokens = values.at.get(position)
         return tokens if values.constraint.lists or not tokens else None
+
+    def _share(self, serves: list[Option], device: PoolDevice) -> Hashable:
+        """Of a shared device: what each request would take of it. `Facts.left` tells what is left of it."""
+        taker = self._facts.taker
+        if not taker.is_shared(device):
+            return None
+        demands = tuple(
+            tuple((portion.name, portion.amount) for portion in taker.demand(option.want, device).portions)
+            for option in serves
+        )
+        return demands, device.id in taker.state.aggregate, device.id in taker.state.shared
 
     def _tied(self, position: int) -> list[tuple[Tie, Hashable]]:
         """The device's ties, each with what it does there: amounts for a counter set, nothing for a value."""
@@ -121,7 +135,7 @@ class Shapes:
         )
 
     def _is_single(self, position: int) -> bool:
-        """Whether the device is shared: such devices differ by what is taken of them, so each stands for itself."""
+        """Shared devices differ by what is taken of them, so each stands for itself."""
         return bool(self._facts.shared >> position & 1)
 
     def _components(self) -> Iterator[list[int]]:
@@ -150,13 +164,10 @@ class Shapes:
         numbers: dict[Tie, int] = {}
         classes: dict[Hashable, int] = {}
         counters: dict[tuple[Hashable, str, str], PoolDevice] = {}
-        shared: list[PoolDevice] = []
         kind = []
         for p in members:
             device = self._facts.devices[p]
             assert isinstance(device, PoolDevice)
-            if self._is_single(p):
-                shared.append(device)
             ties = tuple(
                 (tie[:2] if tie[0] == "value" else tie[:1], numbers.setdefault(tie, len(numbers)), what)
                 for tie, what in self._ties[p]
@@ -174,8 +185,12 @@ class Shapes:
             list(classes.values()),
             [(device, key) for key, device in counters.items()],
             tokens,
-            shared,
+            [found for mask in classes.values() if (found := self._shared_in(mask))],
         )
+
+    def _shared_in(self, mask: int) -> list[tuple[int, PoolDevice]]:
+        mask &= self._facts.shared
+        return [(1 << p, device) for device, p in self._facts.position.items() if mask >> p & 1]
 
 
 def depends_on_order(option: Option, facts: Facts) -> bool:

@@ -48,11 +48,21 @@ def in_any_order() -> str:
     return "\n".join([f"counter long {2**9}", *sizes, *wanted, packing()])
 
 
-def many_alike(kinds: int = 4, each: int = 40, taken: int = 8) -> str:
-    """Some of very many devices, of a few kinds that later requests can tell apart (R3, R3b)."""
-    devices = [f"d{number:03} kind={10 + number % kinds} many=1" for number in range(kinds * each)]
-    wanted = [f"want y{number} 1 kind={10 + number}" for number in range(kinds)]
-    return "\n".join([*devices, f"want x {taken} many=1", "claim", *wanted, packing("many=0")])
+def many_alike() -> str:
+    """Five of 160 devices of four kinds that later requests can tell apart (R3)."""
+    devices = [f"d{number:03} kind={10 + number % 4} many=1" for number in range(160)]
+    wanted = [f"want y{number} 1 kind={10 + number}" for number in range(4)]
+    return "\n".join([*devices, "want x 5 many=1", "claim", *wanted, packing("many=0")])
+
+
+def shared_devices(count: int = 10) -> str:
+    """A packing into shared devices that differ in nothing but their names (R8)."""
+    sizes = (*(6, 4) * (count - 3), *NOT_TO_BE_PACKED)
+    wanted = [
+        f"want w{number} " + ("1 share=6 | 2 share=3" if size == 6 else f"1 share={size}")
+        for number, size in enumerate(sizes)
+    ]
+    return "\n".join([*(f"h{number} holds=10" for number in range(count)), *wanted])
 
 
 THREE = "a kind=1\nb kind=1\nc kind=1\n"
@@ -66,18 +76,11 @@ WITNESSES: dict[PruningRule, str] = {
     + THREE
     + long_part()
     + "want y 2 kind=1\nwant z 2 kind=1",
-    # The first thing that the walk looks at is refused for its taint and keeps what `c` would need (Q4). Another such
-    # device goes on to do so, so that it never gets quiet.
-    "R0b": "counter endless 1000000\ncounter s 1\n"
-    "a kind=0 uses=1 of endless taint\nb kind=0 uses=1 of s taint\nc kind=1 uses=1 of s\n"
-    + long_part()
-    + "want y 1 kind=1",
     # Neither alternative has enough devices; the smaller number out of the devices of both would have.
     "R1": "a kind=1\nb kind=1\nc kind=2\n" + long_part() + "want y 3 kind=1 | 2 kind=2",
     # Two and two of three devices.
     "R2": THREE + long_part() + "want y 2 kind=1\nwant z 2 kind=1",
     "R3": many_alike(),
-    "R3b": many_alike(kinds=3, each=80, taken=28),
     # Three devices of one root, of which each has two.
     "R4": TWO_ROOTS + long_part(ELSEWHERE) + "claim\nwant y 1 kind=1\nwant z 2 kind=1\nmatch root",
     "R5": in_any_order(),
@@ -99,4 +102,5 @@ WITNESSES: dict[PruningRule, str] = {
     "R7": TWO_ROOTS + long_part(ELSEWHERE) + "claim\nwant x 1 kind=1\nwant y 1 kind=1\nwant z 1 kind=1\ndistinct root",
     # `x` has one root. `y` has the other, and none for its second device, unless a third makes it forget (Q2).
     "R7b": TWO_ROOTS + long_part(ELSEWHERE) + "claim\nwant x 1 kind=1\nwant y 2 kind=1\ndistinct root",
+    "R8": shared_devices(),
 }
