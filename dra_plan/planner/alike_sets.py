@@ -1,6 +1,6 @@
 """Claim sets that ask for the same are searched once: 300 pods of one template cost what one costs.
 
-What alike means is in `claimsets.alike`; that names differ is minded here.
+What alike means is in `claims.sets`; that names differ is minded here.
 """
 
 from __future__ import annotations
