@@ -1,6 +1,6 @@
 """Explained sets that fit nowhere: what would let their pods onto excluded nodes that have room, and where to write it.
 
-What to try is `explanation.suggest.admissions`; the rules are `scheduler.noderules`.
+What to try is `explanation.suggest.admissions`; the rules are `scheduler.refusals`.
 """
 
 from __future__ import annotations
