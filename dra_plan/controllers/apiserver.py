@@ -22,7 +22,7 @@ from dra_plan.scheduler.clock import format_time
 from dra_plan.scheduler.cluster.keys import pod_uid
 from dra_plan.scheduler.events import Action, Event, Resource
 from dra_plan.scheduler.preemption import REASON, is_victim, preemption_message
-from dra_plan.scheduler.simulate import LaterState, evictions_of
+from dra_plan.scheduler.simulate import LaterState, evictions_of, pod_change
 from dra_plan.scheduler.simulation import Simulation
 
 from .disruption import budgets
@@ -245,14 +245,7 @@ class ApiServer:
             self._simulation.scheduler.queue.done(pod_uid(now))
             self._cluster.update_pod(now)
         else:
-            action = Action.UPDATE_OTHER
-            if was.spec.scheduling_gates and not now.spec.scheduling_gates:
-                action |= Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED
-            if was.metadata.labels != now.metadata.labels:
-                action |= Action.UPDATE_POD_LABEL
-            if was.spec.tolerations != now.spec.tolerations:
-                action |= Action.UPDATE_POD_TOLERATION
-            self._update_waiting(was, now, action)
+            self._update_waiting(was, now, Action.UPDATE_OTHER | pod_change(was, now, was))
 
     def write_node(self, node: Node) -> None:
         """Write the node."""

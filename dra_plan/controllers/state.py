@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Inventory
@@ -68,7 +69,7 @@ class CreateClaim:
     claim: ResourceClaim
     pod: Pod
     entry: str
-    at: float = 0.0
+    at: ClassVar[float] = 0.0
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ class WriteClaim:
     """A claim gets a new status."""
 
     claim: ResourceClaim
-    at: float = 0.0
+    at: ClassVar[float] = 0.0
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class DeleteClaim:
     """A claim is to be deleted."""
 
     claim: ResourceClaim
-    at: float = 0.0
+    at: ClassVar[float] = 0.0
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ class ReportFailure:
     name: str
     reason: str
     message: str
-    at: float = 0.0
+    at: ClassVar[float] = 0.0
 
 
 Action = DeletePod | CreatePod | CreateClaim | WriteClaim | DeleteClaim | WriteNode | ReportFailure

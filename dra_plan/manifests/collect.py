@@ -19,7 +19,6 @@ from dra_plan.api.meta import FieldPath, Object, ObjectMeta
 from dra_plan.api.workloads import CustomWorkload, CustomWorkloadSpec, JobCondition, JobStatus
 
 from . import defaults, kinds
-from . import unwrap as unlisted
 from .diagnose import Report, expected
 from .faults import ManifestErrors, given_twice
 from .json_reader import Envelope, JsonError, JsonObject, JsonObjects
@@ -30,7 +29,7 @@ from .paths import render, value_at
 from .places import NO_HEADER, Header, Item, Place, label, label_of
 from .quantities import are_readable
 from .sharing import SharedParts
-from .unwrap import contradict, merged, overridden_notices, unwrap
+from .unwrap import contradict, merged, notices, overridden_notices, unwrap
 
 # -- pod templates in objects of unknown kinds -------------------------------------------------------------------------
 # JobSet, MPIJob, RayCluster and the like. A pod template is found by its shape: a map whose `spec` has a list of
@@ -251,7 +250,7 @@ class Collector:
         unsettled = {k: places for k, places in self._contradicted.items() if places[0].source not in self._snapshots}
         self._inventory.notices.extend(overridden_notices(unsettled))
         if self._inventory.cluster_info is not None:
-            self._inventory.notices.extend(unlisted.notices(self._inventory.cluster_info))
+            self._inventory.notices.extend(notices(self._inventory.cluster_info))
         self._inventory.workloads += [workload for _, parts in self._custom.values() for workload in parts]
         return self._inventory
 

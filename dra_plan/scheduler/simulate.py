@@ -236,7 +236,7 @@ class LaterState:
         if now.spec.node_name:
             self._gone_to(now)
             return
-        action = _pod_change(was, now, current)
+        action = pod_change(was, now, current)
         if was == now and not action:
             return
         self._cluster.update_pod(now)
@@ -260,7 +260,7 @@ class LaterState:
         told = "node_allocatable_resource_claim_statuses"
         if getattr(was.status, told) == getattr(now.status, told):
             placed = replace(placed, status=replace(now.status, **{told: getattr(current.status, told)}))
-        action = _pod_change(was, now, current)
+        action = pod_change(was, now, current)
         self._cluster.replace_pod(current, placed, action)
 
 
@@ -275,7 +275,7 @@ def _node_change(old: Node, new: Node) -> Action:
     return action or Action.UPDATE_OTHER
 
 
-def _pod_change(was: Pod, now: Pod, current: Pod) -> Action:
+def pod_change(was: Pod, now: Pod, current: Pod) -> Action:
     """What changed that plugins may register for; 0 if nothing of the kind."""
     action = Action(0)
     if was.metadata.labels != now.metadata.labels:

@@ -36,7 +36,6 @@ from dra_plan.scheduler.groups.admission import comes_after
 from dra_plan.scheduler.groups.scheduling import GroupScheduling
 
 from . import config as configuration
-from . import config as defaults
 from .admission import ARRIVAL, ORDERS, Admission
 from .attempts import FailedAttempts, PodRecord, PodRecords
 from .binding import Binding, BindingCycle, FailureHandler
@@ -293,7 +292,7 @@ class Simulation:
         self.handle.settle = lambda: settle_volumes(self.cluster)
         if self.config.extenders and extenders is None:
             raise UsageError("the configuration has extenders; they are contacted only with --allow-extenders")
-        self._gated = defaults.gated(target.features)
+        self._gated = configuration.gated(target.features)
         registry = _registry(self.config, plugins)
         self.frameworks = {p.scheduler_name: self._framework(p, registry) for p in self.config.profiles}
         on_wake = self.tracer.wakes.append if self.tracer else lambda _wake: None
@@ -403,7 +402,7 @@ class Simulation:
 
 def _registry(config: configuration.Configuration, extra: Registry | None) -> Registry:
     """The plugins of the tree, those given, and those of installed packages that the configuration names."""
-    registry = defaults.registry()
+    registry = configuration.registry()
     if extra:
         registry.merge(extra)
     wanted = {name for profile in config.profiles for name in configuration.enabled_plugins(profile)}
